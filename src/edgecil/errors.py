@@ -1,0 +1,42 @@
+"""Errors people can act on: one sentence that says what was wrong, what was given, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class EdgecilError(Exception):
+    """Something could not be done; the message is complete as it stands.
+
+    Attributes:
+        exit_code: what the command line exits with.
+    """
+
+    exit_code = 1
+
+
+class UsageError(EdgecilError, ValueError):
+    """An argument has a value that makes no sense."""
+
+    exit_code = 2
+
+
+class DataError(EdgecilError):
+    """A file or a matrix that cannot be used as it is."""
+
+
+class PrerequisiteError(EdgecilError):
+    """Weights, a package or a data set that is not on this machine."""
+
+
+def unknown(kind: str, given: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that nobody registered, with the nearest names that somebody did.
+
+    >>> print(unknown("dataset", "cifar10", ["cifar100", "cub200"]))
+    Unknown dataset 'cifar10'. Did you mean 'cifar100'? Known: cifar100, cub200.
+    """
+    names = list(known)
+    near = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
+    return UsageError(f"Unknown {kind} {given!r}.{hint} Known: {', '.join(names)}.")
