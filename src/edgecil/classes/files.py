@@ -1,0 +1,73 @@
+"""Class names from a user's file: one per line, the first CSV column, or JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+from edgecil.classes.lists import ClassList, class_list
+from edgecil.errors import DataError, UsageError
+
+
+def read_classes(path: str | Path) -> ClassList:
+    """The class list in a .txt, .csv or .json file, in label order; its name is the file's stem.
+
+    - .txt: one name per line (a trailing newline is fine, a blank line inside is an error);
+    - .csv: a column headed `name` (or `label`, `class`), else the only column;
+    - .json: a list of names, or an object from label index to name.
+    """
+    path = Path(path)
+    reader = {".txt": _read_lines, ".csv": _read_csv, ".json": _read_json}.get(path.suffix.lower())
+    if reader is None:
+        raise UsageError(f"Class names are read from .txt, .csv or .json files. Got {path}.")
+    return class_list(path.stem, reader(path, read_text(path)))
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 text file's content; a missing or unreadable file is one clear error."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"Cannot read {path}: {error}.") from error
+
+
+def _read_lines(_: Path, text: str) -> list[str]:
+    return [line.strip() for line in text.rstrip("\n").split("\n")] if text.strip() else []
+
+
+def _read_csv(path: Path, text: str) -> list[str]:
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    if not rows:
+        return []
+    header = [cell.strip().lower() for cell in rows[0]]
+    headed = [header.index(word) for word in ("name", "label", "class") if word in header]
+    if headed:
+        column, rows = headed[0], rows[1:]
+    elif len(rows[0]) == 1:
+        column = 0
+    else:
+        raise UsageError(
+            f"{path} has {len(rows[0])} columns and none is headed 'name'; "
+            "add a header line that says which column holds the class names."
+        )
+    if any(len(row) <= column for row in rows):
+        raise UsageError(f"{path} has rows with no class name in column {column + 1}.")
+    return [row[column].strip() for row in rows]
+
+
+def _read_json(path: Path, text: str) -> list[str]:
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path} is not valid JSON: {error}.") from error
+    if isinstance(data, dict):
+        if sorted(data) != sorted(str(index) for index in range(len(data))):
+            raise UsageError(
+                f"{path} holds an object whose keys are not the labels 0 to {len(data) - 1}; "
+                "give a list of names in label order instead."
+            )
+        data = [data[str(index)] for index in range(len(data))]
+    if not isinstance(data, list):
+        raise UsageError(f"{path} must hold a list of class names. Got {type(data).__name__}.")
+    return data
