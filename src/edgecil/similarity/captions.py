@@ -1,0 +1,119 @@
+"""Captions in place of class names: a sentence that says what a class looks like."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from edgecil.classes import ClassList, get_classes
+from edgecil.classes.files import read_text
+from edgecil.errors import DataError, UsageError, unknown
+
+CAPTIONED = ("ham10000", "eyepacs")
+
+
+def check_captions(
+    classes: ClassList, captions: Mapping[str, str] | Sequence[str]
+) -> tuple[str, ...]:
+    """One caption per class, in label order.
+
+    Args:
+        classes: N classes.
+        captions: N texts in label order, or a mapping from each class (its label as the dataset
+            spells it, or its words) to its text.
+    """
+    if isinstance(captions, Mapping):
+        captions = _in_label_order(classes, captions.items())
+    if isinstance(captions, str) or len(captions) != len(classes):
+        given = "a single text" if isinstance(captions, str) else f"{len(captions)}"
+        raise UsageError(
+            f"Dataset {classes.name!r} needs {len(classes)} captions, one per class in label "
+            f"order. Got {given}."
+        )
+    for label, caption in zip(classes.labels, captions, strict=True):
+        if not isinstance(caption, str) or not caption.strip():
+            raise UsageError(f"The caption of class {label!r} must be a text. Got {caption!r}.")
+    return tuple(caption.strip() for caption in captions)
+
+
+def read_captions(path: str | Path, classes: ClassList) -> tuple[str, ...]:
+    """The captions in a file, in label order; every class must have exactly one.
+
+    - .json: an object from label to caption;
+    - .csv: columns headed `name` and `caption`;
+    - .txt: one caption per line, in label order.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in {".json", ".csv", ".txt"}:
+        raise UsageError(f"Captions are read from .json, .csv or .txt files. Got {path} instead.")
+    text = read_text(path)
+    try:
+        if suffix == ".txt":
+            return check_captions(classes, text.rstrip("\n").split("\n"))
+        pairs = _json_pairs(text) if suffix == ".json" else _csv_pairs(text)
+        return check_captions(classes, _in_label_order(classes, pairs))
+    except ValueError as error:
+        kind = UsageError if isinstance(error, UsageError) else DataError
+        raise kind(f"{path}: {error}") from error
+
+
+def bundled_captions(dataset: str) -> tuple[str, ...]:
+    """Captions that come with edgecil, in label order: what each class looks like.
+
+    >>> bundled_captions("eyepacs")[1]
+    'retina fundus with only a few tiny round red dots, microaneurysms near the macula'
+    """
+    classes = get_classes(dataset)
+    if classes.name not in CAPTIONED:
+        raise unknown("captioned dataset", dataset, CAPTIONED)
+    resource = files("edgecil.similarity") / "data" / "captions" / f"{classes.name}.json"
+    with as_file(resource) as path:
+        return read_captions(path, classes)
+
+
+def _in_label_order(classes: ClassList, pairs: Iterable[tuple[str, str]]) -> list[str]:
+    known = dict(zip(classes.words, classes.labels, strict=True))
+    known |= {label: label for label in classes.labels}
+    found: dict[str, str] = {}
+    for name, caption in pairs:
+        if name not in known:
+            raise unknown(f"class of {classes.name!r}", str(name), classes.labels)
+        label = known[name]
+        if label in found:
+            raise UsageError(f"Class {label!r} has more than one caption; give exactly one.")
+        found[label] = caption
+    missing = [label for label in classes.labels if label not in found]
+    if missing:
+        raise UsageError(
+            f"{len(missing)} of the {len(classes)} classes of {classes.name!r} have no caption, "
+            f"{missing[0]!r} first; give every class one."
+        )
+    return [found[label] for label in classes.labels]
+
+
+def _json_pairs(text: str) -> list[tuple[str, str]]:
+    pairs = json.loads(text, object_pairs_hook=_Pairs)
+    if not isinstance(pairs, _Pairs):
+        raise UsageError("captions must be an object from class label to caption.")
+    return pairs
+
+
+def _csv_pairs(text: str) -> list[tuple[str, str]]:
+    rows = [row for row in csv.reader(text.splitlines(), skipinitialspace=True) if row]
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    if not {"name", "caption"} <= set(header):
+        raise UsageError("captions need a header line with the columns name and caption.")
+    name, caption = header.index("name"), header.index("caption")
+    if any(len(row) != len(header) for row in rows):
+        raise UsageError(
+            f"a row does not have {len(header)} columns; put captions with commas in quotes."
+        )
+    return [(row[name].strip(), row[caption]) for row in rows[1:]]
+
+
+class _Pairs(list[tuple[str, str]]):
+    """A JSON object's entries, repeated keys and all."""

@@ -1,0 +1,137 @@
+"""CLIP text towers through transformers, from Hugging Face or open_clip weights.
+
+All of OpenAI's CLIP models share one text architecture at different widths, so one loader serves
+them; sizes come from the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.errors import DataError, UsageError
+from edgecil.similarity.clip_weights import clip_settings, read_clip
+from edgecil.similarity.hub import TOKENIZERS, hub_folder
+from edgecil.similarity.pretrained import Pretrained, locate, require_packages, text_batches
+
+TOKENIZER = "openai/clip-vit-base-patch32"
+
+
+class ClipEncoder:
+    """A CLIP text tower; the model is loaded at the first text.
+
+    Attributes:
+        name: the encoder's name.
+        version: identifies the weights by their content.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        files: Pretrained,
+        *,
+        sizes: tuple[int, int] | None = None,
+        activation: str | None = None,
+    ) -> None:
+        """See :func:`load_clip`, and :func:`edgecil.similarity.get_encoder` for named ones.
+
+        Args:
+            name: the encoder's name.
+            files: where weights, settings and tokenizer are.
+            sizes: the (width, projection) that the named encoder has; other weights are refused.
+            activation: overrides what the settings say.
+        """
+        self.name = name
+        self.version = files.version
+        self._files = files
+        self._sizes = sizes
+        self._activation = activation
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Projected text features, shape (n, projection), not normalised."""
+        import torch
+
+        batches = list(text_batches(texts))
+        model, tokenizer = self._loaded
+        rows = []
+        for batch in batches:
+            tokens = tokenizer(
+                batch,
+                padding=True,
+                truncation=True,
+                max_length=model.config.max_position_embeddings,
+                padding_side="right",
+                return_tensors="pt",
+            )
+            with torch.inference_mode():
+                hidden = model.text_model(tokens.input_ids, tokens.attention_mask)
+                end = tokens.attention_mask.sum(dim=1) - 1
+                pooled = hidden.last_hidden_state[torch.arange(len(batch)), end]
+                rows.append(model.text_projection(pooled).double().numpy())
+        return np.concatenate(rows)
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        from transformers import CLIPTextConfig, CLIPTextModelWithProjection
+
+        weights = read_clip(self._files.weights)
+        settings = clip_settings(self._files, weights)
+        if self._activation is not None:
+            settings["hidden_act"] = self._activation
+        self._check_sizes(settings)
+        tokenizer = self._tokenizer(settings["vocab_size"])
+        model = CLIPTextModelWithProjection(CLIPTextConfig(**settings))
+        try:
+            model.load_state_dict(weights.take(model.state_dict()))
+        except RuntimeError as error:
+            raise DataError(
+                f"{self._files.weights} is not a CLIP text tower: {str(error).splitlines()[-1]}"
+            ) from error
+        return model.eval(), tokenizer
+
+    def _check_sizes(self, settings: dict[str, Any]) -> None:
+        found = (settings["hidden_size"], settings["projection_dim"])
+        if self._sizes not in (None, found):
+            raise UsageError(
+                f"{self._files.weights} is not {self.name}: width and projection are {found}, "
+                f"those of {self.name} {self._sizes}; give that encoder's weights, or read these "
+                "with edgecil.similarity.load_clip."
+            )
+
+    def _tokenizer(self, vocabulary: int) -> Any:
+        from transformers import CLIPTokenizerFast
+
+        folder = self._files.folder
+        if not any((folder / name).is_file() for name in TOKENIZERS):
+            remedy = (
+                f"CLIP's tokenizer is not beside the weights in {folder}, so copy vocab.json and "
+                f"merges.txt of {TOKENIZER} there"
+            )
+            folder = hub_folder(self.name, TOKENIZER, TOKENIZERS, remedy)
+        try:
+            tokenizer = CLIPTokenizerFast.from_pretrained(folder, local_files_only=True)
+        except Exception as error:
+            raise DataError(f"The tokenizer in {folder} cannot be read: {error}.") from error
+        if len(tokenizer) > vocabulary:
+            raise DataError(
+                f"The tokenizer in {folder} has {len(tokenizer)} tokens but the weights in "
+                f"{self._files.weights} know {vocabulary}; they do not belong together."
+            )
+        return tokenizer
+
+
+def load_clip(weights: str | Path, *, name: str = "clip") -> ClipEncoder:
+    """Any CLIP text tower of OpenAI's architecture, of whatever size.
+
+    Args:
+        weights: a folder or a weight file in Hugging Face or open_clip layout, or a hub id.
+        name: what to call it in a matrix's source.
+    """
+    require_packages(name)
+    remedy = f"run hf download {weights} where there is a network, and give the folder it prints"
+    return ClipEncoder(name, locate(name, weights, remedy))

@@ -1,0 +1,154 @@
+"""Text encoders by name: what each is, whether it can run here, and getting it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.errors import UsageError, unknown
+from edgecil.similarity.bundled import BundledEncoder
+from edgecil.similarity.clip import ClipEncoder
+from edgecil.similarity.hub import WEIGHTS, cached_snapshot
+from edgecil.similarity.minilm import INSTALL, MiniLMEncoder, installed_weights
+from edgecil.similarity.pretrained import locate, missing_packages, require_packages
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors whose cosine is the similarity."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a matrix's source and in the cache."""
+
+    @property
+    def version(self) -> str:
+        """Identifies its weights."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Vectors of n texts, shape (n, d); their lengths carry no meaning."""
+
+
+@dataclass(frozen=True)
+class EncoderEntry:
+    """What is known about an encoder before anything is loaded.
+
+    Attributes:
+        about: what it is, in a few words.
+        kind: how it is read.
+        hub_id: its repository on the Hugging Face hub.
+        sizes: (width, projection) of a CLIP text tower.
+    """
+
+    about: str
+    kind: Literal["bundled", "minilm", "clip"]
+    hub_id: str = ""
+    sizes: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class EncoderStatus:
+    """Whether an encoder can run on this machine.
+
+    Attributes:
+        name: the encoder's name.
+        available: it can, without a network.
+        sentence: what it is and where, or what is missing and how to get it.
+    """
+
+    name: str
+    available: bool
+    sentence: str
+
+
+ENCODERS = {
+    "minilm-bundled": EncoderEntry("MiniLM-L6 embeddings of the bundled class names", "bundled"),
+    "minilm": EncoderEntry(
+        "MiniLM-L6 on any text", "minilm", "sentence-transformers/all-MiniLM-L6-v2"
+    ),
+    "clip-rn50": EncoderEntry("CLIP RN50", "clip", "timm/resnet50_clip.openai", (512, 1024)),
+    "clip-rn101": EncoderEntry("CLIP RN101", "clip", "timm/resnet101_clip.openai", (512, 512)),
+    "clip-rn50x64": EncoderEntry(
+        "CLIP RN50x64", "clip", "timm/resnet50x64_clip.openai", (1024, 1024)
+    ),
+    "clip-vit-b-32": EncoderEntry(
+        "CLIP ViT-B/32", "clip", "openai/clip-vit-base-patch32", (512, 512)
+    ),
+    "clip-vit-b-16": EncoderEntry(
+        "CLIP ViT-B/16", "clip", "openai/clip-vit-base-patch16", (512, 512)
+    ),
+    "clip-vit-l-14": EncoderEntry(
+        "CLIP ViT-L/14", "clip", "openai/clip-vit-large-patch14", (768, 768)
+    ),
+}
+DEFAULT_ENCODER = "minilm-bundled"
+
+
+def encoder_names() -> tuple[str, ...]:
+    """Names of every known text encoder, the default first."""
+    return tuple(ENCODERS)
+
+
+def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
+    """The text encoder of that name, its files located (or downloaded), its model not yet loaded.
+
+    Args:
+        name: one of :func:`encoder_names`.
+        weights: a folder, weight file or hub id in place of the catalogue's. A CLIP encoder
+            refuses weights whose width or projection are not those of its name; RN101, ViT-B/32
+            and ViT-B/16 have equal sizes and cannot be told apart.
+    """
+    entry = _entry(name)
+    if entry.kind == "bundled":
+        if weights is not None:
+            raise UsageError(
+                f"Encoder {name!r} is a table and takes no weights. Got {str(weights)!r}; "
+                "choose another encoder for these weights."
+            )
+        return BundledEncoder(name)
+    require_packages(name)
+    if entry.kind == "minilm":
+        given = weights or installed_weights() or entry.hub_id
+        return MiniLMEncoder(name, locate(name, given, _remedy(entry)))
+    files = locate(name, weights or entry.hub_id, _remedy(entry))
+    openai = "quick_gelu" if weights is None else None
+    return ClipEncoder(name, files, sizes=entry.sizes, activation=openai)
+
+
+def encoder_status(name: str) -> EncoderStatus:
+    """Whether an encoder can run here, told without importing torch or touching the network."""
+    entry = _entry(name)
+    if entry.kind == "bundled":
+        return EncoderStatus(name, True, f"{entry.about}; comes with edgecil.")
+    if missing := missing_packages():
+        lacking = f"{entry.about}; needs {' and '.join(missing)}"
+        return EncoderStatus(name, False, f"{lacking}: run pip install 'edgecil[clip]'.")
+    folder = cached_snapshot(entry.hub_id, WEIGHTS)
+    if entry.kind == "minilm":
+        folder = installed_weights() or folder
+    if folder is None:
+        return EncoderStatus(
+            name,
+            False,
+            f"{entry.about}; its weights are not here: with a network the first use downloads "
+            f"them, else {_remedy(entry)}.",
+        )
+    return EncoderStatus(name, True, f"{entry.about}; weights in {folder}.")
+
+
+def _entry(name: str) -> EncoderEntry:
+    if name not in ENCODERS:
+        raise unknown("encoder", name, ENCODERS)
+    return ENCODERS[name]
+
+
+def _remedy(entry: EncoderEntry) -> str:
+    download = (
+        f"run hf download {entry.hub_id} where there is a network and give the folder it prints "
+        "with --weights FOLDER"
+    )
+    return f"run {INSTALL}, or {download}" if entry.kind == "minilm" else download

@@ -1,0 +1,289 @@
+"""Pairwise class similarity, as a matrix or as the embeddings it comes from.
+
+Both forms answer the same few questions (:class:`Similarity`), so whatever scores, optimises or
+certifies class sequences works on either; the embeddings never build the N x N matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from edgecil.errors import UsageError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Similarity(Protocol):
+    """What the rest of edgecil asks of a symmetric N x N similarity D with zero diagonal."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """N class names, in label order."""
+
+    @property
+    def source(self) -> Mapping[str, str]:
+        """Where it comes from: encoder, template, version, file."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, ids: Ints) -> Similarity:
+        """The similarity among the classes `ids`, in that order."""
+
+    def submatrix(self, ids: Ints) -> Floats:
+        """D[ids, ids], shape (n, n)."""
+
+    def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
+        """Summed similarity of classes to groups of classes.
+
+        Args:
+            group: (N,) group of each class, in [0, count).
+            count: how many groups there are.
+            rows: (n,) classes to answer for; all by default.
+
+        Returns:
+            (n, count) sums over the other members of each group.
+        """
+
+    def row_sums(self) -> Floats:
+        """Row sums of D, shape (N,)."""
+
+    def square_sum(self) -> float:
+        """Sum of the squared entries of D."""
+
+    def centred_spectrum(self) -> Floats:
+        """The N - 1 eigenvalues, ascending, of D restricted to vectors that sum to zero."""
+
+    def sort_keys(self, colours: Ints) -> Floats:
+        """(N, k) rows that tell classes apart by similarity to each colour, not by number."""
+
+
+def numbered_names(count: int) -> tuple[str, ...]:
+    """Names for classes that came without: class 0, class 1 and so on."""
+    return tuple(f"class {index}" for index in range(count))
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityMatrix:
+    """A symmetric matrix of class similarities.
+
+    Attributes:
+        names: N class names, in label order.
+        values: (N, N) finite, symmetric; the diagonal carries no information and is stored as 0.
+        source: where it comes from (encoder, template, version).
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    source: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        values = check_matrix(self.values)
+        if len(self.names) != len(values):
+            raise UsageError(
+                f"The similarity matrix is {len(values)} x {len(values)} but {len(self.names)} "
+                "class names were given; give one name per row."
+            )
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "source", dict(self.source))
+
+    @classmethod
+    def of(cls, values: ArrayLike, names: Sequence[str] | None = None) -> SimilarityMatrix:
+        """A matrix from any (N, N) array; classes without names are numbered."""
+        matrix = check_matrix(values)
+        return cls(numbered_names(len(matrix)) if names is None else tuple(names), matrix)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def take(self, ids: Ints) -> SimilarityMatrix:
+        """The similarity among the classes `ids`, in that order."""
+        names = tuple(self.names[index] for index in ids)
+        return SimilarityMatrix(names, self.submatrix(ids), self.source)
+
+    def submatrix(self, ids: Ints) -> Floats:
+        """values[ids, ids], shape (n, n)."""
+        return self.values[np.ix_(ids, ids)]
+
+    def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
+        """Summed similarity of classes (`rows`, or all) to each group, shape (n, count)."""
+        values = self.values if rows is None else self.values[rows]
+        return values @ _indicator(group, count)
+
+    def row_sums(self) -> Floats:
+        """Total similarity of each class to all others, shape (N,)."""
+        sums: Floats = self.values.sum(axis=1)
+        return sums
+
+    def square_sum(self) -> float:
+        """Sum of the squared similarities over ordered pairs."""
+        return float(np.einsum("ij,ij->", self.values, self.values))
+
+    def centred_spectrum(self) -> Floats:
+        """The N - 1 eigenvalues, ascending, on vectors that sum to zero."""
+        count = len(self)
+        mean = self.row_sums() / count
+        centred = self.values - mean[:, None] - mean[None, :] + mean.mean()
+        below_all = np.abs(centred).sum(axis=1).max() + 1.0
+        return np.linalg.eigvalsh(centred - below_all / count)[1:]
+
+    def sort_keys(self, colours: Ints) -> Floats:
+        """(N, N) similarities of each class to the others, sorted within the others' colours."""
+        others = np.broadcast_to(colours, self.values.shape)
+        order = np.lexsort((self.values, others)) if colours.any() else self.values.argsort(axis=1)
+        return np.take_along_axis(self.values, order, axis=1)
+
+    def pairs(self) -> Floats:
+        """The N (N - 1) / 2 similarities above the diagonal, row by row."""
+        return self.values[np.triu_indices(len(self), 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Class vectors whose cosine is the similarity; made for tens of thousands of classes.
+
+    Attributes:
+        names: N class names, in label order.
+        vectors: (N, d) finite and none zero; stored with unit length.
+        source: where they come from (encoder, template, version).
+    """
+
+    names: tuple[str, ...]
+    vectors: Floats
+    source: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vectors", _unit_rows(self.vectors))
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "source", dict(self.source))
+        if len(self.names) != len(self.vectors):
+            raise UsageError(
+                f"{len(self.vectors)} class vectors came with {len(self.names)} names; "
+                "give one name per vector."
+            )
+
+    @classmethod
+    def of(cls, vectors: ArrayLike, names: Sequence[str] | None = None) -> Embeddings:
+        """Embeddings from any (N, d) array; classes without names are numbered."""
+        rows = _unit_rows(vectors)
+        return cls(numbered_names(len(rows)) if names is None else tuple(names), rows)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def similarity(self) -> SimilarityMatrix:
+        """The full cosine similarity matrix."""
+        product = self.vectors @ self.vectors.T
+        return SimilarityMatrix(self.names, np.clip(product, -1.0, 1.0), self.source)
+
+    def take(self, ids: Ints) -> Embeddings:
+        """The embeddings of the classes `ids`, in that order."""
+        return Embeddings(tuple(self.names[index] for index in ids), self.vectors[ids], self.source)
+
+    def submatrix(self, ids: Ints) -> Floats:
+        """Cosines among the classes `ids` with zero diagonal, shape (n, n)."""
+        block: Floats = self.vectors[ids] @ self.vectors[ids].T
+        np.fill_diagonal(block, 0.0)
+        return block
+
+    def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
+        """Summed similarity of classes (`rows`, or all) to each group, shape (n, count)."""
+        sums = np.zeros((count, self.vectors.shape[1]))
+        present, start = np.unique(np.sort(group), return_index=True)
+        sums[present] = np.add.reduceat(self.vectors[np.argsort(group, kind="stable")], start)
+        chosen = np.arange(len(self)) if rows is None else rows
+        product: Floats = self.vectors[chosen] @ sums.T
+        product[np.arange(len(chosen)), group[chosen]] -= 1.0
+        return product
+
+    def row_sums(self) -> Floats:
+        """Total similarity of each class to all others, shape (N,)."""
+        sums: Floats = self.vectors @ self.vectors.sum(axis=0) - 1.0
+        return sums
+
+    def square_sum(self) -> float:
+        """Sum of the squared similarities over ordered pairs."""
+        return float(np.sum((self.vectors.T @ self.vectors) ** 2)) - len(self)
+
+    def centred_spectrum(self) -> Floats:
+        """The N - 1 eigenvalues, ascending, on vectors that sum to zero."""
+        centred = self.vectors - self.vectors.mean(axis=0)
+        gram = centred.T @ centred if len(self) > centred.shape[1] else centred @ centred.T
+        top = np.linalg.eigvalsh(gram)[::-1][: len(self) - 1]
+        return np.sort(np.pad(top, (0, len(self) - 1 - len(top)))) - 1.0
+
+    def sort_keys(self, colours: Ints) -> Floats:
+        """(N, d) vectors: classes that share one are interchangeable whatever their colours."""
+        return self.vectors
+
+
+def _indicator(group: Ints, count: int) -> Floats:
+    """One row per class with a 1 at its group, shape (N, count)."""
+    member = np.zeros((len(group), count))
+    member[np.arange(len(group)), group] = 1.0
+    return member
+
+
+def group_similarity(similarity: Similarity, group: Ints, count: int) -> Floats:
+    """Summed similarity between the classes of two groups, c ≠ c': shape (count, count)."""
+    return _indicator(group, count).T @ similarity.to_groups(group, count)
+
+
+def check_matrix(values: ArrayLike) -> Floats:
+    """A read-only (N, N) copy with zero diagonal, or a sentence on what is wrong with `values`."""
+    try:
+        matrix = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"A similarity matrix must hold numbers: {error}.") from error
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise UsageError(
+            f"A similarity matrix must be square, one row and column per class. "
+            f"Got shape {matrix.shape} instead."
+        )
+    if len(matrix) < 2:
+        raise UsageError(f"A similarity matrix needs at least 2 classes. Got {len(matrix)}.")
+    np.fill_diagonal(matrix, 0.0)
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise UsageError(
+            f"A similarity matrix must be finite, but entry ({row}, {column}) is "
+            f"{matrix[row, column]}; replace NaN and infinite values."
+        )
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() > 1e-5 * max(1.0, np.abs(matrix).max()):
+        row, column = np.unravel_index(difference.argmax(), matrix.shape)
+        raise UsageError(
+            f"A similarity matrix must be symmetric, but entry ({row}, {column}) is "
+            f"{matrix[row, column]:.6g} and entry ({column}, {row}) is {matrix[column, row]:.6g}; "
+            "use (D + D.T) / 2 if that is what you mean."
+        )
+    matrix = (matrix + matrix.T) / 2
+    matrix.setflags(write=False)
+    return matrix
+
+
+def _unit_rows(vectors: ArrayLike) -> Floats:
+    rows = np.array(vectors, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] == 0 or len(rows) < 2:
+        raise UsageError(
+            f"Class vectors must be an (N, d) array with N >= 2. Got shape {rows.shape} instead."
+        )
+    if not np.isfinite(rows).all():
+        raise UsageError(
+            f"Class vectors must be finite, but class {np.argwhere(~np.isfinite(rows))[0][0]} "
+            "has NaN or infinite entries."
+        )
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not norms.all():
+        raise UsageError(
+            f"Class vectors must not be zero, but that of class {int(norms.argmin())} is."
+        )
+    rows /= norms
+    rows.setflags(write=False)
+    return rows

@@ -1,0 +1,303 @@
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from transformers import (
+    CLIPConfig,
+    CLIPModel,
+    CLIPTextConfig,
+    CLIPTextModelWithProjection,
+    CLIPVisionConfig,
+)
+
+from edgecil.errors import DataError, PrerequisiteError, UsageError
+from edgecil.similarity import get_encoder, load_clip
+from tests.similarity.tiny_models import (
+    CONTEXT,
+    HEADS,
+    LAYERS,
+    PROJECTION,
+    WIDTH,
+    PlainClip,
+    open_clip_config,
+    save_open_clip,
+)
+
+TEXTS = ["a photo of a cat.", "Dog", "a photo of a dog of a cat of a photo of a dog of a cat."]
+Tower = tuple[Path, PlainClip]
+
+
+def hugging_face_state(tower: PlainClip) -> dict[str, torch.Tensor]:
+    text = "text_model"
+    state = {
+        f"{text}.embeddings.token_embedding.weight": tower.token_embedding.weight,
+        f"{text}.embeddings.position_embedding.weight": tower.positional_embedding,
+        f"{text}.final_layer_norm.weight": tower.ln_final.weight,
+        f"{text}.final_layer_norm.bias": tower.ln_final.bias,
+        "text_projection.weight": tower.text_projection.T,
+    }
+    for index, block in enumerate(tower.transformer["resblocks"]):
+        layer = f"{text}.encoder.layers.{index}"
+        parts = {
+            "layer_norm1": block.ln_1,
+            "layer_norm2": block.ln_2,
+            "self_attn.out_proj": block.attn.out_proj,
+            "mlp.fc1": block.mlp["c_fc"],
+            "mlp.fc2": block.mlp["c_proj"],
+        }
+        for name, module in parts.items():
+            state[f"{layer}.{name}.weight"] = module.weight
+            state[f"{layer}.{name}.bias"] = module.bias
+        for row, letter in enumerate("qkv"):
+            rows = slice(row * WIDTH, (row + 1) * WIDTH)
+            state[f"{layer}.self_attn.{letter}_proj.weight"] = block.attn.in_proj_weight[rows]
+            state[f"{layer}.self_attn.{letter}_proj.bias"] = block.attn.in_proj_bias[rows]
+    return {name: value.detach().clone().contiguous() for name, value in state.items()}
+
+
+def text_config(tower: PlainClip, **changes: object) -> dict[str, object]:
+    return {
+        "vocab_size": tower.token_embedding.num_embeddings,
+        "hidden_size": WIDTH,
+        "intermediate_size": 4 * WIDTH,
+        "projection_dim": PROJECTION,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "max_position_embeddings": CONTEXT,
+        "hidden_act": "quick_gelu",
+        **changes,
+    }
+
+
+def save_hugging_face(folder: Path, tower: PlainClip, **changes: object) -> None:
+    model = CLIPTextModelWithProjection(CLIPTextConfig(**text_config(tower, **changes)))
+    model.load_state_dict(hugging_face_state(tower))
+    model.save_pretrained(folder)
+
+
+def oracle(folder: Path, tower: PlainClip, *, quick: bool = True) -> np.ndarray:
+    """Token ids by greedy words, zero-padded as OpenAI does, through the plain tower."""
+    vocabulary = json.loads((folder / "vocab.json").read_text())
+    start, end = vocabulary["<|startoftext|>"], vocabulary["<|endoftext|>"]
+    ids = torch.zeros(len(TEXTS), CONTEXT, dtype=torch.long)
+    for row, text in enumerate(TEXTS):
+        words = text.lower().replace(".", " .").split()[: CONTEXT - 2]
+        tokens = [start, *(vocabulary[f"{word}</w>"] for word in words), end]
+        ids[row, : len(tokens)] = torch.tensor(tokens)
+    with torch.no_grad():
+        return tower(ids, quick).double().numpy()
+
+
+def test_hugging_face_weights_give_what_the_tower_written_out_gives(tower: Tower) -> None:
+    save_hugging_face(*tower)
+    vectors = load_clip(tower[0]).encode(TEXTS)
+    assert vectors.shape == (len(TEXTS), PROJECTION)
+    np.testing.assert_allclose(vectors, oracle(*tower), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("prefix", ["", "text.", "module."])
+def test_open_clip_weights_give_what_hugging_face_weights_give(tower: Tower, prefix: str) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain, prefix)
+    from_open_clip = load_clip(folder).encode(TEXTS)
+    (folder / "open_clip_model.safetensors").unlink()
+    save_hugging_face(folder, plain)
+    np.testing.assert_allclose(from_open_clip, load_clip(folder).encode(TEXTS), atol=1e-6)
+
+
+@pytest.mark.parametrize("eos", [2, "end"])
+def test_pooling_does_not_depend_on_the_end_token_in_the_config(
+    tower: Tower, eos: int | str
+) -> None:
+    folder, plain = tower
+    token = plain.token_embedding.num_embeddings - 1 if eos == "end" else eos
+    save_hugging_face(folder, plain, eos_token_id=token)
+    np.testing.assert_allclose(
+        load_clip(folder).encode(TEXTS), oracle(folder, plain), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_a_full_clip_model_is_read_for_its_text_tower_alone(tower: Tower) -> None:
+    folder, plain = tower
+    vision = CLIPVisionConfig(
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        image_size=8,
+        patch_size=4,
+    )
+    config = CLIPConfig(
+        text_config=text_config(plain),
+        vision_config=vision.to_dict(),
+        projection_dim=PROJECTION,
+    )
+    model = CLIPModel(config)
+    model.load_state_dict(hugging_face_state(plain), strict=False)
+    model.save_pretrained(folder)
+    np.testing.assert_allclose(
+        load_clip(folder).encode(TEXTS), oracle(folder, plain), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_the_activation_is_what_the_open_clip_config_says(tower: Tower) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain, quick_gelu=False)
+    np.testing.assert_allclose(
+        load_clip(folder).encode(TEXTS), oracle(folder, plain, quick=False), rtol=1e-4, atol=1e-4
+    )
+    assert not np.allclose(oracle(folder, plain), oracle(folder, plain, quick=False), atol=1e-3)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_lone_state_dict_in_half_precision_is_read(tower: Tower, wrapped: bool) -> None:
+    folder, plain = tower
+    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config()))
+    state = {name: value.half() for name, value in plain.state_dict().items()}
+    torch.save({"state_dict": state} if wrapped else state, folder / "RN.pt")
+    np.testing.assert_allclose(
+        load_clip(folder / "RN.pt").encode(TEXTS), oracle(folder, plain), rtol=2e-2, atol=2e-2
+    )
+
+
+def test_a_torchscript_archive_is_read(tower: Tower) -> None:
+    folder, plain = tower
+    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ids = torch.zeros(1, CONTEXT, dtype=torch.long)
+        torch.jit.trace(plain, ids, check_trace=False).save(str(folder / "RN50.pt"))
+    np.testing.assert_allclose(
+        load_clip(folder / "RN50.pt").encode(TEXTS), oracle(folder, plain), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_one_text_at_a_time_gives_what_a_batch_gives(tower: Tower) -> None:
+    save_open_clip(*tower)
+    encoder = load_clip(tower[0])
+    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    np.testing.assert_allclose(encoder.encode(TEXTS * 40)[: len(TEXTS)], alone, atol=1e-5)
+
+
+def test_the_version_follows_the_weights_and_not_the_place(tower: Tower, tmp_path: Path) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    version = load_clip(folder).version
+    shutil.copytree(folder, tmp_path / "copy")
+    assert load_clip(tmp_path / "copy").version == version
+    with torch.no_grad():
+        plain.text_projection += 1
+    save_open_clip(folder, plain)
+    assert load_clip(folder).version != version
+
+
+def test_weights_of_other_sizes_than_the_named_encoder_are_refused(tower: Tower) -> None:
+    save_open_clip(*tower)
+    with pytest.raises(UsageError, match=r"is not clip-rn50: .*\(32, 24\).*\(512, 1024\)"):
+        get_encoder("clip-rn50", tower[0]).encode(["a"])
+
+
+@pytest.mark.parametrize(
+    "lost", ["ln_final.bias", "text_projection", "transformer.resblocks.2.attn.in_proj_weight"]
+)
+def test_missing_tensors_are_named(tower: Tower, lost: str) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    file = folder / "open_clip_model.safetensors"
+    state = {name: value for name, value in plain.state_dict().items() if name != lost}
+    save_file(state, file)
+    with pytest.raises(DataError, match=rf"open_clip_model.safetensors .* lacks {lost}"):
+        load_clip(folder).encode(["a"])
+
+
+def test_missing_last_layers_are_noticed_by_the_config(tower: Tower) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    state = {name: value for name, value in plain.state_dict().items() if "blocks.2." not in name}
+    save_file(state, folder / "open_clip_model.safetensors")
+    with pytest.raises(DataError, match=r"lacks transformer.resblocks.2.*and 9 more"):
+        load_clip(folder).encode(["a"])
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "pytorch_model.bin", "lone.pt"])
+@pytest.mark.parametrize("kept", [0, 100, 0.6])
+def test_cut_weights_are_one_sentence(tower: Tower, file: str, kept: float) -> None:
+    folder, plain = tower
+    path = folder / file
+    if path.suffix == ".safetensors":
+        save_file(plain.state_dict(), path)
+    else:
+        torch.save(plain.state_dict(), path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept if kept > 1 else kept * len(content))])
+    with pytest.raises(DataError, match=f"Cannot read the weights in .*{file}.*cut short"):
+        load_clip(path).encode(["a"])
+
+
+def test_weights_of_something_else_are_refused(tower: Tower) -> None:
+    folder, _ = tower
+    save_file({"fc.weight": torch.zeros(2, 2)}, folder / "model.safetensors")
+    with pytest.raises(DataError, match="not a complete CLIP text tower"):
+        load_clip(folder).encode(["a"])
+    torch.save([1, 2], folder / "list.pt")
+    with pytest.raises(DataError, match="no state dict"):
+        load_clip(folder / "list.pt").encode(["a"])
+
+
+def test_shapes_that_contradict_each_other_are_refused(tower: Tower) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    state = dict(plain.state_dict())
+    state["ln_final.bias"] = torch.zeros(7)
+    save_file(state, folder / "open_clip_model.safetensors")
+    with pytest.raises(DataError, match="size mismatch"):
+        load_clip(folder).encode(["a"])
+
+
+def test_a_damaged_config_is_named(tower: Tower) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    (folder / "open_clip_config.json").write_text("{")
+    with pytest.raises(DataError, match=r"open_clip_config.json is not a CLIP configuration"):
+        load_clip(folder).encode(["a"])
+
+
+def test_a_tokenizer_that_is_nowhere_is_asked_for(tower: Tower) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    (folder / "vocab.json").unlink()
+    (folder / "merges.txt").unlink()
+    with pytest.raises(PrerequisiteError, match=r"copy vocab.json and merges.txt"):
+        load_clip(folder).encode(["a"])
+
+
+def test_a_tokenizer_with_more_tokens_than_the_weights_is_refused(tower: Tower) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    state = dict(plain.state_dict())
+    state["token_embedding.weight"] = state["token_embedding.weight"][:20].clone()
+    save_file(state, folder / "open_clip_model.safetensors")
+    with pytest.raises(DataError, match="do not belong together"):
+        load_clip(folder).encode(["a"])
+
+
+def test_a_damaged_tokenizer_is_named(tower: Tower) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    (folder / "tokenizer.json").write_text("{")
+    with pytest.raises(DataError, match=r"tokenizer in .* cannot be read"):
+        load_clip(folder).encode(["a"])
+
+
+def test_an_empty_folder_is_told_from_a_missing_one(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"holds no weights; expected one of open_clip_model"):
+        load_clip(tmp_path)
+    with pytest.raises(PrerequisiteError, match="neither a folder or file here"):
+        load_clip(tmp_path / "nowhere")

