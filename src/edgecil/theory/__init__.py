@@ -1,0 +1,36 @@
+"""How many sequences are enough: |Ω|, the paper's bounds, tighter ones, and what runs miss."""
+
+from edgecil.theory.bounds import (
+    BOUNDS,
+    HOEFFDING_SERFLING,
+    THEOREM_1,
+    THEOREM_2,
+    SampleBound,
+)
+from edgecil.theory.greedy import GreedyBound, greedy_bound
+from edgecil.theory.partitions import PAPER_PARTITIONS, PartitionRow, partition_table
+from edgecil.theory.tails import (
+    chebyshev_tail,
+    gaussian_tail,
+    miss_probability,
+    miss_probability_paper,
+    runs_to_hit,
+)
+
+__all__ = [
+    "BOUNDS",
+    "HOEFFDING_SERFLING",
+    "PAPER_PARTITIONS",
+    "THEOREM_1",
+    "THEOREM_2",
+    "GreedyBound",
+    "PartitionRow",
+    "SampleBound",
+    "chebyshev_tail",
+    "gaussian_tail",
+    "greedy_bound",
+    "miss_probability",
+    "miss_probability_paper",
+    "partition_table",
+    "runs_to_hit",
+]

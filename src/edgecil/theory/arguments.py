@@ -1,0 +1,73 @@
+"""Checks of arguments, which hand back exact numbers: what is given as 0.1 is the float 0.1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+
+from edgecil.errors import UsageError
+
+
+def whole_number(name: str, value: int, *, least: int, most: int | None = None) -> int:
+    """The integer itself, if it lies in [least, most].
+
+    >>> whole_number("runs", 0, least=1, most=90)
+    Traceback (most recent call last):
+    edgecil.errors.UsageError: The 'runs' parameter must be an int in [1, 90]. Got 0 instead.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if number >= least and (most is None or number <= most):
+            return number
+    allowed = f"an int >= {least}" if most is None else f"an int in [{least}, {_shown(most)}]"
+    raise _refusal(name, allowed, value)
+
+
+def positive_number(name: str, value: float) -> Fraction:
+    """The exact value of a finite number above 0.
+
+    >>> positive_number("epsilon", 0)
+    Traceback (most recent call last):
+    edgecil.errors.UsageError: The 'epsilon' parameter must be a number > 0. Got 0 instead.
+    """
+    return _number(name, value, "a number > 0", lambda number: number > 0)
+
+
+def number_at_least_zero(name: str, value: float) -> Fraction:
+    """The exact value of a finite number that is 0 or more."""
+    return _number(name, value, "a number >= 0", lambda number: number >= 0)
+
+
+def open_probability(name: str, value: float) -> Fraction:
+    """The exact value of a probability that is neither 0 nor 1."""
+    return _number(name, value, "a number in (0, 1)", lambda number: 0 < number < 1)
+
+
+def closed_probability(name: str, value: float) -> Fraction:
+    """The exact value of a probability, 0 and 1 included."""
+    return _number(name, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
+
+
+def _number(name: str, value: float, allowed: str, holds: Callable[[Fraction], bool]) -> Fraction:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        if isinstance(value, Rational):
+            number = Fraction(value)
+        elif math.isfinite(value):
+            number = Fraction(float(value))
+        else:
+            raise _refusal(name, allowed.replace("number", "finite number"), value)
+        if holds(number):
+            return number
+    raise _refusal(name, allowed, value)
+
+
+def _refusal(name: str, allowed: str, value: object) -> UsageError:
+    return UsageError(f"The '{name}' parameter must be {allowed}. Got {_shown(value)} instead.")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.1f}"
+    return repr(value)

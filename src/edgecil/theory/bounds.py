@@ -1,0 +1,237 @@
+"""How many random sequences make the mean accuracy trustworthy: three bounds, one shape.
+
+Each bound says: with L runs drawn uniformly without replacement from a population of T sequences,
+the mean over the runs is within ε of the mean over all of Ω with probability at least 1 − δ, if
+
+    effective(T, L)  ≥  ln(2u/δ) · R² / (2ε²),
+
+where R is the range of the accuracies, and u the number of events in a union bound (T in the
+paper's theorems, 1 where no union is needed). The bounds differ in `effective`, in T and in u.
+
+Accuracies and ε are in [0, 1] units. |Ω| is an exact integer of any length: comparisons are
+between integers, and the logarithm, the one irrational number, is taken to 60 digits. The
+logarithm of a rational other than 1 is irrational, so that there are no ties.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+
+from edgecil.theory.arguments import open_probability, positive_number, whole_number
+from edgecil.theory.search import least_integer
+
+_DIGITS = 60
+_BINARY_DIGITS = 256
+_SMALLEST_FLOAT = math.ulp(0.0)
+
+
+@dataclass(frozen=True)
+class SampleBound:
+    """A sufficient condition on the number of random runs, and the questions it answers.
+
+    Attributes:
+        name: the key in `BOUNDS`.
+        title: the name people know.
+        reference: where it is proved, or at least stated.
+        known_sequences: extreme sequences run beside the random ones; T = |Ω| − known_sequences,
+            and the whole evaluation costs that many runs more.
+        states_range: whether the statement has R in it; one without is applied to accuracies
+            divided by R, which is the same thing, but no longer its letter.
+        union: whether the failure probability is spread over the T sequences.
+        effective_runs: (T, L) to numerator and denominator of the left-hand side, for L < T.
+        last_useful: T to the L beyond which the left-hand side stops growing, at most T − 1.
+    """
+
+    name: str
+    title: str
+    reference: str
+    known_sequences: int
+    states_range: bool
+    union: bool
+    effective_runs: Callable[[int, int], tuple[int, int]]
+    last_useful: Callable[[int], int]
+
+    def runs(
+        self, size: int, epsilon: float, delta: float, accuracy_range: float = 1.0
+    ) -> int | None:
+        """The least number L of random runs for which the bound holds.
+
+        Args:
+            size: |Ω|, exact.
+            epsilon: how far the estimated mean may lie from the true one.
+            delta: the probability with which it may lie further.
+            accuracy_range: R, largest minus smallest accuracy over all of Ω.
+
+        Returns:
+            L, not counting `known_sequences`; None when no L short of every sequence is enough
+            (small Ω), so that only enumeration is certain.
+
+        >>> from edgecil.sequences.counting import count_sequences
+        >>> THEOREM_1.runs(count_sequences([10] * 10), epsilon=0.1, delta=0.05)
+        10820
+        """
+        population = self._population(size)
+        tolerance = positive_number("epsilon", epsilon)
+        spread = positive_number("accuracy_range", accuracy_range)
+        log_odds = self._log_union(population) - _ln(open_probability("delta", delta))
+        needed = log_odds * spread**2 / (2 * tolerance**2)
+
+        def enough(runs: int) -> bool:
+            numerator, denominator = self.effective_runs(population, runs)
+            return numerator * needed.denominator >= needed.numerator * denominator
+
+        return least_integer(enough, self.last_useful(population))
+
+    def epsilon(self, size: int, runs: int, delta: float, accuracy_range: float = 1.0) -> float:
+        """The least ε that the bound grants after `runs` random runs, rounded up.
+
+        A value of R or more says nothing: no mean is further than R from another. Every sequence
+        run means ε = 0.
+
+        >>> from edgecil.sequences.counting import count_sequences
+        >>> round(HOEFFDING_SERFLING.epsilon(count_sequences([10] * 10), runs=3, delta=0.05), 3)
+        0.784
+        """
+        population = self._population(size)
+        drawn = whole_number("runs", runs, least=1, most=population)
+        spread = positive_number("accuracy_range", accuracy_range)
+        log_odds = self._log_union(population) - _ln(open_probability("delta", delta))
+        if drawn == population:
+            return 0.0
+        numerator, denominator = self.effective_runs(population, drawn)
+        weight = log_odds * spread**2 / 2
+        return _root_rounded_up(weight.numerator * denominator, weight.denominator * numerator)
+
+    def delta(self, size: int, runs: int, epsilon: float, accuracy_range: float = 1.0) -> float:
+        """The least failure probability that the bound grants, rounded up; 1 says nothing.
+
+        Every sequence run means δ = 0.
+
+        >>> from edgecil.sequences.counting import count_sequences
+        >>> THEOREM_1.delta(count_sequences([10] * 10), runs=3, epsilon=0.1)
+        1.0
+        """
+        population = self._population(size)
+        drawn = whole_number("runs", runs, least=1, most=population)
+        tolerance = positive_number("epsilon", epsilon)
+        spread = positive_number("accuracy_range", accuracy_range)
+        if drawn == population:
+            return 0.0
+        numerator, denominator = self.effective_runs(population, drawn)
+        weight = 2 * tolerance**2 / spread**2
+        decay = ((numerator * weight.numerator) << _BINARY_DIGITS) // (
+            denominator * weight.denominator
+        )
+        return _exp_rounded_up(self._log_union(population) - Fraction(decay, 1 << _BINARY_DIGITS))
+
+    def _population(self, size: int) -> int:
+        least = self.known_sequences + 2
+        return whole_number("size", size, least=least) - self.known_sequences
+
+    def _log_union(self, population: int) -> Fraction:
+        return _ln(Fraction(2 * population if self.union else 2))
+
+
+def _paper_effective(population: int, runs: int) -> tuple[int, int]:
+    return runs * (population - runs), population - 1
+
+
+def _serfling_effective(population: int, runs: int) -> tuple[int, int]:
+    if 2 * runs <= population:
+        return runs * population, population - runs + 1
+    return runs * runs * population, (population - runs) * (runs + 1)
+
+
+THEOREM_1 = SampleBound(
+    name="theorem1",
+    title="Theorem 1",
+    reference="the paper, Theorem 1: L(|Ω|−L)/(|Ω|−1) ≥ ln(2|Ω|/δ)/(2ε²)",
+    known_sequences=0,
+    states_range=False,
+    union=True,
+    effective_runs=_paper_effective,
+    last_useful=lambda population: population // 2,
+)
+"""The paper's Theorem 1: L random runs.
+
+True, but not by its proof, and wasteful. The finite-population factor (|Ω|−L)/(|Ω|−1) belongs in
+the denominator of the exponent (the proof turns it over), so that running *more* than half of Ω
+weakens the bound; and the union over |Ω| events is not needed for one mean. What is stated follows
+from Hoeffding's inequality, which holds without replacement (Hoeffding 1963, Theorem 4).
+"""
+
+THEOREM_2 = SampleBound(
+    name="theorem2",
+    title="Theorem 2",
+    reference="the paper, Theorem 2: L(|Ω|−2−L)/(|Ω|−3) ≥ ln(2(|Ω|−2)/δ)·R²/(2ε²)",
+    known_sequences=2,
+    states_range=True,
+    union=True,
+    effective_runs=_paper_effective,
+    last_useful=lambda population: population // 2,
+)
+"""The paper's Theorem 2: L random runs beside a hardest and an easiest sequence, R apart.
+
+Its proof needs more than its premise: that *every* accuracy lies between those of the two extreme
+sequences (the premise puts them one standard deviation from the mean), and that the mean over the
+L + 2 runs is unbiased (it is off by up to R/(L+2) when the extremes are not symmetric about the
+mean). With R known in that sense `HOEFFDING_SERFLING` grants the same with fewer runs and without
+the extremes in the mean. At ε ≥ R any single run will do.
+"""
+
+HOEFFDING_SERFLING = SampleBound(
+    name="hoeffding-serfling",
+    title="Hoeffding–Serfling",
+    reference=(
+        "Bardenet and Maillard (2015), Concentration inequalities for sampling without "
+        "replacement, Bernoulli 21(3), 1361–1385, Corollary 2.5, two-sided: "
+        "L/ρ ≥ ln(2/δ)·R²/(2ε²)"
+    ),
+    known_sequences=0,
+    states_range=True,
+    union=False,
+    effective_runs=_serfling_effective,
+    last_useful=lambda population: population - 1,
+)
+"""The Hoeffding–Serfling inequality, with no union over Ω.
+
+ρ = 1 − (L−1)/|Ω| for L ≤ |Ω|/2 (Serfling 1974, Annals of Statistics 2(1), 39–48) and
+(1 − L/|Ω|)(1 + 1/L) beyond (Bardenet and Maillard's improvement); the smaller of the two either
+way. Two-sided: the one-sided statement for the accuracies and for their negatives, δ/2 each.
+Assumes accuracies in an interval of length R, and nothing else.
+"""
+
+BOUNDS = {bound.name: bound for bound in (THEOREM_1, THEOREM_2, HOEFFDING_SERFLING)}
+"""Every bound by name, the paper's first."""
+
+
+def _ln(value: Fraction) -> Fraction:
+    return _ln_whole(value.numerator) - _ln_whole(value.denominator)
+
+
+def _ln_whole(value: int) -> Fraction:
+    shift = max(0, value.bit_length() - _BINARY_DIGITS)
+    with localcontext(Context(prec=_DIGITS)):
+        return Fraction(Decimal(value >> shift).ln() + shift * Decimal(2).ln())
+
+
+def _root_rounded_up(numerator: int, denominator: int) -> float:
+    shift = 64 + max(0, denominator.bit_length() - numerator.bit_length())
+    root = math.isqrt((numerator << (2 * shift)) // denominator) / (1 << shift)
+    while Fraction(root).numerator ** 2 * denominator < numerator * Fraction(root).denominator ** 2:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def _exp_rounded_up(exponent: Fraction) -> float:
+    if exponent >= 0:
+        return 1.0
+    if exponent < math.log(_SMALLEST_FLOAT):
+        return _SMALLEST_FLOAT
+    with localcontext(Context(prec=_DIGITS)):
+        value = float((Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp())
+    return min(1.0, math.nextafter(value, math.inf))

@@ -1,0 +1,87 @@
+"""What the paper's Theorem 4 promises about the greedy order of tasks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from edgecil.errors import UsageError
+from edgecil.theory.arguments import number_at_least_zero, positive_number, whole_number
+from edgecil.theory.partitions import equal_task_size
+
+
+@dataclass(frozen=True)
+class GreedyBound:
+    """Theorem 4 of the paper in numbers.
+
+    Attributes:
+        expected: E[S(random)] as stated, N²(K−1)/(2K²)·S̄.
+        ceiling: the bound on the greedy order's S as stated, 2N(ln K + 1)/(K−1)·U.
+        delta: Δ as stated, expected − ceiling; the claim is S(greedy) ≤ expected − Δ.
+        delta_proved: Δ as the proof ends, with 4N(ln K + 1)/(K−1)·U.
+        threshold: S̄ above which Δ > 0, 4K²(ln K + 1)/(N(K−1)²)·U; at the threshold itself Δ = 0.
+            For `delta_proved` it is twice as high.
+        probability: 1 − e^{−K/2}, with which the claim is said to hold at least.
+        expected_score: the true expectation of the paper's own score S, N/K·S̄.
+    """
+
+    expected: float
+    ceiling: float
+    delta: float
+    delta_proved: float
+    threshold: float
+    probability: float
+    expected_score: float
+
+
+def greedy_bound(
+    classes: int, tasks: int, mean_similarity: float, max_similarity: float = 1.0
+) -> GreedyBound:
+    """Theorem 4 (greedy strategy optimality bound) as stated, beside what its algebra gives.
+
+    The statement and its proof do not agree, and neither bounds S:
+
+    - two of K tasks in random order are neighbours with probability 2/K, not 2/(K(K−1)): the
+      expected sum over neighbours is N²(K−1)/K²·S̄, twice what is stated, while the proof's own
+      line gives N²/K²·S̄;
+    - S has the prefix K/((K−1)N), which the proof applies to the greedy order but not to the
+      expectation; with it, E[S] = N/K·S̄ (`expected_score`);
+    - the proof ends with 4N(…), the statement has 2N(…);
+    - no order of tasks has S > N/K·U, which is below `ceiling` for every K ≥ 2: in units of S the
+      ceiling holds for *any* order, and E[S] − ceiling is never positive.
+
+    So `delta` is reported as the paper's number, not as evidence that greedy beats random.
+
+    Args:
+        classes: N, a multiple of `tasks`.
+        tasks: K, at least 2.
+        mean_similarity: S̄, mean similarity of classes of different tasks, in [0, U].
+        max_similarity: U, upper bound on every similarity; similarities are at least 0.
+
+    >>> bound = greedy_bound(100, 10, mean_similarity=0.6)
+    >>> round(bound.expected, 1), round(bound.delta, 1), round(bound.delta_proved, 1)
+    (270.0, 196.6, 123.2)
+    >>> round(bound.threshold, 4), round(bound.expected_score, 4)
+    (0.1631, 6.0)
+    """
+    whole_number("tasks", tasks, least=2)
+    task_size = equal_task_size(classes, tasks)
+    upper = float(positive_number("max_similarity", max_similarity))
+    mean = float(number_at_least_zero("mean_similarity", mean_similarity))
+    if mean > upper:
+        raise UsageError(
+            f"The 'mean_similarity' parameter must be a number in [0, {max_similarity!r}]. "
+            f"Got {mean_similarity!r} instead."
+        )
+    growth = math.log(tasks) + 1
+    expected = classes**2 * (tasks - 1) / (2 * tasks**2) * mean
+    ceiling = 2 * classes * growth / (tasks - 1) * upper
+    return GreedyBound(
+        expected=expected,
+        ceiling=ceiling,
+        delta=expected - ceiling,
+        delta_proved=expected - 2 * ceiling,
+        threshold=4 * tasks**2 * growth / (classes * (tasks - 1) ** 2) * upper,
+        probability=-math.expm1(-tasks / 2),
+        expected_score=task_size * mean,
+    )

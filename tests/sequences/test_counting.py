@@ -1,0 +1,102 @@
+"""|Ω| is what counting on one's fingers gives, and huge values stay exact."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.sequences.counting import count_sequences, decimal_text, ln_count, log10_count
+
+IMAGENET_21K = 21_841
+
+
+def ordered_partitions(sizes: list[int]) -> set[tuple[frozenset[int], ...]]:
+    """Every sequence there is, from all permutations of the classes."""
+    ends = list(itertools.accumulate(sizes))
+    return {
+        tuple(frozenset(order[end - size : end]) for size, end in zip(sizes, ends, strict=True))
+        for order in itertools.permutations(range(sum(sizes)))
+    }
+
+
+@pytest.mark.parametrize(
+    "sizes", [[1], [3], [1, 1], [2, 1], [1, 2, 1], [2, 2, 2], [3, 1, 2], [1] * 5, [4, 3]]
+)
+def test_counts_every_ordered_partition_once(sizes: list[int]) -> None:
+    assert count_sequences(sizes) == len(ordered_partitions(sizes))
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=8))
+def test_equals_choosing_one_task_after_another(sizes: list[int]) -> None:
+    left, ways = sum(sizes), 1
+    for size in sizes:
+        ways *= math.comb(left, size)
+        left -= size
+    assert count_sequences(sizes) == ways
+    assert ln_count(sizes) == pytest.approx(math.log(ways), rel=1e-14)
+    assert log10_count(sizes) == pytest.approx(math.log10(ways), rel=1e-14)
+
+
+def test_logarithms_keep_their_digits_when_one_task_holds_nearly_everything() -> None:
+    assert ln_count([IMAGENET_21K - 1, 1]) == math.log(IMAGENET_21K)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [[1] * IMAGENET_21K, [104] * 209 + [105], [IMAGENET_21K // 2, IMAGENET_21K - 10_920]],
+    ids=["one-by-one", "210-tasks", "halves"],
+)
+def test_imagenet_21k_takes_no_time(sizes: list[int]) -> None:
+    start = time.process_time()
+    size = count_sequences(sizes)
+    assert time.process_time() - start < 1
+    log_gammas = math.lgamma(sum(sizes) + 1) - math.fsum(math.lgamma(m + 1) for m in sizes)
+    assert math.log(size) == pytest.approx(log_gammas, rel=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [2, -1], [1.5], [True, 2]])
+def test_refuses_what_are_no_task_sizes(sizes: list[int]) -> None:
+    with pytest.raises(UsageError, match="The 'sizes' parameter must"):
+        count_sequences(sizes)
+
+
+@given(st.integers())
+def test_decimal_text_is_str_where_str_is_willing(number: int) -> None:
+    assert decimal_text(number) == str(number)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(10_000, 100_000), st.sampled_from([1, -1]))
+def test_decimal_text_knows_no_digit_limit(exponent: int, sign: int) -> None:
+    number = sign * (3**exponent + 1)
+    assert decimal_text(number) == unlimited_str(number)
+
+
+def test_decimal_text_of_imagenet_21k_leaves_the_interpreter_alone() -> None:
+    size = count_sequences([1] * IMAGENET_21K)
+    get_limit = getattr(sys, "get_int_max_str_digits", lambda: None)
+    limit = get_limit()
+    start = time.process_time()
+    text = decimal_text(size)
+    assert time.process_time() - start < 2
+    assert get_limit() == limit
+    assert text == unlimited_str(size)
+    assert len(text) == 85_292
+
+
+def unlimited_str(number: int) -> str:
+    if not hasattr(sys, "set_int_max_str_digits"):
+        return str(number)
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return str(number)
+    finally:
+        sys.set_int_max_str_digits(limit)

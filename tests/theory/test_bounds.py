@@ -1,0 +1,248 @@
+"""Every bound answers its three questions consistently; the known values; the truth behind them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.sequences.counting import count_sequences
+from edgecil.theory import BOUNDS, HOEFFDING_SERFLING, THEOREM_1, THEOREM_2, SampleBound
+
+CIFAR = count_sequences([10] * 10)
+every_bound = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+small_sizes = st.integers(4, 3000)
+any_size = st.one_of(small_sizes, st.integers(4, 10**100), st.just(CIFAR**4))
+epsilons = st.floats(0.005, 2)
+deltas = st.floats(1e-9, 0.999)
+ranges = st.floats(0.01, 1)
+
+
+def holds(
+    bound: SampleBound, size: int, runs: int, epsilon: float, delta: float, spread: float
+) -> bool:
+    """Each condition written out once more, straight from its source."""
+    slack = spread**2 / (2 * epsilon**2)
+    if bound is THEOREM_1:
+        left = Fraction(runs * (size - runs), size - 1)
+        right = (math.log(2 * size) - math.log(delta)) * slack
+    elif bound is THEOREM_2:
+        left = Fraction(runs * (size - 2 - runs), size - 3)
+        right = (math.log(2 * (size - 2)) - math.log(delta)) * slack
+    else:
+        serfling = 1 - Fraction(runs - 1, size)
+        improved = (1 - Fraction(runs, size)) * (1 + Fraction(1, runs))
+        left = runs / min(serfling, improved)
+        right = math.log(2 / delta) * slack
+    return left >= right
+
+
+# known values
+
+
+def test_known_values_for_cifar_100_in_ten_tasks() -> None:
+    assert THEOREM_1.runs(CIFAR, epsilon=0.1, delta=0.05) == 10_820
+    assert THEOREM_2.runs(CIFAR, epsilon=0.1, delta=0.05, accuracy_range=0.1) == 109
+    assert HOEFFDING_SERFLING.runs(CIFAR, epsilon=0.1, delta=0.05) == 185
+    assert HOEFFDING_SERFLING.runs(CIFAR, epsilon=0.1, delta=0.05, accuracy_range=0.1) == 2
+
+
+def test_known_values_by_hand() -> None:
+    log_size = math.lgamma(101) - 10 * math.lgamma(11)
+    assert math.ceil((log_size + math.log(2 / 0.05)) / (2 * 0.1**2)) == 10_820
+    assert math.ceil((log_size + math.log(2 / 0.05)) / 2) == 109
+    assert math.ceil(math.log(2 / 0.05) / (2 * 0.1**2)) == 185
+
+
+def test_ninety_sequences_are_too_few_for_the_paper() -> None:
+    assert THEOREM_1.runs(90, epsilon=0.1, delta=0.05) is None
+    assert THEOREM_2.runs(90, epsilon=0.1, delta=0.05) is None
+    assert HOEFFDING_SERFLING.runs(90, epsilon=0.1, delta=0.05) == 61
+
+
+def test_tiny_tolerances_are_exact_beyond_float_precision() -> None:
+    """L for ε/10ᵏ is 10²ᵏ times the need for ε, to every digit: floats would give up at 10¹⁶."""
+    need = Fraction(THEOREM_1.runs(CIFAR**9, Fraction(1, 10**22), 0.05) or 0, 10**44)
+    assert THEOREM_1.runs(CIFAR**9, Fraction(1, 10**20), 0.05) == math.ceil(need * 10**40)
+
+
+@pytest.mark.parametrize("sizes", [[1] * 21_841, [104] * 209 + [105]], ids=["21841", "210"])
+@every_bound
+def test_imagenet_21k_takes_no_time(bound: SampleBound, sizes: list[int]) -> None:
+    size = count_sequences(sizes)
+    start = time.process_time()
+    runs = bound.runs(size, epsilon=0.1, delta=0.05)
+    assert runs is not None
+    assert bound.epsilon(size, runs, delta=0.05) == pytest.approx(0.1, rel=0.01)
+    assert bound.delta(size, runs, epsilon=0.1) <= 0.05
+    assert bound.delta(size, size // 3, epsilon=0.1) > 0
+    assert time.process_time() - start < 1
+    union = math.log(size) if bound.union else 0
+    assert runs == math.ceil((union + math.log(40)) / (2 * 0.1**2))
+
+
+# the contract of every bound
+
+
+def test_bounds_are_named_by_their_keys() -> None:
+    assert all(bound.name == name and bound.reference for name, bound in BOUNDS.items())
+
+
+@every_bound
+@settings(deadline=None)
+@given(size=small_sizes, epsilon=epsilons, delta=deltas, spread=ranges)
+def test_runs_is_the_first_that_a_linear_scan_meets(
+    bound: SampleBound, size: int, epsilon: float, delta: float, spread: float
+) -> None:
+    population = size - bound.known_sequences
+    scan = (
+        runs for runs in range(1, population) if holds(bound, size, runs, epsilon, delta, spread)
+    )
+    assert bound.runs(size, epsilon, delta, spread) == next(scan, None)
+
+
+@every_bound
+@given(size=any_size, epsilon=epsilons, delta=deltas, spread=ranges)
+def test_runs_is_enough_and_one_less_is_not(
+    bound: SampleBound, size: int, epsilon: float, delta: float, spread: float
+) -> None:
+    runs = bound.runs(size, epsilon, delta, spread)
+    assume(runs is not None)
+    assert runs is not None
+    assert bound.epsilon(size, runs, delta, spread) <= epsilon
+    assert bound.delta(size, runs, epsilon, spread) <= math.nextafter(delta, 1)
+    if runs > 1:
+        assert bound.epsilon(size, runs - 1, delta, spread) > epsilon
+        assert bound.delta(size, runs - 1, epsilon, spread) > delta
+
+
+@every_bound
+@given(size=any_size, drawn=st.integers(1, 10**6), delta=deltas, spread=ranges)
+def test_epsilon_and_runs_are_inverse(
+    bound: SampleBound, size: int, drawn: int, delta: float, spread: float
+) -> None:
+    assume(2 * drawn <= size - bound.known_sequences)
+    epsilon = bound.epsilon(size, drawn, delta, spread)
+    runs = bound.runs(size, epsilon, delta, spread)
+    assert runs is not None
+    assert runs <= drawn
+    assert holds(bound, size, drawn, epsilon * (1 + 1e-12), delta, spread)
+    if runs < drawn:  # only where ever more runs add nothing that a float can see
+        assert bound.epsilon(size, runs, delta, spread) == epsilon
+
+
+@every_bound
+@given(size=any_size, drawn=st.integers(1, 10**4), epsilon=epsilons, spread=ranges)
+def test_delta_and_runs_are_inverse(
+    bound: SampleBound, size: int, drawn: int, epsilon: float, spread: float
+) -> None:
+    assume(2 * drawn <= size - bound.known_sequences)
+    delta = bound.delta(size, drawn, epsilon, spread)
+    assume(delta < 1)
+    runs = bound.runs(size, epsilon, delta, spread)
+    assert runs is not None
+    assert runs <= drawn
+    if delta > 1e-300:
+        assert holds(bound, size, drawn, epsilon * (1 + 1e-12), delta, spread)
+
+
+@every_bound
+@given(
+    size=any_size,
+    delta=deltas,
+    spread=ranges,
+    pair=st.lists(st.floats(0.005, 2), min_size=2, max_size=2),
+)
+def test_asking_for_less_never_costs_more(
+    bound: SampleBound, size: int, delta: float, spread: float, pair: list[float]
+) -> None:
+    strict, loose = sorted(pair)
+    costly, cheap = (bound.runs(size, epsilon, delta, spread) for epsilon in (strict, loose))
+    assert costly is None or (cheap is not None and cheap <= costly)
+    narrow = bound.runs(size, strict, delta, spread / 2)
+    assert costly is None or (narrow is not None and narrow <= costly)
+    patient = bound.runs(size, strict, (1 + delta) / 2, spread)
+    assert costly is None or (patient is not None and patient <= costly)
+
+
+@every_bound
+def test_every_sequence_run_leaves_nothing_open(bound: SampleBound) -> None:
+    assert bound.epsilon(90, 90 - bound.known_sequences, delta=0.05) == 0
+    assert bound.delta(90, 90 - bound.known_sequences, epsilon=0.1) == 0
+
+
+@every_bound
+@pytest.mark.parametrize("ones", [1, 30, 100])
+def test_the_promise_is_kept_in_a_space_small_enough_to_check(
+    bound: SampleBound, ones: int
+) -> None:
+    """Accuracies 0 and 1 only: the hardest case of range 1, counted out draw by draw."""
+    size, epsilon = 200, 0.3
+    population = size - bound.known_sequences
+    inside = ones - bound.known_sequences // 2
+    extremes = bound.known_sequences // 2
+    mean = Fraction(ones, size)
+    assert bound.delta(size, population // 2, epsilon) < 0.1
+    for runs in range(1, population + 1):
+        missed = sum(
+            math.comb(inside, hits) * math.comb(population - inside, runs - hits)
+            for hits in range(min(inside, runs) + 1)
+            if abs(Fraction(extremes + hits, runs + bound.known_sequences) - mean) > epsilon
+        )
+        assert missed / math.comb(population, runs) <= bound.delta(size, runs, epsilon)
+
+
+def test_no_union_is_never_worse_than_the_paper() -> None:
+    for size, epsilon, delta in itertools.product((90, 2520, CIFAR), (0.05, 0.2), (0.01, 0.1)):
+        paper = THEOREM_1.runs(size, epsilon, delta)
+        tighter = HOEFFDING_SERFLING.runs(size, epsilon, delta)
+        assert paper is None or (tighter is not None and tighter < paper)
+
+
+# arguments
+
+
+@every_bound
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"epsilon": 0}, r"The 'epsilon' parameter must be a number > 0\. Got 0 instead\."),
+        ({"epsilon": -0.1}, r"The 'epsilon' parameter must be a number > 0\. Got -0\.1 instead\."),
+        ({"epsilon": math.nan}, r"The 'epsilon' .* Got nan instead\."),
+        ({"epsilon": math.inf}, r"The 'epsilon' parameter must be a finite number > 0\."),
+        ({"epsilon": "0.1"}, r"The 'epsilon' .* Got '0\.1' instead\."),
+        ({"delta": 0.0}, r"The 'delta' parameter must be a number in \(0, 1\)\. Got 0\.0 instead"),
+        ({"delta": 1}, r"The 'delta' parameter must be a number in \(0, 1\)\. Got 1 instead\."),
+        ({"accuracy_range": 0}, r"The 'accuracy_range' parameter must be a number > 0\."),
+        ({"size": 1}, r"The 'size' parameter must be an int >= [24]\. Got 1 instead\."),
+        ({"size": 90.0}, r"The 'size' parameter must be an int >= [24]\. Got 90\.0 instead\."),
+    ],
+)
+def test_says_what_is_wrong(bound: SampleBound, arguments: dict[str, float], message: str) -> None:
+    given = {"size": 90, "epsilon": 0.1, "delta": 0.05, **arguments}
+    with pytest.raises(UsageError, match=message):
+        bound.runs(**given)
+
+
+@every_bound
+@pytest.mark.parametrize("runs", [0, 91, 2.0, True])
+def test_runs_must_fit_into_the_space(bound: SampleBound, runs: int) -> None:
+    message = r"The 'runs' parameter must be an int in \[1, (90|88)\]\."
+    with pytest.raises(UsageError, match=message):
+        bound.epsilon(90, runs, delta=0.05)
+    with pytest.raises(UsageError, match=message):
+        bound.delta(90, runs, epsilon=0.1)
+
+
+def test_errors_about_astronomical_numbers_can_be_read() -> None:
+    size = 10**6000
+    with pytest.raises(UsageError, match=r"in \[1, about 10\^6000\.0\]\. Got about 10\^6000\.3"):
+        THEOREM_1.epsilon(size, 2 * size, delta=0.05)
+    with pytest.raises(UsageError, match=r"Got about -10\^6000\.0 instead"):
+        THEOREM_1.epsilon(-size, 3, delta=0.05)

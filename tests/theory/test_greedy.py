@@ -1,0 +1,80 @@
+"""Theorem 4 as stated, and the facts about S that its docstring claims."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.theory import greedy_bound
+
+task_counts = st.integers(2, 50)
+
+
+def test_as_stated_by_hand() -> None:
+    """N = 100, K = 10, S̄ = 0.6, U = 1: E = 10⁴·9/200·0.6 and ceiling = 200·(ln 10 + 1)/9."""
+    bound = greedy_bound(100, 10, 0.6)
+    assert bound.expected == pytest.approx(270)
+    assert bound.ceiling == pytest.approx(200 / 9 * 3.302585092994046)
+    assert bound.delta == pytest.approx(270 - 73.39077984)
+    assert bound.delta_proved == pytest.approx(270 - 146.78155969)
+    assert bound.threshold == pytest.approx(400 * 3.302585092994046 / 8100)
+    assert bound.probability == pytest.approx(1 - math.exp(-5))
+    assert bound.expected_score == pytest.approx(6)
+
+
+@given(tasks=task_counts, task_size=st.integers(1, 50), upper=st.floats(0.01, 1))
+def test_delta_changes_sign_at_the_threshold(tasks: int, task_size: int, upper: float) -> None:
+    classes = tasks * task_size
+    threshold = greedy_bound(classes, tasks, 0, upper).threshold
+    if threshold * 1.001 < upper:
+        assert greedy_bound(classes, tasks, threshold * 1.001, upper).delta > 0
+    assert greedy_bound(classes, tasks, min(threshold * 0.999, upper), upper).delta < 0
+
+
+def test_expected_score_is_the_mean_of_s_over_every_order() -> None:
+    """Six classes in three tasks; S = K/((K−1)N)·Σ over neighbours, averaged over all orders."""
+    rng = random.Random(0)
+    tasks = [(0, 1), (2, 3), (4, 5)]
+    similarity = {
+        frozenset(pair): Fraction(rng.randrange(100), 100)
+        for pair in itertools.combinations(range(6), 2)
+    }
+
+    def between(one: tuple[int, int], other: tuple[int, int]) -> Fraction:
+        return sum((similarity[frozenset(p)] for p in itertools.product(one, other)), Fraction(0))
+
+    pairs = list(itertools.combinations(tasks, 2))
+    mean_similarity = sum(between(*pair) for pair in pairs) / (4 * len(pairs))
+    sums = [between(a, b) + between(b, c) for a, b, c in itertools.permutations(tasks)]
+    mean_sum = sum(sums) / len(sums)
+    bound = greedy_bound(6, 3, mean_similarity)
+    assert bound.expected_score == pytest.approx(float(Fraction(3, 2 * 6) * mean_sum))
+    assert 2 * bound.expected == pytest.approx(float(mean_sum))
+
+
+@given(tasks=task_counts, task_size=st.integers(1, 100), upper=st.floats(0.01, 1))
+def test_the_ceiling_holds_for_any_order(tasks: int, task_size: int, upper: float) -> None:
+    largest_score = task_size * upper
+    assert largest_score < greedy_bound(tasks * task_size, tasks, 0, upper).ceiling
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((100, 1, 0.5), "The 'tasks' parameter must be an int >= 2. Got 1 instead."),
+        ((100, 7, 0.5), "The 'classes' parameter must be a multiple of the 7 tasks. Got 100"),
+        ((100, 10, 0.5, 0), "The 'max_similarity' parameter must be a number > 0."),
+        ((100, 10, -0.5), "The 'mean_similarity' parameter must be a number >= 0."),
+        ((100, 10, 0.5, 0.4), r"The 'mean_similarity' parameter must be a number in \[0, 0.4\]."),
+    ],
+)
+def test_says_what_is_wrong(arguments: tuple[float, ...], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        greedy_bound(*arguments)
