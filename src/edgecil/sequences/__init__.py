@@ -1,0 +1,45 @@
+"""Class sequences: what they are, what they are worth, and how to choose them."""
+
+from edgecil.sequences.agreement import Agreement, Consistency, agree, consistency
+from edgecil.sequences.certificate import Bounds, bounds
+from edgecil.sequences.generators import generators, get_generator
+from edgecil.sequences.generators.optimal import Optimum, find_optimum
+from edgecil.sequences.generators.random import seeded
+from edgecil.sequences.latin import latin
+from edgecil.sequences.moments import Moments, moments
+from edgecil.sequences.objective import OBJECTIVES, Objective, get_objective
+from edgecil.sequences.profile import Profile, profile, score
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
+from edgecil.sequences.sampling import sample_scores, score_orders
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+
+__all__ = [
+    "OBJECTIVES",
+    "PROTOCOLS",
+    "Agreement",
+    "Bounds",
+    "ClassSequence",
+    "Consistency",
+    "LabelledSequence",
+    "Moments",
+    "Objective",
+    "Optimum",
+    "Profile",
+    "SequenceSpace",
+    "agree",
+    "bounds",
+    "consistency",
+    "find_optimum",
+    "generators",
+    "get_generator",
+    "get_objective",
+    "latin",
+    "moments",
+    "profile",
+    "protocol",
+    "sample_scores",
+    "score",
+    "score_orders",
+    "seeded",
+]

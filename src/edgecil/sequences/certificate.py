@@ -1,0 +1,70 @@
+"""Certificates: a value that no sequence of a space can beat, without looking at them all.
+
+The projected eigenvalue bound of quadratic assignment (Hadley, Rendl and Wolkowicz 1992): around
+the mean, an objective is a row-sum part, bounded by pairing sorted row sums of D with sorted row
+sums of the weights, plus an eigenvalue part, bounded by pairing the sorted spectra.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgecil.sequences.objective import Direction, Objective
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Floats, Similarity
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """No sequence of the space has an objective below `lower` or above `upper`."""
+
+    lower: float
+    upper: float
+
+    def of(self, direction: Direction) -> float:
+        """The bound that an optimum in this direction cannot pass."""
+        return self.lower if direction == "min" else self.upper
+
+    def gap(self, value: float, direction: Direction) -> float:
+        """Share of the range between the bounds that an optimum could still gain on `value`."""
+        width = self.upper - self.lower
+        return abs(value - self.of(direction)) / width if width > 0.0 else 0.0
+
+
+def bounds(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Bounds:
+    """Valid bounds on the objective over the whole space, in O(N³) or, for embeddings, O(N d²)."""
+    N = space.classes
+    rows = similarity.row_sums()
+    sizes = np.array(space.sizes, dtype=np.float64)
+    weight_rows = objective.weights @ sizes
+    constant = float(sizes @ weight_rows * rows.sum()) / N**2
+    row_part = _extremes(
+        np.repeat(weight_rows - sizes @ weight_rows / N, space.sizes), rows - rows.mean()
+    )
+    spectral_part = _extremes(_weight_spectrum(objective, sizes), similarity.centred_spectrum())
+    lower, upper = (
+        constant + 2.0 / N * row + eigen for row, eigen in zip(row_part, spectral_part, strict=True)
+    )
+    slack = 1e-9 * (abs(lower) + abs(upper))
+    return Bounds(lower - slack, upper + slack)
+
+
+def _weight_spectrum(objective: Objective, sizes: Floats) -> Floats:
+    """The N - 1 centred eigenvalues of the weights over places: K - 1 of them, the rest zero."""
+    root = np.sqrt(sizes)
+    ones = root / np.linalg.norm(root)
+    project = np.eye(len(sizes)) - np.outer(ones, ones)
+    eigenvalues = np.linalg.eigvalsh(project @ (np.outer(root, root) * objective.weights) @ project)
+    padded = np.zeros(int(sizes.sum()) - 1)
+    kept = np.sort(np.delete(eigenvalues, np.abs(eigenvalues).argmin()))
+    padded[: len(kept)] = kept
+    return padded
+
+
+def _extremes(left: Floats, right: Floats) -> tuple[float, float]:
+    """Least and greatest scalar product over all pairings of two lists."""
+    ascending = np.sort(left)
+    other = np.sort(right)
+    return float(ascending @ other[::-1]), float(ascending @ other)

@@ -1,0 +1,259 @@
+"""The extremes of an objective, with a certificate of how much could be left.
+
+Small spaces are solved exactly by dynamic programming over sets of classes. Larger ones by
+multi-start simulated annealing on swaps, swap descent, and a rearrangement of whole tasks. Tens of
+thousands of classes, given as embeddings, are annealed block by block in the field of the others,
+and the N x N matrix is never built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgecil.sequences.certificate import bounds
+from edgecil.sequences.generators.edge import edge_easy, edge_hard
+from edgecil.sequences.generators.registry import get_generator, register
+from edgecil.sequences.objective import Objective, get_objective
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Floats, Ints, Similarity, group_similarity
+
+_EXACT_CLASSES = 20
+_EXACT_TRANSITIONS = 30_000_000
+_BLOCK = 2000
+_STARTS = 4
+_SWEEPS = 2000
+_COOLING = (0.5, 0.005)
+_BLOCK_SWEEPS = 200
+_BLOCK_COOLING = ((0.5, 0.1), (0.2, 0.02))
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best sequence found for an objective.
+
+    Attributes:
+        sequence: the sequence.
+        value: its objective.
+        bound: what no sequence of the space can beat; equal to `value` if `exact`.
+        gap: share of the certified range that could be left, in [0, 1].
+        exact: whether the value is proved optimal.
+    """
+
+    sequence: ClassSequence
+    value: float
+    bound: float
+    gap: float
+    exact: bool
+
+
+@register("optimal", "hard", "the hard end of an objective (default S), with a certificate")
+def optimal_hard(
+    similarity: Similarity,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    *,
+    objective: str | Objective | ArrayLike = "adjacent",
+) -> ClassSequence:
+    """The sequence that is extreme on the objective's hard side."""
+    return _extreme(similarity, space, rng, get_objective(objective, space), "hard")
+
+
+@register("optimal", "easy", "the easy end of an objective (default S), with a certificate")
+def optimal_easy(
+    similarity: Similarity,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    *,
+    objective: str | Objective | ArrayLike = "adjacent",
+) -> ClassSequence:
+    """The sequence that is extreme on the objective's easy side."""
+    return _extreme(similarity, space, rng, get_objective(objective, space), "easy")
+
+
+def find_optimum(
+    similarity: Similarity,
+    space: SequenceSpace,
+    goal: str,
+    *,
+    objective: str | Objective | ArrayLike = "adjacent",
+    rng: np.random.Generator | None = None,
+) -> Optimum:
+    """The hard or easy end of an objective, with its certificate.
+
+    Args:
+        similarity: over N classes; a matrix, or embeddings when N is in the tens of thousands.
+        space: the sequences to search.
+        goal: `hard` or `easy`; which of them is the minimum is the objective's to say.
+        objective: a name, an :class:`Objective`, or (K, K) weights.
+        rng: for the annealing starts; seed 0 by default. Exact solutions do not use it.
+    """
+    chosen = get_objective(objective, space)
+    direction = chosen.direction(goal)
+    rng = np.random.default_rng(0) if rng is None else rng
+    sequence = get_generator("optimal", goal)(similarity, space, rng, objective=chosen)
+    value = chosen.value(similarity, sequence)
+    if _chain(chosen, space) is not None:
+        return Optimum(sequence, value, bound=value, gap=0.0, exact=True)
+    limits = bounds(similarity, space, chosen)
+    gap = limits.gap(value, direction)
+    return Optimum(sequence, value, limits.of(direction), gap, exact=False)
+
+
+def _extreme(
+    similarity: Similarity,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    objective: Objective,
+    goal: str,
+) -> ClassSequence:
+    sign = 1.0 if objective.direction(goal) == "min" else -1.0
+    chain = _chain(objective, space)
+    if chain is not None:
+        own, reach, link = (sign * part for part in chain)
+        return _solve(similarity, space, own, reach, link)
+    return _Search(similarity, space, sign * objective.weights, rng).run()
+
+
+def _chain(objective: Objective, space: SequenceSpace) -> tuple[Floats, Floats, Floats] | None:
+    """The objective as (own, reach, link) of a chain, if it is one and small enough to solve.
+
+    Off the diagonal a chain weighs two tasks as reach[i] + reach[j], plus link[i] for neighbours;
+    every named objective has that form, and every objective on up to four tasks.
+    """
+    if space.classes > _EXACT_CLASSES or _transitions(space.sizes) > _EXACT_TRANSITIONS:
+        return None
+    K = space.tasks
+    above = np.triu_indices(K, 1)
+    design = np.zeros((len(above[0]), 2 * K - 1))
+    for row, (i, j) in enumerate(zip(*above, strict=True)):
+        design[row, [i, j]] = 1.0
+        if j == i + 1:
+            design[row, K + i] = 1.0
+    wanted = objective.weights[above]
+    solution: Floats = np.linalg.lstsq(design, wanted, rcond=None)[0].astype(np.float64)
+    error = np.abs(design @ solution - wanted).max(initial=0.0)
+    if error > 1e-12 * np.abs(wanted).max(initial=0.0):
+        return None
+    return np.diag(objective.weights).copy(), solution[:K], solution[K:]
+
+
+def _transitions(sizes: tuple[int, ...]) -> int:
+    """How many steps from one state to the next the dynamic programme takes."""
+    total, used, classes = 0, 0, sum(sizes)
+    for size, following in pairwise(sizes):
+        used += size
+        total += comb(classes, used) * comb(used, size) * comb(classes - used, following)
+    return total
+
+
+def _solve(
+    similarity: Similarity, space: SequenceSpace, own: Floats, reach: Floats, link: Floats
+) -> ClassSequence:
+    from edgecil.sequences.kernels import solve_chain
+
+    values = similarity.submatrix(np.arange(space.classes))
+    masks = solve_chain(values, np.array(space.sizes), own, reach, link).tolist()
+    return ClassSequence(
+        [class_ for class_ in range(space.classes) if mask >> class_ & 1] for mask in masks
+    )
+
+
+class _Search:
+    """Multi-start local search for the least weighted similarity."""
+
+    def __init__(
+        self,
+        similarity: Similarity,
+        space: SequenceSpace,
+        weights: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        self.similarity, self.space, self.weights, self.rng = similarity, space, weights, rng
+        spread = np.abs(similarity.row_sums()).max() / space.classes
+        self._least = 1e-10 * float(np.abs(weights).max() * spread)
+
+    def run(self) -> ClassSequence:
+        """The best sequence that annealing or EDGE leads to."""
+        if self.space.classes > _BLOCK:
+            partition = self._random_start()
+            self._anneal_blocks(partition)
+            return self._sequence(partition)
+        starts = [self._random_start() for _ in range(_STARTS)]
+        for start in starts:
+            self._anneal(start, np.arange(self.space.classes), *_COOLING, _SWEEPS)
+        for edge in (edge_hard, edge_easy):
+            starts.append(edge(self.similarity, self.space, self.rng).task_of())
+        for start in starts:
+            self._polish(start)
+        return self._sequence(min(starts, key=self._value))
+
+    def _random_start(self) -> Ints:
+        return self.rng.permutation(np.repeat(np.arange(self.space.tasks), self.space.sizes))
+
+    def _sequence(self, partition: Ints) -> ClassSequence:
+        return ClassSequence(
+            np.flatnonzero(partition == task).tolist() for task in range(self.space.tasks)
+        )
+
+    def _between(self, partition: Ints) -> Floats:
+        return group_similarity(self.similarity, partition, self.space.tasks)
+
+    def _value(self, partition: Ints) -> float:
+        return float(np.sum(self.weights * self._between(partition)))
+
+    def _pull(self, partition: Ints, block: Ints) -> Floats:
+        """Half the derivative of the objective to each class of the block, shape (K, n)."""
+        return self.weights @ self.similarity.to_groups(partition, self.space.tasks, block).T
+
+    def _anneal(self, partition: Ints, block: Ints, hot: float, cold: float, sweeps: int) -> None:
+        """Anneal the classes of a block, all others held; temperatures are in typical swaps."""
+        from edgecil.sequences.kernels import anneal_swaps
+
+        proposals = sweeps * len(block)
+        values = self.similarity.submatrix(block)
+        pull = self._pull(partition, block)
+        task = partition[block]
+        scale = 2.0 * float(pull.std()) + 1e-300
+        temperatures = scale * np.geomspace(hot, cold, proposals)
+        picks = self.rng.integers(len(block), size=(proposals, 2))
+        anneal_swaps(
+            values, self.weights, task, pull, temperatures, self.rng.random(proposals), picks
+        )
+        partition[block] = task
+
+    def _polish(self, partition: Ints) -> None:
+        """Descend by swaps of classes and rearrangements of tasks until neither helps."""
+        from edgecil.sequences.kernels import descend_swaps
+
+        everyone = np.arange(self.space.classes)
+        values = self.similarity.submatrix(everyone)
+        change = -np.inf
+        while change < -self._least:
+            pull = self._pull(partition, everyone)
+            change = descend_swaps(values, self.weights, partition, pull, self._least)
+            change += self._rearrange(partition)
+
+    def _anneal_blocks(self, partition: Ints) -> None:
+        """Anneal random blocks of classes one after another, cooling from pass to pass."""
+        blocks = -(-self.space.classes // _BLOCK)
+        for hot, cold in _BLOCK_COOLING:
+            for block in np.array_split(self.rng.permutation(self.space.classes), blocks):
+                self._anneal(partition, block, hot, cold, _BLOCK_SWEEPS)
+            self._rearrange(partition)
+
+    def _rearrange(self, partition: Ints) -> float:
+        """Put whole tasks in a better order; the change of the objective."""
+        from edgecil.sequences.kernels import order_tasks
+
+        order = np.arange(self.space.tasks)
+        change = order_tasks(
+            self._between(partition), self.weights, np.array(self.space.sizes), order, self._least
+        )
+        partition[:] = np.argsort(order)[partition]
+        return change

@@ -1,0 +1,37 @@
+"""Random sequences: the field's usual protocol, in both NumPy streams."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgecil.sequences.generators.registry import register
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Similarity
+
+
+@register("random", "random", "a uniform draw: numpy.random.default_rng(seed).permutation")
+def uniform(
+    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+) -> ClassSequence:
+    """A uniformly random sequence."""
+    return ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
+
+
+@register("random-legacy", "random", "the same from numpy.random.seed(seed), as PyCIL draws it")
+def legacy(similarity: Similarity, space: SequenceSpace, rng: np.random.Generator) -> ClassSequence:
+    """A uniformly random sequence from the legacy stream, seeded by the generator's next number."""
+    return seeded(space, int(rng.integers(2**32)), legacy=True)
+
+
+def seeded(space: SequenceSpace, seed: int, *, legacy: bool = False) -> ClassSequence:
+    """The sequence that a seed stands for.
+
+    Args:
+        space: N classes and their task sizes.
+        seed: as people quote it (0, 42, 1993).
+        legacy: the permutation after `numpy.random.seed(seed)`, which PyCIL, PILOT and FACIL users
+            know, instead of `numpy.random.default_rng(seed).permutation`.
+    """
+    stream = np.random.RandomState(seed) if legacy else np.random.default_rng(seed)
+    return ClassSequence.from_order(stream.permutation(space.classes), space.sizes)

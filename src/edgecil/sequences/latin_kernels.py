@@ -1,0 +1,186 @@
+"""The inner loop of the Latin design, compiled by numba at first use."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.sequences.kernels import compiled
+from edgecil.similarity.matrix import Floats, Ints
+
+Flags = NDArray[np.bool_]
+
+
+@compiled
+def change_partners(
+    place: Ints, sizes: Ints, low: Ints, high: Ints, seed: int, temperatures: Floats
+) -> int:
+    """Anneal L runs so that classes meet new partners, keeping every class's visits balanced.
+
+    Two kinds of moves: two classes exchange places in one run, and in as many more as it takes to
+    keep their visits within `low` and `high`; or a ring of classes exchanges two runs, each class
+    taking in one run the place that it had in the other.
+
+    Args:
+        place: (L, N) position of each class in each run, changed in place.
+        sizes: (K,) classes per position.
+        low: (K,) least visits of a class to a position.
+        high: (K,) most visits.
+        seed: of the proposals.
+        temperatures: (s,) one per proposal.
+
+    Returns:
+        The sum over class pairs of their squared number of meetings.
+    """
+    np.random.seed(seed)
+    runs, classes = place.shape
+    tasks = len(sizes)
+    member = np.empty((runs, tasks, sizes.max()), dtype=np.int64)
+    met = np.zeros((classes, classes), dtype=np.int64)
+    visits = np.zeros((classes, tasks), dtype=np.int64)
+    for run in range(runs):
+        filled = np.zeros(tasks, dtype=np.int64)
+        for c in range(classes):
+            p = place[run, c]
+            visits[c, p] += 1
+            for other in member[run, p, : filled[p]]:
+                met[c, other] += 1
+                met[other, c] += 1
+            member[run, p, filled[p]] = c
+            filled[p] += 1
+    cost = int(np.sum(met**2)) // 2
+    least = _fewest_repeats(int(np.sum(met)) // 2, classes * (classes - 1) // 2)
+    ring = np.empty(tasks, dtype=np.int64)
+    chosen = np.empty(runs, dtype=np.bool_)
+    for temperature in temperatures:
+        if cost == least:
+            break
+        c, run = np.random.randint(classes), np.random.randint(runs)
+        patience = -temperature * np.log(np.random.random())
+        if np.random.random() < 0.5:
+            other = (run + 1 + np.random.randint(runs - 1)) % runs
+            ring_here = _find_ring(place, member, sizes, run, other, c, ring)
+            change = _turn(place, member, met, sizes, run, other, ring_here)
+            if change > patience:
+                change += _turn(place, member, met, sizes, run, other, ring_here[::-1])
+        else:
+            e = (c + 1 + np.random.randint(classes - 1)) % classes
+            chosen[:] = False
+            if not _balanced(place, visits, low, high, chosen, run, c, e):
+                continue
+            change = _exchange(place, member, met, visits, sizes, chosen, c, e)
+            if change > patience:
+                change += _exchange(place, member, met, visits, sizes, chosen, c, e)
+        cost += change
+    return cost
+
+
+@compiled
+def _fewest_repeats(meetings: int, pairs: int) -> int:
+    """The sum of squares if meetings were spread over the pairs as evenly as possible."""
+    each, extra = meetings // pairs, meetings % pairs
+    return pairs * each**2 + extra * (2 * each + 1)
+
+
+@compiled
+def _replace(group: Ints, met: Ints, leaver: int, comer: int) -> int:
+    """Put `comer` in the seat of `leaver`; the change in squared meetings."""
+    change, seat = 0, 0
+    for other in range(len(group)):
+        x = group[other]
+        if x == leaver:
+            seat = other
+            continue
+        change += 2 * (met[comer, x] - met[leaver, x]) + 2
+        met[comer, x] += 1
+        met[x, comer] += 1
+        met[leaver, x] -= 1
+        met[x, leaver] -= 1
+    group[seat] = comer
+    return change
+
+
+@compiled
+def _find_ring(
+    place: Ints, member: Ints, sizes: Ints, run: int, other: int, c: int, ring: Ints
+) -> Ints:
+    """Classes, each of which has in the run `other` the place that the next has in `run`."""
+    step_at = np.full(len(sizes), -1, dtype=np.int64)
+    step = 0
+    while step_at[place[run, c]] < 0:
+        step_at[place[run, c]] = step
+        ring[step] = c
+        step += 1
+        q = place[other, c]
+        if step_at[q] >= 0:
+            return ring[step_at[q] : step]
+        c = member[run, q, np.random.randint(sizes[q])]
+    return ring[:0]
+
+
+@compiled
+def _turn(
+    place: Ints, member: Ints, met: Ints, sizes: Ints, run: int, other: int, ring: Ints
+) -> int:
+    """Let every class of a ring exchange its places in two runs; the change in squares."""
+    if len(ring) < 2:
+        return 0
+    change = 0
+    for i in range(len(ring)):
+        c, following = ring[i], ring[(i + 1) % len(ring)]
+        q = place[other, c]
+        change += _replace(member[run, q, : sizes[q]], met, following, c)
+    for i in range(len(ring)):
+        c, following = ring[i], ring[(i + 1) % len(ring)]
+        q = place[other, c]
+        change += _replace(member[other, q, : sizes[q]], met, c, following)
+    for c in ring:
+        place[run, c], place[other, c] = place[other, c], place[run, c]
+    return change
+
+
+@compiled
+def _balanced(
+    place: Ints, visits: Ints, low: Ints, high: Ints, chosen: Flags, run: int, c: int, e: int
+) -> bool:
+    """Mark the runs in which c and e must change places together; False if none will do."""
+    if place[run, c] == place[run, e]:
+        return False
+    gained = np.zeros(len(low), dtype=np.int64)
+    while run >= 0:
+        chosen[run] = True
+        gained[place[run, e]] += 1
+        gained[place[run, c]] -= 1
+        run, settled = -1, True
+        for k in range(len(low)):
+            mine, theirs = visits[c, k] + gained[k], visits[e, k] - gained[k]
+            too_many = mine > high[k] or theirs < low[k]
+            if too_many or mine < low[k] or theirs > high[k]:
+                settled = False
+                giver = c if too_many else e
+                for other in range(len(chosen)):
+                    if not chosen[other] and place[other, giver] == k:
+                        run = other
+                break
+        if settled:
+            return True
+    return False
+
+
+@compiled
+def _exchange(
+    place: Ints, member: Ints, met: Ints, visits: Ints, sizes: Ints, chosen: Flags, c: int, e: int
+) -> int:
+    """Exchange the places of c and e in the chosen runs; the change in squared meetings."""
+    change = 0
+    for run in range(len(chosen)):
+        p, q = place[run, c], place[run, e]
+        if chosen[run] and p != q:
+            change += _replace(member[run, p, : sizes[p]], met, c, e)
+            change += _replace(member[run, q, : sizes[q]], met, e, c)
+            place[run, c], place[run, e] = q, p
+            visits[c, p] -= 1
+            visits[c, q] += 1
+            visits[e, q] -= 1
+            visits[e, p] += 1
+    return change

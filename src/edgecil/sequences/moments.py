@@ -1,0 +1,80 @@
+"""Exact mean and variance of an objective over the whole space, without sampling.
+
+A uniformly random sequence assigns classes to N places at random; the objective is then a
+quadratic assignment statistic, whose first two moments need only a few sums of D and of A
+(Mantel 1967, "The detection of disease clustering and a generalized regression approach").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgecil.sequences.objective import Objective, pair_counts
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Floats, Similarity
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and standard deviation (population) of an objective over all of Ω."""
+
+    mean: float
+    std: float
+
+    def z(self, value: float) -> float:
+        """How many standard deviations `value` lies above the mean; 0 if nothing varies."""
+        return (value - self.mean) / self.std if self.std > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
+class _PairSums:
+    """Sums over a symmetric matrix with zero diagonal: all, squares, squared row sums."""
+
+    total: float
+    squares: float
+    rows: float
+
+    def by_overlap(self) -> Floats:
+        """Sums of products over ordered pairs of pairs that share 2, 1 and 0 members."""
+        return np.array(
+            [
+                2.0 * self.squares,
+                4.0 * (self.rows - self.squares),
+                self.total**2 - 4.0 * self.rows + 2.0 * self.squares,
+            ]
+        )
+
+
+def moments(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Moments:
+    """Exact moments of `objective` over every sequence of the space, in O(N²) or O(N d)."""
+    N = space.classes
+    weights = _weight_sums(objective, space)
+    rows = similarity.row_sums()
+    mean = float(rows.sum()) / (N * (N - 1))
+    # Around its mean the similarity sums to zero, which spares the difference of large numbers.
+    centred = rows - mean * (N - 1)
+    spread = _PairSums(
+        total=0.0,
+        squares=max(0.0, similarity.square_sum() - mean**2 * N * (N - 1)),
+        rows=float(centred @ centred),
+    )
+    ways = N * (N - 1.0) * np.array([2.0, 4.0 * (N - 2), (N - 2.0) * (N - 3)])
+    terms = weights.by_overlap() * spread.by_overlap() / np.maximum(ways, 1.0)
+    variance = float(terms.sum())
+    rounding = 1e-12 * float(np.abs(terms).sum())
+    return Moments(weights.total * mean, float(np.sqrt(variance)) if variance > rounding else 0.0)
+
+
+def _weight_sums(objective: Objective, space: SequenceSpace) -> _PairSums:
+    """The objective's weights seen as an N x N matrix over places, summed task by task."""
+    A = objective.weights
+    sizes = np.array(space.sizes, dtype=np.float64)
+    pairs = pair_counts(space.sizes)
+    row = A @ sizes - np.diag(A)
+    return _PairSums(
+        total=float(np.sum(A * pairs)),
+        squares=float(np.sum(A**2 * pairs)),
+        rows=float(sizes @ row**2),
+    )

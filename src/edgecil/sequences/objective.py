@@ -1,0 +1,180 @@
+"""Objectives: one mechanism for every number that a similarity gives to a sequence.
+
+An objective is a symmetric K x K matrix A of task weights. Its value on a sequence is
+
+    Σᵢⱼ Aᵢⱼ Σ_{c in task i} Σ_{c' in task j, c' ≠ c} D[c, c'].
+
+Scores, exact moments over the space, optimisation and certificates are written once, for any A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgecil.errors import UsageError, unknown
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Floats, Similarity, group_similarity
+
+Direction = Literal["min", "max"]
+OVERPARAMETERIZATION = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A weighting of task pairs.
+
+    Attributes:
+        name: what it is called.
+        weights: (K, K) symmetric.
+        hard: which end is called hard: `min` where less of it should be harder, else `max`.
+    """
+
+    name: str
+    weights: Floats
+    hard: Direction = "min"
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, dtype=np.float64)
+        if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
+            raise UsageError(
+                f"Objective weights must be a K x K matrix. Got shape {weights.shape} instead."
+            )
+        if not np.isfinite(weights).all() or not np.allclose(weights, weights.T):
+            raise UsageError("Objective weights must be finite and symmetric.")
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    def direction(self, goal: str) -> Direction:
+        """Whether the sequence called `goal` (hard or easy) minimises or maximises this."""
+        if goal == "hard":
+            return self.hard
+        return "max" if self.hard == "min" else "min"
+
+    def value(self, similarity: Similarity, sequence: ClassSequence) -> float:
+        """The objective of one sequence."""
+        return float(np.sum(self.weights * task_similarity(similarity, sequence)))
+
+
+def task_similarity(similarity: Similarity, sequence: ClassSequence) -> Floats:
+    """Summed similarity between the classes of two tasks, c ≠ c': shape (K, K)."""
+    if len(similarity) != sum(sequence.sizes):
+        raise UsageError(
+            f"The similarity covers {len(similarity)} classes but the sequence has "
+            f"{sum(sequence.sizes)}; both must cover the same classes."
+        )
+    return group_similarity(similarity, sequence.task_of(), len(sequence))
+
+
+def pair_counts(sizes: Sequence[int]) -> Floats:
+    """Number of ordered class pairs c ≠ c' between two tasks, shape (K, K)."""
+    size = np.asarray(sizes, dtype=np.float64)
+    return np.outer(size, size) - np.diag(size)
+
+
+def adjacent(space: SequenceSpace) -> Objective:
+    """The paper's S: K / ((K-1) N) times the similarity of neighbouring tasks."""
+    if space.tasks < 2:
+        raise UsageError("The score S compares neighbouring tasks and needs K >= 2. Got K = 1.")
+    scale = space.tasks / ((space.tasks - 1) * space.classes)
+    return Objective("adjacent", scale * _lag(space.tasks, 1), hard="min")
+
+
+def intra(space: SequenceSpace) -> Objective:
+    """Mean similarity of two classes in one task; the hard end packs similar classes together."""
+    return Objective("intra", _mean_over(np.eye(space.tasks), space, "intra"), hard="max")
+
+
+def to_last(space: SequenceSpace) -> Objective:
+    """Mean similarity between a class of the last task and an earlier one."""
+    reach = np.zeros((space.tasks, space.tasks))
+    reach[-1, :-1] = reach[:-1, -1] = 1.0
+    return Objective("to-last", _mean_over(reach, space, "to-last"), hard="min")
+
+
+def generalization(space: SequenceSpace, ratio: float = OVERPARAMETERIZATION) -> Objective:
+    """Expected generalisation error of linear continual learning, up to a constant.
+
+    Lin et al. (2023), the paper's Lemma 3, kept whole: with a task's optimum wᵢ the sum of its
+    class vectors, r^K/K Σᵢ ‖wᵢ‖² + (1-r)/K Σᵢ r^(K-i) Σₖ ‖wₖ - wᵢ‖². Self-similarities and the
+    noise term are the same for every sequence of a space and left out. Not symmetric under
+    reversal: later tasks weigh more. (The paper stops the norm term at K-1; the derivation, and a
+    simulation in the tests, sum it over all K tasks.)
+
+    Args:
+        space: the sequences it is for.
+        ratio: r = 1 - n/p, the overparameterisation ratio, in (0, 1).
+    """
+    if not 0.0 < ratio < 1.0:
+        raise UsageError(f"The 'ratio' parameter must be in (0, 1). Got {ratio} instead.")
+    K = space.tasks
+    recency = ratio ** np.arange(K - 1, -1, -1.0)
+    weights = -(recency[:, None] + recency[None, :])
+    weights += np.diag(K * recency + recency.sum())
+    weights = (1.0 - ratio) / K * weights + ratio**K / K * np.eye(K)
+    return Objective("generalization", weights, hard="max")
+
+
+OBJECTIVES: dict[str, Callable[[SequenceSpace], Objective]] = {
+    "adjacent": adjacent,
+    "intra": intra,
+    "to-last": to_last,
+    "generalization": generalization,
+}
+
+
+def get_objective(objective: str | Objective | ArrayLike, space: SequenceSpace) -> Objective:
+    """A named objective on a space, or your own K x K weights as one (its hard end is `min`)."""
+    if isinstance(objective, str):
+        if objective not in OBJECTIVES:
+            raise unknown("objective", objective, OBJECTIVES)
+        return OBJECTIVES[objective](space)
+    found = objective if isinstance(objective, Objective) else Objective("custom", objective)  # type: ignore[arg-type]
+    if len(found.weights) != space.tasks:
+        raise UsageError(
+            f"Objective weights must be {space.tasks} x {space.tasks} for {space.tasks} tasks. "
+            f"Got {found.weights.shape} instead."
+        )
+    return found
+
+
+def applicable_objectives(space: SequenceSpace) -> dict[str, Objective]:
+    """Every named objective that is defined on the space, by name."""
+    found = {}
+    for name, build in OBJECTIVES.items():
+        with suppress(UsageError):
+            found[name] = build(space)
+    return found
+
+
+def lag(space: SequenceSpace, distance: int) -> Objective:
+    """Mean similarity of two classes that are `distance` tasks apart."""
+    return Objective(
+        f"lag{distance}", _mean_over(_lag(space.tasks, distance), space, f"lag{distance}")
+    )
+
+
+def inter(space: SequenceSpace) -> Objective:
+    """Mean similarity of two classes in different tasks."""
+    apart = 1.0 - np.eye(space.tasks)
+    return Objective("inter", _mean_over(apart, space, "inter"))
+
+
+def _lag(tasks: int, distance: int) -> Floats:
+    return (np.eye(tasks, k=distance) + np.eye(tasks, k=-distance)) / 2.0
+
+
+def _mean_over(pattern: Floats, space: SequenceSpace, name: str) -> Floats:
+    """The pattern's weights, scaled so that the value is a mean over class pairs."""
+    pairs = float(np.sum(pattern * pair_counts(space.sizes)))
+    if pairs == 0.0:
+        raise UsageError(
+            f"Objective {name!r} has no class pairs to look at with task sizes {list(space.sizes)}."
+        )
+    return pattern / pairs

@@ -1,0 +1,53 @@
+"""Objectives of many sequences at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.sequences.objective import Objective, adjacent
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Floats, Ints, Similarity
+
+_ROWS = 2_000
+
+
+def score_orders(
+    similarity: Similarity,
+    space: SequenceSpace,
+    orders: Ints,
+    objective: Objective | None = None,
+) -> Floats:
+    """The objective (S by default) of n orders, shape (n, N), of the space: shape (n,)."""
+    if orders.ndim != 2 or orders.shape[1] != space.classes:
+        raise UsageError(
+            f"Orders must be an (n, {space.classes}) array. Got shape {orders.shape} instead."
+        )
+    if not (np.sort(orders, axis=1) == np.arange(space.classes)).all():
+        raise UsageError(f"Every order must hold each class 0 to {space.classes - 1} once.")
+    return _score(similarity, space, orders, objective)
+
+
+def sample_scores(
+    similarity: Similarity,
+    space: SequenceSpace,
+    count: int,
+    rng: np.random.Generator,
+    objective: Objective | None = None,
+) -> Floats:
+    """The objective (S by default) of `count` independent uniform sequences, shape (count,)."""
+    scores = np.empty(count)
+    for start in range(0, count, _ROWS):
+        part = scores[start : start + _ROWS]
+        part[:] = _score(similarity, space, space.sample_orders(len(part), rng), objective)
+    return scores
+
+
+def _score(
+    similarity: Similarity, space: SequenceSpace, orders: Ints, objective: Objective | None
+) -> Floats:
+    from edgecil.sequences.kernels import score_orders as kernel
+
+    weights = (objective or adjacent(space)).weights
+    values = similarity.submatrix(np.arange(space.classes))
+    return kernel(values, orders, np.cumsum(space.sizes), weights)

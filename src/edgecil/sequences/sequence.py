@@ -1,0 +1,110 @@
+"""A class sequence: which classes arrive in which task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from edgecil.errors import UsageError
+
+
+@dataclass(frozen=True)
+class ClassSequence:
+    """Tasks in order of arrival; the order inside a task carries no meaning.
+
+    Attributes:
+        tasks: K tasks, each a sorted tuple of original class ids; no class twice, no task empty.
+
+    >>> sequence = ClassSequence([[3, 0], [2, 1]])
+    >>> sequence.order, sequence.sizes
+    ((0, 3, 1, 2), (2, 2))
+    >>> sequence == ClassSequence([[0, 3], [1, 2]])
+    True
+    """
+
+    tasks: tuple[tuple[int, ...], ...]
+
+    def __init__(self, tasks: Iterable[Iterable[int]]) -> None:
+        try:
+            whole = tuple(tuple(sorted(_class_id(id_) for id_ in task)) for task in tasks)
+        except TypeError as error:
+            raise UsageError(
+                f"A class sequence must be a list of tasks, each a list of class ids: {error}."
+            ) from error
+        if not whole or not all(whole):
+            raise UsageError(
+                "A class sequence needs at least one task and at least one class in each. "
+                f"Got {[list(task) for task in whole]} instead."
+            )
+        order = [id_ for task in whole for id_ in task]
+        if len(set(order)) < len(order):
+            twice = next(id_ for id_ in order if order.count(id_) > 1)
+            raise UsageError(f"Class {twice} appears more than once in the class sequence.")
+        object.__setattr__(self, "tasks", whole)
+
+    @classmethod
+    def from_order(cls, order: Iterable[int], sizes: Sequence[int]) -> ClassSequence:
+        """Cut a flat order of N classes into tasks of the given sizes (which sum to N)."""
+        flat = list(order)
+        if sum(sizes) != len(flat):
+            raise UsageError(
+                f"Task sizes must sum to the number of classes in the order ({len(flat)}). "
+                f"Got {list(sizes)}, which sum to {sum(sizes)}."
+            )
+        ends = np.cumsum(sizes)
+        return cls(flat[end - size : end] for end, size in zip(ends, sizes, strict=True))
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The N original class ids, task by task; `order[i]` gets the new label i."""
+        return tuple(id_ for task in self.tasks for id_ in task)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The K task sizes."""
+        return tuple(len(task) for task in self.tasks)
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def relabel(self, labels: ArrayLike) -> NDArray[np.int64]:
+        """New labels of original ones, any shape: class `order[i]` becomes i.
+
+        This is the convention of PyCIL, FACIL and Continuum; Mammoth's is the inverse
+        (see `edgecil.interop`).
+        """
+        given = np.asarray(labels)
+        order = np.array(self.order)
+        table = np.full(int(order.max()) + 1, -1, dtype=np.int64)
+        table[order] = np.arange(len(order))
+        inside = (given >= 0) & (given < len(table))
+        if not inside.all() or (table[given] < 0).any():
+            strange = sorted(set(np.unique(given).tolist()) - set(self.order))
+            raise UsageError(
+                f"Labels to relabel must be classes of the sequence. Got {strange[:5]} as well."
+            )
+        new: NDArray[np.int64] = table[given]
+        return new
+
+    def task_of(self) -> NDArray[np.int64]:
+        """For a sequence over classes 0 … N-1: the task index of each class, shape (N,)."""
+        order = np.array(self.order)
+        if not np.array_equal(np.sort(order), np.arange(len(order))):
+            raise UsageError(
+                f"A sequence over {len(order)} classes must use each id from 0 to "
+                f"{len(order) - 1} once. Got ids {sorted(self.order)[:8]}…"
+            )
+        task = np.empty(len(order), dtype=np.int64)
+        task[order] = np.repeat(np.arange(len(self)), self.sizes)
+        return task
+
+
+def _class_id(value: object) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"class id {value!r} is not an integer")
+    if value < 0:
+        raise UsageError(f"Class ids must be 0 or more. Got {value}.")
+    return int(value)

@@ -1,0 +1,153 @@
+"""The space Ω of all class sequences with given task sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.errors import UsageError
+from edgecil.sequences.counting import count_sequences, ln_count, log10_count
+from edgecil.sequences.sequence import ClassSequence
+
+_LISTABLE = 200_000
+
+
+@dataclass(frozen=True)
+class SequenceSpace:
+    """Every sequence of classes 0 … N-1 in tasks of these sizes.
+
+    Attributes:
+        sizes: K task sizes, in order of arrival; N is their sum.
+
+    >>> SequenceSpace.equal(6, 3).size
+    90
+    """
+
+    sizes: tuple[int, ...]
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        whole = tuple(int(size) for size in sizes)
+        if not whole or min(whole) < 1 or any(size != int(size) for size in sizes):
+            raise UsageError(
+                f"Task sizes must be whole numbers of at least 1. Got {list(sizes)} instead."
+            )
+        object.__setattr__(self, "sizes", whole)
+
+    @classmethod
+    def equal(cls, classes: int, tasks: int) -> SequenceSpace:
+        """`classes` in `tasks` tasks of one size."""
+        if not 1 <= tasks <= classes:
+            raise UsageError(
+                f"The 'tasks' parameter must be an int in [1, {classes}] for {classes} classes. "
+                f"Got {tasks} instead."
+            )
+        if classes % tasks:
+            near = [k for k in range(2, classes + 1) if classes % k == 0]
+            near.sort(key=lambda k: abs(k - tasks))
+            raise UsageError(
+                f"{classes} classes do not divide into {tasks} equal tasks; use "
+                f"{' or '.join(map(str, sorted(near[:2])))} tasks, a base and an increment, "
+                "or a list of sizes."
+            )
+        return cls((classes // tasks,) * tasks)
+
+    @classmethod
+    def base_increment(cls, classes: int, base: int, increment: int) -> SequenceSpace:
+        """A first task of `base` classes, then tasks of `increment` (B50-Inc10).
+
+        With base 0 every task has `increment` classes.
+        """
+        if increment < 1 or not 0 <= base <= classes:
+            raise UsageError(
+                f"'base' must be in [0, {classes}] and 'increment' at least 1. "
+                f"Got base {base} and increment {increment}."
+            )
+        rest = classes - base
+        if rest % increment:
+            raise UsageError(
+                f"After a base of {base}, the other {rest} of {classes} classes do not divide into "
+                f"increments of {increment}; choose an increment that divides {rest}."
+            )
+        return cls(((base,) if base else ()) + (increment,) * (rest // increment))
+
+    @property
+    def classes(self) -> int:
+        """N, the number of classes."""
+        return sum(self.sizes)
+
+    @property
+    def tasks(self) -> int:
+        """K, the number of tasks."""
+        return len(self.sizes)
+
+    @cached_property
+    def size(self) -> int:
+        """|Ω| = N! / ∏ mᵢ!, exactly."""
+        return count_sequences(self.sizes)
+
+    @property
+    def ln_size(self) -> float:
+        """Natural logarithm of |Ω|."""
+        return ln_count(self.sizes)
+
+    @property
+    def log10_size(self) -> float:
+        """Decimal logarithm of |Ω|."""
+        return log10_count(self.sizes)
+
+    def __contains__(self, sequence: object) -> bool:
+        return (
+            isinstance(sequence, ClassSequence)
+            and sequence.sizes == self.sizes
+            and set(sequence.order) == set(range(self.classes))
+        )
+
+    def require(self, sequence: ClassSequence) -> ClassSequence:
+        """`sequence`, if it lies in this space; an error otherwise."""
+        if sequence not in self:
+            raise UsageError(
+                f"The sequence must arrange classes 0 to {self.classes - 1} in tasks of sizes "
+                f"{list(self.sizes)}. Got tasks of sizes {list(sequence.sizes)} "
+                f"over classes up to {max(sequence.order)}."
+            )
+        return sequence
+
+    def enumerate(self) -> Iterator[ClassSequence]:
+        """Each sequence once, lazily, in lexicographic order of its tasks."""
+        return (ClassSequence(tasks) for tasks in _fill(tuple(range(self.classes)), self.sizes))
+
+    def sample(self, count: int, rng: np.random.Generator) -> list[ClassSequence]:
+        """`count` different sequences, uniformly without replacement."""
+        if not 0 <= count <= self.size:
+            raise UsageError(
+                f"The space holds {self.size} sequences; 'count' must be in [0, {self.size}]. "
+                f"Got {count} instead."
+            )
+        if 2 * count > self.size and self.size <= _LISTABLE:
+            chosen = rng.permutation(self.size)[:count]
+            listed = list(islice(self.enumerate(), self.size))
+            return [listed[index] for index in chosen]
+        found: dict[ClassSequence, None] = {}
+        while len(found) < count:
+            found[ClassSequence.from_order(rng.permutation(self.classes), self.sizes)] = None
+        return list(found)
+
+    def sample_orders(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """`count` independent uniform orders as rows, shape (count, N); rows may repeat."""
+        orders = np.tile(np.arange(self.classes), (count, 1))
+        return rng.permuted(orders, axis=1, out=orders)
+
+
+def _fill(free: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    if len(sizes) == 1:
+        yield (free,)
+        return
+    for task in combinations(free, sizes[0]):
+        left = tuple(id_ for id_ in free if id_ not in task)
+        for rest in _fill(left, sizes[1:]):
+            yield (task, *rest)
