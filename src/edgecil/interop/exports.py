@@ -1,0 +1,88 @@
+"""Class sequences in the words of other tools.
+
+PyCIL, PILOT, FACIL and Continuum read a class order as `order[new label] = original class`;
+Avalanche takes its experiences from such an order; Mammoth's is the inverse,
+`order[original class] = new label`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from edgecil.errors import UsageError, unknown
+from edgecil.sequences.sequence import ClassSequence
+
+
+def export(sequence: ClassSequence, format_: str) -> dict[str, Any]:
+    """The settings that make a tool follow the sequence.
+
+    Args:
+        sequence: over classes 0 … N-1.
+        format_: one of :data:`FORMATS`.
+    """
+    if format_ not in FORMATS:
+        raise unknown("format", format_, FORMATS)
+    sequence.task_of()
+    return FORMATS[format_](sequence)
+
+
+def _plain(sequence: ClassSequence) -> dict[str, Any]:
+    return {"tasks": [list(task) for task in sequence.tasks], "order": list(sequence.order)}
+
+
+def _pycil(sequence: ClassSequence) -> dict[str, Any]:
+    """Keys of PyCIL's and PILOT's config files; `class_order` is an attribute of the data class."""
+    base, *increments = sequence.sizes
+    increment = increments[0] if increments else base
+    regular = all(size == increment for size in increments[:-1])
+    if increments and not (regular and increments[-1] <= increment):
+        raise UsageError(
+            "PyCIL and PILOT know a first task and equal increments. "
+            f"Got task sizes {list(sequence.sizes)}; export these to another format."
+        )
+    return {
+        "init_cls": base,
+        "increment": increment,
+        "shuffle": False,
+        "class_order": list(sequence.order),
+    }
+
+
+def _avalanche(sequence: ClassSequence) -> dict[str, Any]:
+    """Arguments of Avalanche's `nc_benchmark`."""
+    return {
+        "n_experiences": len(sequence),
+        "task_labels": False,
+        "shuffle": False,
+        "fixed_class_order": list(sequence.order),
+        "per_exp_classes": dict(enumerate(sequence.sizes)),
+        "class_ids_from_zero_from_first_exp": True,
+    }
+
+
+def _continuum(sequence: ClassSequence) -> dict[str, Any]:
+    """Arguments of Continuum's `ClassIncremental`."""
+    return {"increment": list(sequence.sizes), "class_order": list(sequence.order)}
+
+
+def _mammoth(sequence: ClassSequence) -> dict[str, Any]:
+    """Mammoth's `args.class_order`, which maps original classes to new labels."""
+    new_label = np.argsort(sequence.order)
+    return {
+        "permute_classes": 1,
+        "class_order": new_label.tolist(),
+        "classes_per_task": list(sequence.sizes),
+    }
+
+
+FORMATS: dict[str, Callable[[ClassSequence], dict[str, Any]]] = {
+    "json": _plain,
+    "pycil": _pycil,
+    "pilot": _pycil,
+    "avalanche": _avalanche,
+    "continuum": _continuum,
+    "mammoth": _mammoth,
+}
