@@ -1,0 +1,142 @@
+"""Options that several verbs share: which classes, which similarity, which space."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from edgecil.errors import UsageError
+
+if TYPE_CHECKING:
+    from edgecil.classes import ClassList
+    from edgecil.sequences import SequenceSpace
+    from edgecil.similarity import Similarity, SimilarityMatrix
+
+
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    """Which classes, and how their names become vectors."""
+    parser.add_argument("dataset", nargs="?", metavar="DATASET", help="see 'edgecil datasets'")
+    parser.add_argument("--names", metavar="FILE", help="class names: .txt, .csv or .json")
+    parser.add_argument(
+        "--encoder", metavar="NAME", default="minilm-bundled", help="see 'edgecil encoders'"
+    )
+    parser.add_argument(
+        "--template",
+        metavar="TEXT",
+        default="a photo of a {name}.",
+        help="prompt around a name; '{name}' is the paper's bare name (default: '%(default)s')",
+    )
+    parser.add_argument(
+        "--captions",
+        metavar="FILE",
+        help="captions instead of names: .json, .csv or .txt; 'bundled' for the shipped ones",
+    )
+    parser.add_argument("--weights", metavar="PATH", help="the encoder's weights: folder or hub id")
+
+
+def add_similarity_options(parser: argparse.ArgumentParser) -> None:
+    """A similarity: of a known dataset, of a list of names, or from a file."""
+    add_text_options(parser)
+    parser.add_argument("--similarity", metavar="FILE", help="a matrix: .npz, .npy or .csv")
+    parser.add_argument("--embeddings", metavar="FILE", help="class vectors: .npy or .npz")
+    parser.add_argument(
+        "--classes", type=int, metavar="N", help="only the first N classes, in label order"
+    )
+    parser.add_argument(
+        "--classes-seed", type=int, metavar="SEED", help="draw the N classes instead"
+    )
+
+
+def add_space_options(parser: argparse.ArgumentParser) -> None:
+    """Task sizes: equal, base and increment, or a list."""
+    parser.add_argument("--tasks", type=int, metavar="K", help="K tasks of one size")
+    parser.add_argument("--base", type=int, metavar="B", help="classes in the first task")
+    parser.add_argument("--increment", type=int, metavar="I", help="classes in each further task")
+    parser.add_argument("--sizes", metavar="M,M,…", help="any task sizes, such as 50,25,25")
+
+
+def read_names(args: argparse.Namespace) -> ClassList:
+    """The class list that DATASET or --names asks for."""
+    from edgecil.classes import get_classes, read_classes
+
+    if (args.dataset is None) == (args.names is None):
+        raise UsageError("Give either a DATASET or --names FILE to say which classes are meant.")
+    return get_classes(args.dataset) if args.names is None else read_classes(args.names)
+
+
+def encode_names(args: argparse.Namespace) -> SimilarityMatrix:
+    """The similarity of class names, or of the captions that stand for them."""
+    from edgecil.similarity import bundled_captions, read_captions, text_similarity
+
+    classes = read_names(args)
+    captions = None
+    if args.captions == "bundled":
+        captions = bundled_captions(classes.name)
+    elif args.captions is not None:
+        captions = read_captions(args.captions, classes)
+    return text_similarity(
+        classes,
+        encoder=args.encoder,
+        template=args.template,
+        captions=captions,
+        weights=args.weights,
+    )
+
+
+def read_any_similarity(args: argparse.Namespace) -> Similarity:
+    """The similarity that the options ask for, cut down to the chosen classes."""
+    from edgecil.similarity import read_embeddings, read_similarity
+
+    given = [args.dataset, args.names, args.similarity, args.embeddings]
+    if sum(value is not None for value in given) != 1:
+        raise UsageError(
+            "Say which classes are meant by one of: DATASET, --names, --similarity, --embeddings."
+        )
+    similarity: Similarity
+    if args.similarity is not None:
+        similarity = read_similarity(args.similarity)
+    elif args.embeddings is not None:
+        similarity = read_embeddings(args.embeddings)
+    else:
+        similarity = encode_names(args)
+    return _choose_classes(similarity, args.classes, args.classes_seed)
+
+
+def _choose_classes(similarity: Similarity, count: int | None, seed: int | None) -> Similarity:
+    import numpy as np
+
+    if count is None:
+        if seed is not None:
+            raise UsageError("--classes-seed draws --classes N classes; say how many.")
+        return similarity
+    if not 2 <= count <= len(similarity):
+        raise UsageError(f"--classes must be in [2, {len(similarity)}]. Got {count} instead.")
+    if seed is None:
+        return similarity.take(np.arange(count))
+    drawn = np.random.default_rng(seed).permutation(len(similarity))[:count]
+    return similarity.take(np.sort(drawn))
+
+
+def read_space(args: argparse.Namespace, classes: int) -> SequenceSpace:
+    """The space of sequences that the options ask for."""
+    from edgecil.sequences import SequenceSpace
+
+    ways = [args.tasks is not None, args.increment is not None, args.sizes is not None]
+    if sum(ways) != 1 or (args.base is not None and args.increment is None):
+        raise UsageError(
+            "Say how the classes form tasks by one of: --tasks K, --base B --increment I, "
+            "--sizes M,M,…"
+        )
+    if args.tasks is not None:
+        return SequenceSpace.equal(classes, args.tasks)
+    if args.increment is not None:
+        return SequenceSpace.base_increment(classes, args.base or 0, args.increment)
+    try:
+        space = SequenceSpace([int(size) for size in args.sizes.split(",")])
+    except ValueError as error:
+        raise UsageError(
+            f"--sizes takes whole numbers such as 50,25,25. Got {args.sizes}."
+        ) from error
+    if space.classes != classes:
+        raise UsageError(f"--sizes sum to {space.classes} but there are {classes} classes.")
+    return space

@@ -1,0 +1,108 @@
+"""`edgecil sequences`: the class orders to evaluate, and what they are worth."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.inputs import (
+    add_similarity_options,
+    add_space_options,
+    read_any_similarity,
+    read_space,
+)
+from edgecil.cli.output import console, print_json, print_table
+
+if TYPE_CHECKING:
+    from edgecil.sequences import LabelledSequence, Profile
+    from edgecil.similarity import Similarity
+
+NAME = "sequences"
+HELP = "the class sequences of a protocol (default: the paper's EDGE), with their profiles"
+_FORMATS = ("json", "pycil", "pilot", "avalanche", "continuum", "mammoth")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Classes, tasks, protocol, and how to show the answer."""
+    add_similarity_options(parser)
+    add_space_options(parser)
+    parser.add_argument(
+        "--protocol", metavar="NAME", default="edge", help="see 'edgecil generators'"
+    )
+    parser.add_argument("--runs", type=int, metavar="L", help="how many sequences (default: 3)")
+    parser.add_argument("--seed", type=int, metavar="SEED", help="of everything random")
+    parser.add_argument(
+        "--objective", metavar="NAME", default="adjacent", help="what 'optimal' optimises"
+    )
+    parser.add_argument(
+        "--format",
+        choices=_FORMATS,
+        help="print the orders as JSON in this tool's own convention",
+    )
+    parser.add_argument("--plot", metavar="FILE", help="draw them (.png, .svg or .pdf)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Make the sequences and show them."""
+    from edgecil.interop import export
+    from edgecil.sequences import profile, protocol
+
+    similarity = read_any_similarity(args)
+    space = read_space(args, len(similarity))
+    labelled = protocol(
+        args.protocol,
+        space,
+        similarity=similarity,
+        runs=args.runs,
+        seed=args.seed,
+        objective=args.objective,
+    )
+    if args.plot is not None:
+        from edgecil.report.figures import draw_sequences
+
+        draw_sequences(similarity, space, labelled, args.plot)
+    if args.format is not None and args.format != "json":
+        print_json({run.label: export(run.sequence, args.format) for run in labelled})
+        return
+    profiles = [profile(similarity, run.sequence) for run in labelled]
+    if args.json or args.format == "json":
+        runs = zip(labelled, profiles, strict=True)
+        print_json({"sequences": [_as_json(*pair, args.protocol) for pair in runs]})
+        return
+    for run_, found in zip(labelled, profiles, strict=True):
+        _show(similarity, run_, found)
+    if args.plot is not None:
+        console().print(f"drawn in {args.plot}", markup=False)
+
+
+def _as_json(run: LabelledSequence, found: Profile, protocol: str) -> dict[str, Any]:
+    from edgecil.interop import export
+
+    answer = {"label": run.label, **export(run.sequence, "json"), "profile": found.as_dict()}
+    if protocol == "optimal":
+        optimum = run.optimum
+        answer["bound"] = None if optimum is None else optimum.bound
+        answer["gap"] = None if optimum is None else optimum.gap
+        answer["exact"] = None if optimum is None else optimum.exact
+    return answer
+
+
+def _show(similarity: Similarity, run: LabelledSequence, found: Profile) -> None:
+    from edgecil.classes import words_of
+
+    title = f"{run.label}   S = {found.score:.4f}   z = {found.z:+.2f}"
+    if run.optimum is not None:
+        title += (
+            "   (proved optimal)"
+            if run.optimum.exact
+            else f"   (at most {run.optimum.gap:.0%} of the range is left)"
+        )
+    console().print(title, style="bold", markup=False)
+    print_table(
+        ("task", "classes"),
+        (
+            (str(index + 1), ", ".join(words_of(similarity.names[class_]) for class_ in task))
+            for index, task in enumerate(run.sequence.tasks)
+        ),
+        right=("task",),
+    )

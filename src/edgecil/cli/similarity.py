@@ -1,0 +1,88 @@
+"""`edgecil similarity`: build a similarity matrix and save it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.inputs import add_text_options, encode_names, read_names
+from edgecil.cli.output import console, print_json, print_table
+from edgecil.errors import UsageError
+
+if TYPE_CHECKING:
+    from edgecil.similarity import SimilarityMatrix
+
+NAME = "similarity"
+HELP = "build a class-similarity matrix from names, captions or image features"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where the similarity comes from and where it goes."""
+    add_text_options(parser)
+    parser.add_argument(
+        "--features",
+        metavar="FILE",
+        help="image prototypes instead of text: an .npz with 'features' (n, d) and 'labels' (n,)",
+    )
+    parser.add_argument("--out", metavar="D.npz", help="save the matrix here")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Build, save, and show the most and least similar pairs."""
+    from edgecil.similarity import save_similarity
+
+    matrix = encode_names(args) if args.features is None else _from_features(args)
+    if args.out is not None:
+        save_similarity(matrix, args.out)
+    pairs = _ranked_pairs(matrix)
+    values = matrix.pairs()
+    if args.json:
+        print_json(
+            {
+                "classes": len(matrix),
+                "source": dict(matrix.source),
+                "mean": float(values.mean()),
+                "std": float(values.std()),
+                "out": args.out,
+                "most_similar": pairs[:5],
+                "least_similar": pairs[:-6:-1],
+            }
+        )
+        return
+    source = ", ".join(f"{key} {value}" for key, value in matrix.source.items())
+    console().print(
+        f"{len(matrix)} classes; similarity {values.mean():.3f} ± {values.std():.3f} ({source})",
+        markup=False,
+    )
+    for title, some in (("most similar", pairs[:5]), ("least similar", pairs[:-6:-1])):
+        rows = ((f"{pair['similarity']:.3f}", " – ".join(pair["classes"])) for pair in some)
+        print_table(("", title), rows, right=("",))
+    if args.out is not None:
+        console().print(f"saved to {args.out}", markup=False)
+
+
+def _from_features(args: argparse.Namespace) -> SimilarityMatrix:
+    from edgecil.similarity import prototype_embeddings, read_features
+
+    if args.captions is not None:
+        raise UsageError("--features takes images as they are; leave --captions out.")
+    names = None if args.dataset is None and args.names is None else read_names(args).labels
+    features, labels = read_features(args.features)
+    return prototype_embeddings(features, labels, names).similarity()
+
+
+def _ranked_pairs(matrix: SimilarityMatrix) -> list[dict[str, Any]]:
+    """Class pairs from most to least similar; only the ends when there are many."""
+    import numpy as np
+
+    values = matrix.pairs()
+    rows, columns = np.triu_indices(len(matrix), 1)
+    order = np.argsort(-values, kind="stable")
+    ends = order if len(order) <= 10 else np.concatenate([order[:5], order[-5:]])
+    return [
+        {
+            "classes": [matrix.names[rows[pair]], matrix.names[columns[pair]]],
+            "similarity": float(values[pair]),
+        }
+        for pair in ends
+    ]

@@ -1,0 +1,141 @@
+"""`edgecil space`: how many sequences there are, and how many are enough."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from edgecil.cli.inputs import add_space_options, read_space
+from edgecil.cli.output import console, print_json, print_table
+
+NAME = "space"
+HELP = "|Ω|, every sample-size bound, and what a few random runs miss"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The space and the precision asked for."""
+    parser.add_argument("--classes", type=int, required=True, metavar="N")
+    add_space_options(parser)
+    parser.add_argument(
+        "--epsilon", type=float, default=0.1, metavar="E", help="error of the mean (default: 0.1)"
+    )
+    parser.add_argument(
+        "--delta", type=float, default=0.05, metavar="D", help="failure probability (default: 0.05)"
+    )
+    parser.add_argument(
+        "--range",
+        type=float,
+        default=1.0,
+        metavar="R",
+        help="largest minus smallest accuracy, in [0, 1] units (default: 1)",
+    )
+    parser.add_argument(
+        "--runs", type=int, default=3, metavar="L", help="what L runs grant and miss (default: 3)"
+    )
+    parser.add_argument(
+        "--mean-similarity", type=float, metavar="S", help="for the greedy bound (Theorem 4)"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the size of the space and the bounds."""
+    from edgecil.errors import UsageError
+    from edgecil.sequences.counting import decimal_text
+    from edgecil.theory import greedy_bound
+
+    if args.classes < 1:
+        raise UsageError(f"--classes must be at least 1. Got {args.classes} instead.")
+    space = read_space(args, args.classes)
+    answer: dict[str, Any] = {
+        "classes": space.classes,
+        "tasks": space.tasks,
+        "sizes": list(space.sizes),
+        "size": decimal_text(space.size),
+        "log10_size": space.log10_size,
+        **_bounds(space.size, args),
+        "missed": _missed(space.size, args.runs),
+    }
+    if args.mean_similarity is not None:
+        greedy = greedy_bound(space.classes, space.tasks, args.mean_similarity)
+        answer["greedy"] = dict(vars(greedy))
+    if args.json:
+        print_json(answer)
+    else:
+        _show(answer, args)
+
+
+def _bounds(size: int, args: argparse.Namespace) -> dict[str, Any]:
+    """Least runs of every bound, and what L runs grant; the given range where a bound has one.
+
+    Hoeffding-Serfling is given twice, for accuracies anywhere in [0, 1] and for the range.
+    """
+    from edgecil.theory import BOUNDS
+
+    asked = []
+    for name, bound in BOUNDS.items():
+        key = name.replace("-", "_")
+        if not bound.known_sequences:
+            asked.append((key, bound, 1.0))
+        if bound.states_range:
+            asked.append((key if bound.known_sequences else f"{key}_range", bound, args.range))
+    askable = [
+        (key, bound, range_) for key, bound, range_ in asked if size > bound.known_sequences + 1
+    ]
+    return {
+        "bounds": {
+            key: bound.runs(size, args.epsilon, args.delta, range_)
+            for key, bound, range_ in askable
+        },
+        "epsilon_after_runs": {
+            key: bound.epsilon(size, args.runs, args.delta, range_)
+            for key, bound, range_ in askable
+            if args.runs <= size - bound.known_sequences
+        },
+    }
+
+
+def _missed(size: int, runs: int) -> list[dict[str, float]]:
+    """How likely L random runs all miss the tails beyond 1, 2 and 3 standard deviations."""
+    from edgecil.theory import gaussian_tail, miss_probability
+
+    return [
+        {
+            "deviations": float(t),
+            "share": gaussian_tail(t),
+            "probability": miss_probability(gaussian_tail(t), runs),
+        }
+        for t in (1, 2, 3)
+    ]
+
+
+def _show(answer: dict[str, Any], args: argparse.Namespace) -> None:
+    screen = console()
+    size = answer["size"]
+    told = size if len(size) <= 30 else f"about 10^{answer['log10_size']:.2f} ({len(size)} digits)"
+    screen.print(f"|Ω| = {told}", style="bold", markup=False)
+    rows = []
+    for name, least in answer["bounds"].items():
+        epsilon = answer["epsilon_after_runs"].get(name)
+        rows.append(
+            (
+                name.replace("_", " "),
+                "only all of Ω" if least is None else f"{least:,}",
+                "n/a" if epsilon is None else f"{epsilon:.3f}",
+            )
+        )
+    enough = f"runs for ε = {args.epsilon:g}, δ = {args.delta:g}"
+    grants = f"ε after {args.runs} runs"
+    print_table(("bound", enough, grants), rows, right=(enough, grants))
+    print_table(
+        ("tail beyond", "holds (if Gaussian)", f"{args.runs} random runs all miss it with p"),
+        (
+            (f"{row['deviations']:.0f} std", f"{row['share']:.2%}", f"{row['probability']:.3f}")
+            for row in answer["missed"]
+        ),
+        right=("holds (if Gaussian)",),
+    )
+    if "greedy" in answer:
+        print_table(
+            ("greedy bound (Theorem 4)", ""),
+            ((name, f"{value:.4g}") for name, value in answer["greedy"].items()),
+        )

@@ -1,0 +1,140 @@
+"""Figures; matplotlib is imported when the first one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.sequences import LabelledSequence, SequenceSpace, moments, sample_scores, score
+from edgecil.sequences.objective import adjacent
+from edgecil.similarity.matrix import Similarity
+from edgecil.storage import replace_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+COLOURS = {"hard": "#D55E00", "median": "#009E73", "easy": "#0072B2"}
+OTHER = "#56565C"
+
+_RANDOM_SEQUENCES = 20_000
+_DRAWN_CLASSES = 2000
+_NAMED_RUNS = 12
+
+
+def draw_sequences(
+    similarity: Similarity,
+    space: SequenceSpace,
+    runs: Sequence[LabelledSequence],
+    path: str | Path,
+) -> None:
+    """Draw where the runs lie among all sequences, and the similarity matrix in their orders.
+
+    Args:
+        similarity: over N classes.
+        space: the sequences that the runs are among.
+        runs: labelled sequences; up to three of them get a matrix.
+        path: a .png, .svg or .pdf file.
+    """
+    from matplotlib.figure import Figure
+
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"A figure is drawn as {', '.join(SUFFIXES)}. Got {path} instead.")
+    scores = np.array([score(similarity, run.sequence) for run in runs])
+    shown = _ends_and_middle(scores) if len(similarity) <= _DRAWN_CLASSES else []
+    figure = Figure(figsize=(9.0, 6.2 if shown else 3.2), layout="constrained")
+    rows = 2 if shown else 1
+    grid = figure.add_gridspec(rows, max(len(shown), 1), height_ratios=[1.0, 1.5][:rows])
+    _draw_distribution(figure.add_subplot(grid[0, :]), similarity, space, runs, scores)
+    if shown:
+        _draw_matrices(
+            figure,
+            [figure.add_subplot(grid[1, i]) for i in range(len(shown))],
+            similarity,
+            [runs[index] for index in shown],
+        )
+    with replace_file(path) as file:
+        figure.savefig(file, format=path.suffix[1:], dpi=160)
+
+
+def _ends_and_middle(scores: np.ndarray) -> list[int]:
+    """Indices of the lowest, middle and highest score, in that order."""
+    order = np.argsort(scores, kind="stable").tolist()
+    return list(dict.fromkeys([order[0], order[len(order) // 2], order[-1]]))
+
+
+def _draw_distribution(
+    axes: Axes,
+    similarity: Similarity,
+    space: SequenceSpace,
+    runs: Sequence[LabelledSequence],
+    scores: np.ndarray,
+) -> None:
+    exact = moments(similarity, space, adjacent(space))
+    if len(similarity) <= _DRAWN_CLASSES:
+        sample = sample_scores(similarity, space, _RANDOM_SEQUENCES, np.random.default_rng(0))
+        axes.hist(sample, bins=60, color="#C9C9CF", label=f"{len(sample):,} random sequences")
+    else:
+        axes.axvspan(
+            exact.mean - 3 * exact.std,
+            exact.mean + 3 * exact.std,
+            color="#C9C9CF",
+            label="random sequences, mean ± 3 std",
+        )
+    axes.set_yticks([])
+    top = axes.get_ylim()[1]
+    for index, (run, value) in enumerate(zip(runs, scores, strict=True)):
+        colour = COLOURS.get(run.label, OTHER)
+        axes.axvline(value, color=colour, linewidth=2.0 if len(runs) <= _NAMED_RUNS else 0.6)
+        if len(runs) <= _NAMED_RUNS:
+            axes.annotate(
+                f"{run.label}\nz = {exact.z(float(value)):+.1f}",
+                (float(value), top * (0.97 - 0.22 * (index % 3))),
+                xytext=(5, 0),
+                textcoords="offset points",
+                color=colour,
+                va="top",
+                fontsize=10,
+                bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 1.0},
+            )
+    axes.margins(x=0.12)
+    axes.set_xlabel("score S: similarity between neighbouring tasks")
+    axes.set_title(
+        f"{space.classes} classes, {space.tasks} tasks: $10^{{{space.log10_size:.1f}}}$ sequences",
+        loc="left",
+        fontsize=12,
+    )
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=10)
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+
+
+def _draw_matrices(
+    figure: Figure, panels: list[Axes], similarity: Similarity, runs: list[LabelledSequence]
+) -> None:
+    """The similarity matrix with classes in each run's order and tasks framed."""
+    everyone = np.arange(len(similarity))
+    values = similarity.submatrix(everyone)
+    off = values[~np.eye(len(values), dtype=bool)]
+    low, high = np.percentile(off, [1.0, 99.0])
+    for axes, run in zip(panels, runs, strict=True):
+        order = np.array(run.sequence.order)
+        shown = values[np.ix_(order, order)]
+        np.fill_diagonal(shown, np.nan)
+        image = axes.imshow(shown, cmap="cividis", vmin=low, vmax=high, interpolation="nearest")
+        ends = np.cumsum(run.sequence.sizes)[:-1] - 0.5
+        for end in ends:
+            axes.axhline(end, color="white", linewidth=0.8)
+            axes.axvline(end, color="white", linewidth=0.8)
+        axes.set_title(run.label, color=COLOURS.get(run.label, OTHER), fontsize=11)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.set_xlabel("tasks →", fontsize=9)
+    figure.colorbar(image, ax=panels, shrink=0.75, label="class similarity")
