@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def print_json(answer: Any) -> None:
-    """One JSON object on stdout; keys in the order given, no NaN."""
-    print(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2))
+    """One JSON object on stdout; keys in the order given, lists of numbers on one line, no NaN."""
+    text = json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)
+    print(re.sub(r"\[[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text))
 
 
 def console() -> Console:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heapify, heapreplace
+from itertools import pairwise
 
 import numpy as np
 
@@ -138,34 +139,60 @@ def _best(
     partition: Callable[[list[Cluster]], list[int]],
     sign: float,
 ) -> ClassSequence:
-    """The candidate with the least sign * S, over all granularities and both order rules."""
+    """The candidate with the least sign * S, over all granularities and both order rules.
+
+    In tiny spaces the greedy order can end up on the wrong side of the average sequence; only then
+    is every other first task tried as well.
+    """
     counts = granularities(space.classes, space.tasks)
     partitions = np.array([partition(found) for found in clusterings(similarity, counts)])
     between = np.array([group_similarity(similarity, found, space.tasks) for found in partitions])
-    orders = np.concatenate(
-        [_greedy_orders(between, space, sign, rule) for rule in ("last", "all")]
-    )
-    both = np.concatenate([between, between])
-    row = np.arange(len(both))[:, None]
-    totals = both[row, orders[:, :-1], orders[:, 1:]].sum(axis=1)
+    same_size = np.flatnonzero(np.array(space.sizes) == space.sizes[0])
+    for starts in ([None], [None, *same_size.tolist()]):
+        total, chosen, order = min(
+            (
+                _least_total(between, _greedy_orders(between, space, sign, rule, start), sign)
+                for rule in ("last", "all")
+                for start in starts
+            ),
+            key=lambda found: sign * found[0],
+        )
+        if sign * total < sign * _average_total(similarity, space):
+            break
+    return ClassSequence(np.flatnonzero(partitions[chosen] == task).tolist() for task in order)
+
+
+def _least_total(between: Floats, orders: Ints, sign: float) -> tuple[float, int, Ints]:
+    """The best of G partitions: similarity over neighbours, index, and its order of tasks."""
+    row = np.arange(len(orders))[:, None]
+    totals = between[row, orders[:, :-1], orders[:, 1:]].sum(axis=1)
     best = int(np.argmin(sign * totals))
-    chosen = partitions[best % len(partitions)]
-    return ClassSequence(np.flatnonzero(chosen == task).tolist() for task in orders[best])
+    return float(totals[best]), best, orders[best]
 
 
-def _greedy_orders(between: Floats, space: SequenceSpace, sign: float, rule: str) -> Ints:
+def _average_total(similarity: Similarity, space: SequenceSpace) -> float:
+    """Similarity summed over neighbouring tasks, averaged over all sequences."""
+    pairs = sum(left * right for left, right in pairwise(space.sizes))
+    return pairs * float(similarity.row_sums().sum()) / (space.classes * (space.classes - 1))
+
+
+def _greedy_orders(
+    between: Floats, space: SequenceSpace, sign: float, rule: str, start: int | None
+) -> Ints:
     """An order of tasks for each of G partitions, shape (G, K).
 
-    Starts with the task that has the least sign * similarity to all others and goes on with the
-    least to the last task, or to all chosen ones. A place takes only a task of its own size.
+    Starts with `start`, or the task that has the least sign * similarity to all others, and goes on
+    with the least to the last task, or to all chosen ones. A place takes only a task of its size.
     """
     sizes = np.array(space.sizes)
     cost = sign * between / np.maximum(pair_counts(space.sizes), 1.0)
-    row = np.arange(len(cost))
     cost[:, range(space.tasks), range(space.tasks)] = 0.0
+    row = np.arange(len(cost))
     free = np.ones(cost.shape[:2], dtype=bool)
     orders = np.empty(cost.shape[:2], dtype=np.int64)
     so_far = cost.sum(axis=2)
+    if start is not None:
+        so_far[:, start] = -np.inf
     for place in range(space.tasks):
         allowed = free & (sizes == sizes[place])
         orders[:, place] = np.argmin(np.where(allowed, so_far, np.inf), axis=1)
