@@ -10,24 +10,66 @@ import numpy as np
 
 from edgecil.similarity.matrix import Floats, Ints, Similarity
 
+_READ_AT_MOST = 10_000_000
+
 
 def canonical_order(similarity: Similarity) -> Ints:
     """Class ids, shape (N,), sorted by what distinguishes the classes, not by their labels.
 
     Classes are told apart by their sorted similarities to all others, then by which classes those
-    similarities lead to (colour refinement), and only as a last resort, when a symmetry of the
-    matrix makes them interchangeable, by name.
+    similarities lead to (colour refinement). Where that leaves classes alike, the effect of setting
+    one of them apart tells them apart. Only where a symmetry of the matrix makes them
+    interchangeable does the name decide (and where it would take too long to find out).
     """
-    count = len(similarity)
-    colours, found = np.zeros(count, dtype=np.int64), 0
-    while found < colours.max() + 1 <= count:
+    ids = np.arange(len(similarity))
+    name = np.argsort(np.argsort(np.array(similarity.names), kind="stable"))
+    colours = _refined(similarity, np.zeros_like(ids))
+    if colours.max() + 1 < len(ids):
+        colours = _refined(similarity, _twins_by_name(similarity, colours, name))
+    patience = _READ_AT_MOST // len(ids) ** 2
+    while colours.max() + 1 < len(ids):
+        alike = np.flatnonzero(colours == np.argmax(np.bincount(colours) > 1))
+        by_name = alike[np.argsort(name[alike])]
+        candidates = by_name if len(alike) < patience / 8 else by_name[:1]
+        patience -= len(candidates)
+        if patience < 0:
+            break
+        tried = [_refined(similarity, 2 * colours - (ids == class_)) for class_ in candidates]
+        colours = min(tried, key=lambda found: _appearance(similarity, found))
+    return np.lexsort((name, colours)).astype(np.int64)
+
+
+def _refined(similarity: Similarity, colours: Ints) -> Ints:
+    """The coarsest finer colours with which classes of one colour see the same colours."""
+    colours, found = _ranks(colours[:, None]), 0
+    while found < colours.max() + 1 <= len(colours):
         found = int(colours.max()) + 1
         keys = similarity.sort_keys(colours)
         colours = _ranks(np.column_stack([colours, keys]))
-    return np.lexsort((np.array(similarity.names), colours)).astype(np.int64)
+    return colours
 
 
-def _ranks(rows: Floats) -> Ints:
+def _twins_by_name(similarity: Similarity, colours: Ints, name: Ints) -> Ints:
+    """Finer colours, in which classes that can change places with nothing else moving differ."""
+    found = colours.copy()
+    found *= len(colours)
+    for colour in np.flatnonzero(np.bincount(colours) > 1):
+        alike = np.flatnonzero(colours == colour)
+        twins = similarity.twins(alike)
+        for group in range(twins.max() + 1):
+            members = alike[twins == group]
+            found[members] += np.argsort(np.argsort(name[members]))
+    return found
+
+
+def _appearance(similarity: Similarity, colours: Ints) -> bytes:
+    """What a coloured similarity looks like to someone who sees no labels."""
+    order = np.argsort(colours, kind="stable")
+    keys = similarity.sort_keys(colours)[order] + 0.0  # no negative zeros
+    return colours[order].tobytes() + keys.tobytes()
+
+
+def _ranks(rows: Floats | Ints) -> Ints:
     """Rank of each row in lexicographic order, shape (N,); equal rows share a rank."""
     for width in (8, rows.shape[1]):
         head = rows[:, :width]

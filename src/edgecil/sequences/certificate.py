@@ -35,19 +35,18 @@ class Bounds:
 
 def bounds(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Bounds:
     """Valid bounds on the objective over the whole space, in O(N³) or, for embeddings, O(N d²)."""
+    space.require_similarity(similarity)
     N = space.classes
     rows = similarity.row_sums()
     sizes = np.array(space.sizes, dtype=np.float64)
     weight_rows = objective.weights @ sizes
     constant = float(sizes @ weight_rows * rows.sum()) / N**2
-    row_part = _extremes(
-        np.repeat(weight_rows - sizes @ weight_rows / N, space.sizes), rows - rows.mean()
-    )
+    weight_spread = np.repeat(weight_rows - sizes @ weight_rows / N, space.sizes)
+    row_part = 2.0 / N * _extremes(weight_spread, rows - rows.mean())
     spectral_part = _extremes(_weight_spectrum(objective, sizes), similarity.centred_spectrum())
-    lower, upper = (
-        constant + 2.0 / N * row + eigen for row, eigen in zip(row_part, spectral_part, strict=True)
-    )
-    slack = 1e-9 * (abs(lower) + abs(upper))
+    lower, upper = (constant + row_part + spectral_part).tolist()
+    # The parts may cancel; their rounding errors do not.
+    slack = 1e-9 * float(abs(constant) + np.abs(row_part).max() + np.abs(spectral_part).max())
     return Bounds(lower - slack, upper + slack)
 
 
@@ -63,8 +62,8 @@ def _weight_spectrum(objective: Objective, sizes: Floats) -> Floats:
     return padded
 
 
-def _extremes(left: Floats, right: Floats) -> tuple[float, float]:
-    """Least and greatest scalar product over all pairings of two lists."""
+def _extremes(left: Floats, right: Floats) -> Floats:
+    """Least and greatest scalar product over all pairings of two lists, shape (2,)."""
     ascending = np.sort(left)
     other = np.sort(right)
-    return float(ascending @ other[::-1]), float(ascending @ other)
+    return np.array([ascending @ other[::-1], ascending @ other])

@@ -49,17 +49,19 @@ class _PairSums:
 
 def moments(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Moments:
     """Exact moments of `objective` over every sequence of the space, in O(N²) or O(N d)."""
+    space.require_similarity(similarity)
     N = space.classes
     weights = _weight_sums(objective, space)
     rows = similarity.row_sums()
     mean = float(rows.sum()) / (N * (N - 1))
     # Around its mean the similarity sums to zero, which spares the difference of large numbers.
     centred = rows - mean * (N - 1)
+    squares = similarity.square_sum()
     spread = _PairSums(
-        total=0.0,
-        squares=max(0.0, similarity.square_sum() - mean**2 * N * (N - 1)),
-        rows=float(centred @ centred),
+        total=0.0, squares=squares - mean**2 * N * (N - 1), rows=float(centred @ centred)
     )
+    if spread.squares <= 1e-12 * squares:  # all similarities are equal, up to rounding
+        return Moments(weights.total * mean, 0.0)
     ways = N * (N - 1.0) * np.array([2.0, 4.0 * (N - 2), (N - 2.0) * (N - 3)])
     terms = weights.by_overlap() * spread.by_overlap() / np.maximum(ways, 1.0)
     variance = float(terms.sum())

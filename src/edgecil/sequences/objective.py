@@ -48,6 +48,7 @@ class Objective:
             )
         if not np.isfinite(weights).all() or not np.allclose(weights, weights.T):
             raise UsageError("Objective weights must be finite and symmetric.")
+        weights = (weights + weights.T) / 2
         weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
 

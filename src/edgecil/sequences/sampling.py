@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
+
 import numpy as np
 
 from edgecil.errors import UsageError
-from edgecil.sequences.objective import Objective, adjacent
+from edgecil.sequences.objective import Objective, adjacent, get_objective
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Ints, Similarity
 
@@ -37,9 +39,16 @@ def sample_scores(
 ) -> Floats:
     """The objective (S by default) of `count` independent uniform sequences, shape (count,)."""
     scores = np.empty(count)
-    for start in range(0, count, _ROWS):
-        part = scores[start : start + _ROWS]
-        part[:] = _score(similarity, space, space.sample_orders(len(part), rng), objective)
+    waiting: Future[Floats] | None = None
+    with ThreadPoolExecutor(max_workers=1) as scorer:
+        for start in range(0, count, _ROWS):
+            # Drawn here while the scorer is busy with the rows before; neither holds the GIL.
+            orders = space.sample_orders(min(_ROWS, count - start), rng)
+            if waiting is not None:
+                scores[start - _ROWS : start] = waiting.result()
+            waiting = scorer.submit(_score, similarity, space, orders, objective)
+        if waiting is not None:
+            scores[start:] = waiting.result()
     return scores
 
 
@@ -48,6 +57,7 @@ def _score(
 ) -> Floats:
     from edgecil.sequences.kernels import score_orders as kernel
 
-    weights = (objective or adjacent(space)).weights
+    space.require_similarity(similarity)
+    weights = get_objective(objective or adjacent(space), space).weights
     values = similarity.submatrix(np.arange(space.classes))
     return kernel(values, orders, np.cumsum(space.sizes), weights)

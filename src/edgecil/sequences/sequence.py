@@ -80,13 +80,14 @@ class ClassSequence:
         order = np.array(self.order)
         table = np.full(int(order.max()) + 1, -1, dtype=np.int64)
         table[order] = np.arange(len(order))
-        inside = (given >= 0) & (given < len(table))
-        if not inside.all() or (table[given] < 0).any():
+        index = given.astype(np.int64)
+        inside = (index == given) & (index >= 0) & (index < len(table))
+        if not inside.all() or (table[index] < 0).any():
             strange = sorted(set(np.unique(given).tolist()) - set(self.order))
             raise UsageError(
                 f"Labels to relabel must be classes of the sequence. Got {strange[:5]} as well."
             )
-        new: NDArray[np.int64] = table[given]
+        new: NDArray[np.int64] = table[index]
         return new
 
     def task_of(self) -> NDArray[np.int64]:

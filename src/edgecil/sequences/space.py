@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -75,6 +75,35 @@ class SequenceSpace:
             )
         return cls(((base,) if base else ()) + (increment,) * (rest // increment))
 
+    @classmethod
+    def choose(
+        cls,
+        classes: int,
+        *,
+        tasks: int | None = None,
+        base: int | None = None,
+        increment: int | None = None,
+        sizes: Sequence[int] | None = None,
+    ) -> SequenceSpace:
+        """The space that exactly one of `tasks`, `increment` (with `base`) or `sizes` describes."""
+        ways = [tasks is not None, increment is not None, sizes is not None]
+        if sum(ways) != 1 or (base is not None and increment is None):
+            raise UsageError(
+                "Say how the classes form tasks in one way: a number of equal tasks, a base and an "
+                "increment, or a list of sizes."
+            )
+        if tasks is not None:
+            return cls.equal(classes, tasks)
+        if increment is not None:
+            return cls.base_increment(classes, base or 0, increment)
+        space = cls(sizes or ())
+        if space.classes != classes:
+            raise UsageError(
+                f"Task sizes must sum to the number of classes ({classes}). "
+                f"Got {list(space.sizes)}, which sum to {space.classes}."
+            )
+        return space
+
     @property
     def classes(self) -> int:
         """N, the number of classes."""
@@ -116,6 +145,14 @@ class SequenceSpace:
                 f"over classes up to {max(sequence.order)}."
             )
         return sequence
+
+    def require_similarity(self, similarity: Sized) -> None:
+        """An error unless the similarity has one row for each of the N classes."""
+        if len(similarity) != self.classes:
+            raise UsageError(
+                f"The similarity covers {len(similarity)} classes but the space has "
+                f"{self.classes} (sizes {list(self.sizes)}); both must cover the same classes."
+            )
 
     def enumerate(self) -> Iterator[ClassSequence]:
         """Each sequence once, lazily, in lexicographic order of its tasks."""

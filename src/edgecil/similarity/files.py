@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from edgecil.classes.files import read_text
+from edgecil.classes.files import read_rows
 from edgecil.errors import DataError, UsageError
 from edgecil.similarity.matrix import Embeddings, Floats, Ints, SimilarityMatrix
 from edgecil.storage import replace_file
+
+# Squares and sums of anything smaller stay finite.
+_LARGEST = 1e100
 
 
 def save_similarity(matrix: SimilarityMatrix, path: str | Path) -> None:
     """Write names, values and source as one compressed .npz; an old file survives a failure."""
     path = Path(path)
-    if path.suffix != ".npz":
+    if path.suffix.lower() != ".npz":
         raise UsageError(f"A similarity matrix is saved as .npz. Got {path} instead.")
     with replace_file(path) as file:
         np.savez_compressed(
@@ -36,62 +37,96 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
     - .npz: as :func:`save_similarity` writes it, or any archive with a `values` array;
     - .npy: an (N, N) array;
     - .csv: N lines of N numbers, optionally under a header of class names (and with a first
-      column that repeats them).
+      column that repeats them, or numbers the lines).
     """
     path = Path(path)
-    if path.suffix == ".csv":
-        names, values = _read_csv(path)
-        return SimilarityMatrix.of(values, names)
-    arrays = _read_arrays(path)
+    if path.suffix.lower() == ".csv":
+        header, rows = _read_csv(path)
+        return SimilarityMatrix.of(_numbers(np.array(rows), "similarity", path), header)
+    arrays = _read_arrays(path, (".npz", ".npy", ".csv"))
     if "values" not in arrays:
-        raise DataError(
-            f"{path} holds no array called 'values' (it has: {', '.join(arrays) or 'nothing'})."
-        )
-    matrix = SimilarityMatrix.of(arrays["values"], _names(arrays))
+        raise DataError(f"{path} holds no array called 'values' (it has: {_listed(arrays)}).")
+    values = _numbers(arrays["values"], "similarity", path)
+    matrix = SimilarityMatrix.of(values, _names(arrays, path))
     return SimilarityMatrix(matrix.names, matrix.values, _source(arrays, path))
 
 
 def read_embeddings(path: str | Path) -> Embeddings:
     """Class vectors from a .npy file, or from an .npz with `vectors` and, if known, `names`."""
     path = Path(path)
-    arrays = _read_arrays(path)
+    arrays = _read_arrays(path, (".npz", ".npy"))
     vectors = arrays.get("vectors", arrays.get("values"))
     if vectors is None:
-        raise DataError(f"{path} holds no array called 'vectors' (it has: {', '.join(arrays)}).")
-    embeddings = Embeddings.of(vectors, _names(arrays))
+        raise DataError(f"{path} holds no array called 'vectors' (it has: {_listed(arrays)}).")
+    embeddings = Embeddings.of(_numbers(vectors, "class vectors", path), _names(arrays, path))
     return Embeddings(embeddings.names, embeddings.vectors, _source(arrays, path))
 
 
 def read_features(path: str | Path) -> tuple[Floats, Ints]:
     """Image features (n, d) and their original class labels (n,) from an .npz file."""
     path = Path(path)
-    arrays = _read_arrays(path)
+    arrays = _read_arrays(path, (".npz",))
     if not {"features", "labels"} <= arrays.keys():
         raise DataError(
             f"{path} must hold the arrays 'features' (n, d) and 'labels' (n,). "
-            f"It has: {', '.join(arrays) or 'nothing'}."
+            f"It has: {_listed(arrays)}."
         )
-    return arrays["features"], arrays["labels"]
+    labels = arrays["labels"]
+    if labels.dtype.kind in "iu" and labels.size and labels.max() >= labels.size:
+        raise DataError(
+            f"{path} has labels up to {labels.max()} but only {labels.size} samples; labels count "
+            "from 0, and every class needs at least one sample."
+        )
+    return _numbers(arrays["features"], "features", path), labels
 
 
-def _read_arrays(path: Path) -> dict[str, Any]:
-    if path.suffix not in {".npy", ".npz"}:
-        raise UsageError(f"Arrays are read from .npz, .npy or .csv files. Got {path} instead.")
+def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
+    if path.suffix.lower() not in endings:
+        *others, last = endings
+        told = f"{', '.join(others)} or {last}" if others else last
+        raise UsageError(f"Arrays are read from {told} files. Got {path} instead.")
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
             if isinstance(loaded, np.ndarray):
                 return {"values": loaded}
             return {name: loaded[name] for name in loaded.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except Exception as error:  # whatever a damaged file makes NumPy, zipfile and zlib raise
         raise DataError(
-            f"Cannot read {path}: {error}. The file is missing, cut short, "
-            "or not what its ending says."
+            f"Cannot read {path}: it is cut short, damaged, or not a {path.suffix} file of plain "
+            "numbers and texts."
         ) from error
 
 
-def _names(arrays: dict[str, Any]) -> list[str] | None:
-    return [str(name) for name in arrays["names"]] if "names" in arrays else None
+def _listed(arrays: dict[str, Any]) -> str:
+    return ", ".join(arrays) or "nothing"
+
+
+def _numbers(array: Any, kind: str, path: Path) -> Floats:
+    """The array as real numbers, if it holds such and none is too large to reckon with."""
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"The {kind} in {path} must be real numbers. Got {array.dtype} instead.")
+    numbers: Floats = array.astype(np.float64)
+    if (np.isfinite(numbers) & (np.abs(numbers) > _LARGEST)).any():
+        raise DataError(
+            f"The {kind} in {path} must lie within ±{_LARGEST:g}. Got values up to "
+            f"{np.abs(numbers[np.isfinite(numbers)]).max():.3g}; divide them by a constant."
+        )
+    return numbers
+
+
+def _names(arrays: dict[str, Any], path: Path) -> list[str] | None:
+    if "names" not in arrays:
+        return None
+    names = arrays["names"]
+    if names.ndim != 1 or names.dtype.kind != "U":
+        raise DataError(
+            f"The 'names' in {path} must be a list of texts, one per class. "
+            f"Got {names.dtype} of shape {names.shape}."
+        )
+    return [str(name) for name in names]
 
 
 def _source(arrays: dict[str, Any], path: Path) -> dict[str, str]:
@@ -99,18 +134,20 @@ def _source(arrays: dict[str, Any], path: Path) -> dict[str, str]:
         return {"file": path.name}
     try:
         return {str(key): str(value) for key, value in json.loads(str(arrays["source"])).items()}
-    except (ValueError, AttributeError) as error:
-        raise DataError(f"{path} has a damaged 'source' entry: {error}.") from error
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise DataError(
+            f"{path} has a damaged 'source' entry; it must be a JSON object, as edgecil writes it."
+        ) from error
 
 
 def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
-    rows = [row for row in csv.reader(read_text(path).splitlines()) if row]
+    rows = read_rows(path)
     if not rows:
         raise DataError(f"{path} is empty.")
     names = None
     if not all(_is_number(cell) for cell in rows[0]):
-        names, rows = rows[0], rows[1:]
-        if rows and not _is_number(rows[0][0]):
+        names, rows = [name.strip() for name in rows[0]], rows[1:]
+        if rows and (not _is_number(rows[0][0]) or not names[0]):
             names, rows = names[-len(rows) :], [row[1:] for row in rows]
     try:
         values = [[float(cell) for cell in row] for row in rows]
@@ -118,6 +155,11 @@ def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
         raise DataError(f"{path} holds something that is not a number: {error}.") from error
     if any(len(row) != len(values[0]) for row in values):
         raise DataError(f"{path} has rows of different lengths.")
+    if not values or len(values) != len(values[0]):
+        raise DataError(
+            f"{path} holds {len(values)} rows of {len(values[0]) if values else 0} numbers, "
+            "separated by commas; a similarity matrix has as many rows as columns."
+        )
     return names, values
 
 

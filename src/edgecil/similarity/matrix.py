@@ -62,6 +62,13 @@ class Similarity(Protocol):
     def sort_keys(self, colours: Ints) -> Floats:
         """(N, k) rows that tell classes apart by similarity to each colour, not by number."""
 
+    def twins(self, ids: Ints) -> Ints:
+        """Groups, shape (n,), of classes whose exchange leaves D as it is.
+
+        Args:
+            ids: (n,) classes that `sort_keys` does not tell apart.
+        """
+
 
 def numbered_names(count: int) -> tuple[str, ...]:
     """Names for classes that came without: class 0, class 1 and so on."""
@@ -130,7 +137,7 @@ class SimilarityMatrix:
         count = len(self)
         mean = self.row_sums() / count
         centred = self.values - mean[:, None] - mean[None, :] + mean.mean()
-        below_all = np.abs(centred).sum(axis=1).max() + 1.0
+        below_all = 2.0 * np.abs(centred).sum(axis=1).max()
         return np.linalg.eigvalsh(centred - below_all / count)[1:]
 
     def sort_keys(self, colours: Ints) -> Floats:
@@ -138,6 +145,17 @@ class SimilarityMatrix:
         others = np.broadcast_to(colours, self.values.shape)
         order = np.lexsort((self.values, others)) if colours.any() else self.values.argsort(axis=1)
         return np.take_along_axis(self.values, order, axis=1)
+
+    def twins(self, ids: Ints) -> Ints:
+        """Groups, shape (n,), of classes that are equally similar to every third class."""
+        group = np.full(len(ids), -1)
+        while (group < 0).any():
+            leader = int(np.argmin(group))
+            differ = self.values[ids] != self.values[ids[leader]]
+            differ[:, ids[leader]] = False
+            differ[np.arange(len(ids)), ids] = False
+            group[(group < 0) & ~differ.any(axis=1)] = group.max() + 1
+        return group
 
     def pairs(self) -> Floats:
         """The N (N - 1) / 2 similarities above the diagonal, row by row."""
@@ -221,6 +239,10 @@ class Embeddings:
     def sort_keys(self, colours: Ints) -> Floats:
         """(N, d) vectors: classes that share one are interchangeable whatever their colours."""
         return self.vectors
+
+    def twins(self, ids: Ints) -> Ints:
+        """One group, shape (n,): classes that share a vector are interchangeable."""
+        return np.zeros(len(ids), dtype=np.int64)
 
 
 def _indicator(group: Ints, count: int) -> Floats:

@@ -62,7 +62,7 @@ def granularities(classes: int, tasks: int) -> list[int]:
 
 
 def clusterings(similarity: Similarity, counts: Sequence[int]) -> Iterator[list[Cluster]]:
-    """Complete-linkage clusterings of the classes into each of the (ascending) counts."""
+    """Complete-linkage clusterings of the classes into each of the counts."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
@@ -144,7 +144,10 @@ def _best(
     In tiny spaces the greedy order can end up on the wrong side of the average sequence; only then
     is every other first task tried as well.
     """
-    counts = granularities(space.classes, space.tasks)
+    # Of equal candidates the first wins: the one nearest to a cluster for each task.
+    counts = sorted(
+        granularities(space.classes, space.tasks), key=lambda count: abs(count - space.tasks)
+    )
     partitions = np.array([partition(found) for found in clusterings(similarity, counts)])
     between = np.array([group_similarity(similarity, found, space.tasks) for found in partitions])
     same_size = np.flatnonzero(np.array(space.sizes) == space.sizes[0])

@@ -9,6 +9,7 @@ and the N x N matrix is never built.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import comb
 
@@ -164,6 +165,14 @@ def _solve(
     )
 
 
+@lru_cache(maxsize=2)
+def _cooling(hot: float, cold: float, proposals: int) -> Floats:
+    """A geometric cooling schedule; every start of a search shares it."""
+    schedule: Floats = np.geomspace(hot, cold, proposals)
+    schedule.setflags(write=False)
+    return schedule
+
+
 class _Search:
     """Multi-start local search for the least weighted similarity."""
 
@@ -220,7 +229,7 @@ class _Search:
         pull = self._pull(partition, block)
         task = partition[block]
         scale = 2.0 * float(pull.std()) + 1e-300
-        temperatures = scale * np.geomspace(hot, cold, proposals)
+        temperatures = scale * _cooling(hot, cold, proposals)
         picks = self.rng.integers(len(block), size=(proposals, 2))
         anneal_swaps(
             values, self.weights, task, pull, temperatures, self.rng.random(proposals), picks

@@ -46,11 +46,7 @@ class Generator:
 
         Only `random` goes by number: its orders are known by their seeds.
         """
-        if len(similarity) != space.classes:
-            raise UsageError(
-                f"The similarity covers {len(similarity)} classes but the space has "
-                f"{space.classes} (sizes {list(space.sizes)}); both must cover the same classes."
-            )
+        space.require_similarity(similarity)
         if self.goal == "random":
             return self.build(similarity, space, rng, **options)
         ids = canonical_order(similarity)

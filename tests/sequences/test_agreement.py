@@ -1,0 +1,157 @@
+"""How far two matrices agree, against SciPy, brute force and counting by hand."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from edgecil.errors import UsageError
+from edgecil.sequences import ClassSequence, SequenceSpace, agree, consistency, get_generator
+from edgecil.similarity import SimilarityMatrix
+from tests.sequences.oracles import Floats, matrix
+
+
+def upper(values: Floats) -> list[float]:
+    return [values[i, j] for i in range(len(values)) for j in range(i + 1, len(values))]
+
+
+def pair(classes: int, seed: int, kind: str = "signed") -> tuple[Floats, Floats]:
+    left = matrix(kind, classes, seed)
+    return left, np.round(left + matrix("signed", classes, seed + 100), 2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("classes", "kind"), [(4, "signed"), (6, "tied"), (12, "signed")])
+def test_differences_and_rank_correlation_are_over_class_pairs(classes, kind, seed) -> None:
+    left, right = pair(classes, seed, kind)
+    found = agree(
+        SimilarityMatrix.of(left), SimilarityMatrix.of(right), SequenceSpace.equal(classes, 2)
+    )
+    assert found.mae == pytest.approx(np.mean(np.abs(np.array(upper(left)) - upper(right))))
+    assert found.spearman == pytest.approx(spearmanr(upper(left), upper(right)).statistic)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["signed", "tied"])
+def test_for_few_classes_p_counts_every_permutation(kind, seed) -> None:
+    left, right = pair(5, seed, kind)
+    found = agree(SimilarityMatrix.of(left), SimilarityMatrix.of(right), SequenceSpace((3, 2)))
+    observed = spearmanr(upper(left), upper(right)).statistic
+    as_extreme = 0
+    for order in permutations(range(5)):
+        moved = right[np.ix_(order, order)]
+        as_extreme += abs(spearmanr(upper(left), upper(moved)).statistic) >= abs(observed) - 1e-9
+    assert found.permutations == 120
+    assert found.p_value == pytest.approx(as_extreme / 120)
+
+
+def test_for_more_classes_p_comes_from_random_permutations() -> None:
+    left, right = pair(9, 0)
+    space = SequenceSpace((3, 3, 3))
+    found = agree(SimilarityMatrix.of(left), SimilarityMatrix.of(right), space)
+    assert found.permutations == 9_999
+    observed = spearmanr(upper(left), upper(right)).statistic
+    rng = np.random.default_rng(99)
+    orders = [rng.permutation(9) for _ in range(1000)]
+    as_extreme = [
+        abs(spearmanr(upper(left), upper(right[np.ix_(order, order)])).statistic) >= abs(observed)
+        for order in orders
+    ]
+    share = np.mean(as_extreme)
+    assert found.p_value == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 1000) + 1e-3)
+    unrelated = agree(
+        SimilarityMatrix.of(left), SimilarityMatrix.of(matrix("signed", 9, 77)), space
+    )
+    assert unrelated.p_value > 0.05
+
+
+def test_a_matrix_agrees_with_itself() -> None:
+    similarity = SimilarityMatrix.of(matrix("signed", 9))
+    found = agree(similarity, similarity, SequenceSpace((3, 3, 3)))
+    assert found.mae == 0
+    assert found.spearman == pytest.approx(1)
+    assert 1e-4 <= found.p_value <= 5e-4
+    for goal in ("hard", "easy"):
+        assert (found.csg[goal].position, found.csg[goal].matched) == (1, 1)
+
+
+def test_opposite_matrices_disagree_as_clearly_as_equal_ones_agree() -> None:
+    values = matrix("signed", 5)
+    left, right = SimilarityMatrix.of(values), SimilarityMatrix.of(-values)
+    found = agree(left, right, SequenceSpace((3, 2)))
+    assert found.spearman == pytest.approx(-1)
+    assert found.p_value == agree(left, left, SequenceSpace((3, 2))).p_value
+
+
+def test_rank_correlation_with_a_constant_is_undefined() -> None:
+    left = SimilarityMatrix.of(matrix("signed", 6))
+    alike = SimilarityMatrix.of(matrix("equal", 6))
+    for first, second in ((left, alike), (alike, left), (alike, alike)):
+        found = agree(first, second, SequenceSpace((2, 2, 2)))
+        assert (found.spearman, found.p_value, found.permutations) == (None, None, 0)
+    assert json.loads(json.dumps(found.as_dict()))["spearman"] is None
+
+
+def test_csg_compares_the_edge_sequences_of_the_two_matrices() -> None:
+    left, right = (SimilarityMatrix.of(values) for values in pair(12, 1))
+    space = SequenceSpace((4, 4, 4))
+    found = agree(left, right, space)
+    for goal in ("hard", "easy"):
+        first, second = (
+            get_generator("edge", goal)(form, space, np.random.default_rng(0))
+            for form in (left, right)
+        )
+        stay = sum(len(set(a) & set(b)) for a, b in zip(first.tasks, second.tasks, strict=True))
+        assert found.csg[goal].position == stay / 12
+        assert found.csg[goal].matched >= found.csg[goal].position
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "position", "matched"),
+    [
+        ([[0, 1], [2, 3]], [[0, 1], [2, 3]], 1, 1),
+        ([[0, 1], [2, 3]], [[2, 3], [0, 1]], 0, 1),
+        ([[0, 1], [2, 3]], [[0, 2], [1, 3]], 1 / 2, 1 / 2),
+        ([[0, 1, 2], [3, 4, 5]], [[3, 4, 0], [1, 2, 5]], 1 / 3, 2 / 3),
+        ([[0], [1], [2]], [[1], [2], [0]], 0, 1),
+        ([[0, 1], [2, 3], [4, 5]], [[2, 4], [0, 3], [1, 5]], 1 / 3, 1 / 2),
+        ([[0, 1, 2], [3]], [[0, 1, 3], [2]], 1 / 2, 1 / 2),
+    ],
+)
+def test_consistency_counted_by_hand(first, second, position, matched) -> None:
+    found = consistency(ClassSequence(first), ClassSequence(second))
+    assert (found.position, found.matched) == pytest.approx((position, matched))
+
+
+@settings(max_examples=50)
+@given(st.permutations(range(8)), st.permutations(range(8)))
+def test_tasks_are_paired_so_that_most_classes_stay(left, right) -> None:
+    first, second = (ClassSequence.from_order(order, (2, 2, 2, 2)) for order in (left, right))
+    best = max(
+        sum(len(set(a) & set(second.tasks[j])) for a, j in zip(first.tasks, pairing, strict=True))
+        for pairing in permutations(range(4))
+    )
+    assert consistency(first, second).matched == best / 8
+
+
+def test_sequences_with_other_sizes_cannot_be_compared() -> None:
+    with pytest.raises(UsageError, match=r"Got \[2, 1\] and \[1, 2\]"):
+        consistency(ClassSequence([[0, 1], [2]]), ClassSequence([[0], [1, 2]]))
+
+
+def test_matrices_over_other_classes_cannot_be_compared() -> None:
+    left, right = (SimilarityMatrix.of(matrix("signed", classes)) for classes in (4, 5))
+    with pytest.raises(UsageError, match="4 and 5 classes"):
+        agree(left, right, SequenceSpace((2, 2)))
+
+
+def test_a_space_over_other_classes_is_refused() -> None:
+    similarity = SimilarityMatrix.of(matrix("signed", 4))
+    with pytest.raises(UsageError, match="covers 4 classes but the space has 6"):
+        agree(similarity, similarity, SequenceSpace((3, 3)))

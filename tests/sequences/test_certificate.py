@@ -1,0 +1,125 @@
+"""No sequence lies outside its bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.sequences import Bounds, SequenceSpace, bounds, get_objective
+from edgecil.similarity import Embeddings, SimilarityMatrix
+from tests.sequences.oracles import (
+    MATRICES,
+    SPACES,
+    Floats,
+    all_values,
+    matrices,
+    matrix,
+    named_objectives,
+    symmetric,
+)
+
+
+def check(similarity, values: Floats, sizes: tuple[int, ...], weights: Floats) -> Bounds:
+    space = SequenceSpace(sizes)
+    found = bounds(similarity, space, get_objective(weights, space))
+    every = all_values(values, sizes, weights)
+    rounding = 1e-13 * np.abs(weights).max() * np.abs(values).max() * len(values) ** 2
+    assert found.lower <= every.min() + rounding
+    assert found.upper >= every.max() - rounding
+    return found
+
+
+@pytest.mark.parametrize("sizes", SPACES, ids=str)
+@pytest.mark.parametrize("kind", MATRICES)
+def test_bounds_hold_on_every_small_space_for_every_objective(sizes, kind) -> None:
+    values = matrix(kind, sum(sizes))
+    named = [objective.weights for objective in named_objectives(sizes).values()]
+    for weights in (*named, *(symmetric(len(sizes), seed) for seed in range(3))):
+        check(SimilarityMatrix.of(values), values, sizes, weights)
+
+
+@pytest.mark.parametrize("sizes", SPACES, ids=str)
+@pytest.mark.parametrize("dimension", [1, 2, 5, 30])
+def test_embeddings_have_the_bounds_of_their_matrix(sizes, dimension) -> None:
+    rng = np.random.default_rng(dimension)
+    vectors = Embeddings.of(rng.normal(size=(sum(sizes), dimension)))
+    values = vectors.similarity().values
+    named = [objective.weights for objective in named_objectives(sizes).values()]
+    for weights in (*named, symmetric(len(sizes))):
+        first = check(vectors, values, sizes, weights)
+        second = check(vectors.similarity(), values, sizes, weights)
+        assert first.lower == pytest.approx(second.lower, abs=1e-9)
+        assert first.upper == pytest.approx(second.upper, abs=1e-9)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_bounds_hold_for_any_matrix_sizes_and_weights(data) -> None:
+    sizes = data.draw(st.sampled_from([sizes for sizes in SPACES if sum(sizes) <= 8]))
+    values = data.draw(matrices(sum(sizes)))
+    weights = data.draw(matrices(len(sizes))) + np.diag(
+        data.draw(st.lists(st.integers(-2, 2), min_size=len(sizes), max_size=len(sizes)))
+    )
+    check(SimilarityMatrix.of(values), values, sizes, weights)
+
+
+def test_bounds_are_reached_where_two_sequences_are_all_there_is() -> None:
+    """Weights that tell the two classes' places apart leave the value what it was."""
+    values = matrix("signed", 2)
+    found = check(SimilarityMatrix.of(values), values, (1, 1), np.array([[0, 1], [1, 0.0]]))
+    assert found.lower == pytest.approx(found.upper) == pytest.approx(2 * values[0, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_bounds_scale_with_the_similarity(scale) -> None:
+    sizes, values = (2, 2, 2), matrix("signed", 6)
+    for objective in named_objectives(sizes).values():
+        plain = check(SimilarityMatrix.of(values), values, sizes, objective.weights)
+        large = check(SimilarityMatrix.of(values * scale), values * scale, sizes, objective.weights)
+        assert large.lower == pytest.approx(plain.lower * scale)
+        assert large.upper == pytest.approx(plain.upper * scale)
+
+
+def test_bounds_say_something() -> None:
+    """For S on six classes they cut away most of what summing the largest entries would allow."""
+    sizes, values = (2, 2, 2), matrix("positive", 6)
+    weights = named_objectives(sizes)["adjacent"].weights
+    found = check(SimilarityMatrix.of(values), values, sizes, weights)
+    every = all_values(values, sizes, weights)
+    assert found.upper - found.lower < 3 * np.ptp(every)
+
+
+@pytest.mark.parametrize("classes", [6, 12, 30])
+def test_where_all_classes_are_alike_the_bounds_meet_and_leave_no_gap(classes) -> None:
+    space = SequenceSpace.equal(classes, 3)
+    for value in (0.7, -0.3, 1.0, 0.0):
+        alike = SimilarityMatrix.of(np.full((classes, classes), value))
+        first = next(space.enumerate())
+        sums_to_nothing = np.array([[0, 1, -2], [1, 0, 1], [-2, 1, 0.0]])
+        for objective in (*named_objectives(space.sizes).values(), sums_to_nothing):
+            chosen = get_objective(objective, space)
+            found = bounds(alike, space, chosen)
+            reached = chosen.value(alike, first)
+            assert found.lower == pytest.approx(reached, abs=1e-7)
+            assert found.upper == pytest.approx(reached, abs=1e-7)
+            assert 0 <= found.gap(reached, "min") <= 1
+            assert 0 <= found.gap(reached, "max") <= 1
+
+
+def test_a_gap_is_the_share_of_the_range_that_is_left() -> None:
+    limits = Bounds(lower=-1.0, upper=3.0)
+    assert (limits.of("min"), limits.of("max")) == (-1, 3)
+    assert limits.gap(0.0, "min") == 0.25
+    assert limits.gap(0.0, "max") == 0.75
+    assert limits.gap(-1.0, "min") == limits.gap(3.0, "max") == 0
+    assert Bounds(2.0, 2.0).gap(2.0, "min") == 0
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_a_similarity_over_other_classes_is_refused(classes) -> None:
+    space = SequenceSpace((2, 2))
+    with pytest.raises(UsageError, match=f"covers {classes} classes but the space has 4"):
+        bounds(SimilarityMatrix.of(matrix("signed", classes)), space, get_objective("intra", space))

@@ -1,0 +1,169 @@
+"""What every generator promises; a new one is tested the moment it is registered."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.sequences import ClassSequence, SequenceSpace, generators, get_generator, profile
+from edgecil.similarity import Embeddings, SimilarityMatrix
+from tests.sequences.oracles import SPACES, Floats, Ints, matrices, matrix, near_equal, symmetric
+
+GENERATORS = [pytest.param(found, id=f"{found.name}-{found.goal}") for found in generators()]
+BY_SIMILARITY = [param for param in GENERATORS if param.values[0].goal != "random"]
+
+LARGER = [(30, 4), (23, 5), (12, 12), (26, 3)]
+
+
+def permuted(values: Floats, order: Ints) -> Floats:
+    return values[np.ix_(order, order)]
+
+
+def relabelled(sequence: ClassSequence, order: Ints) -> ClassSequence:
+    """A sequence over the rows of a permuted matrix, in the classes that they were."""
+    return ClassSequence([order[class_] for class_ in task] for task in sequence.tasks)
+
+
+def has_symmetry(values: Floats) -> bool:
+    everyone = tuple(range(len(values)))
+    return any(
+        np.array_equal(permuted(values, np.array(order)), values)
+        for order in permutations(everyone)
+        if order != everyone
+    )
+
+
+def test_the_papers_generators_are_registered() -> None:
+    known = {(found.name, found.goal) for found in generators()}
+    for name in ("edge", "optimal", "adversarial", "maxcover"):
+        assert {(name, "hard"), (name, "easy")} <= known
+    assert {("random", "random"), ("random-legacy", "random")} <= known
+    assert all(found.summary for found in generators())
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("kind", ["signed", "negative", "tied", "equal"])
+def test_the_result_lies_in_the_space(generator, kind) -> None:
+    spaces = [*map(SequenceSpace, SPACES), *(near_equal(*pair) for pair in LARGER)]
+    spaces += [SequenceSpace((50, 10, 10, 10, 10, 10)), SequenceSpace((1, 29))]
+    for space in spaces:
+        similarity = SimilarityMatrix.of(matrix(kind, space.classes))
+        found = generator(similarity, space, np.random.default_rng(0))
+        assert found in space, space
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_embeddings_will_do_as_well(generator) -> None:
+    vectors = Embeddings.of(np.random.default_rng(0).normal(size=(14, 3)))
+    for space in (SequenceSpace((2,) * 7), SequenceSpace((8, 1, 5))):
+        assert generator(vectors, space, np.random.default_rng(0)) in space
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_the_same_seed_gives_the_same_sequence(generator) -> None:
+    similarity, space = SimilarityMatrix.of(matrix("tied", 24)), SequenceSpace((4,) * 6)
+    first, second = (generator(similarity, space, np.random.default_rng(5)) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_the_input_is_left_alone(generator) -> None:
+    values = matrix("signed", 24)
+    similarity = SimilarityMatrix.of(values.copy())
+    vectors = Embeddings.of(values)
+    stored = vectors.vectors.copy()
+    for form in (similarity, vectors):
+        generator(form, SequenceSpace((4,) * 6), np.random.default_rng(0))
+    np.testing.assert_array_equal(similarity.values, values)
+    np.testing.assert_array_equal(vectors.vectors, stored)
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("classes", [5, 7])
+def test_a_similarity_over_other_classes_is_refused(generator, classes) -> None:
+    with pytest.raises(UsageError, match=f"covers {classes} classes but the space has 6"):
+        generator(
+            SimilarityMatrix.of(matrix("signed", classes)),
+            SequenceSpace((2, 2, 2)),
+            np.random.default_rng(0),
+        )
+
+
+@pytest.mark.parametrize("generator", BY_SIMILARITY)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_relabelling_the_classes_relabels_the_sequence(generator, data) -> None:
+    sizes = data.draw(st.sampled_from([(2, 2, 2), (3, 3), (1, 2, 3), (2, 1, 1, 1), (1,) * 5]))
+    values = data.draw(matrices(sum(sizes)))
+    order = np.array(data.draw(st.permutations(range(len(values)))))
+    space, seed = SequenceSpace(sizes), data.draw(st.integers(0, 9))
+    plain, other = SimilarityMatrix.of(values), SimilarityMatrix.of(permuted(values, order))
+    first = generator(plain, space, np.random.default_rng(seed))
+    second = generator(other, space, np.random.default_rng(seed))
+    if has_symmetry(values):
+        seen, again = profile(plain, first).as_dict(), profile(other, second).as_dict()
+        for name in ("score", "z", "intra", "lag1", "lag2", "inter"):
+            assert again[name] == pytest.approx(seen[name], abs=1e-9), name
+    else:
+        assert relabelled(second, order) == first
+
+
+@pytest.mark.parametrize("generator", BY_SIMILARITY)
+@pytest.mark.parametrize("sizes", [(4,) * 6, (10, 7, 5, 3)], ids=str)
+def test_relabelling_two_dozen_classes_relabels_the_sequence(generator, sizes) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(sum(sizes))
+        values, space = matrix("signed", sum(sizes), seed), SequenceSpace(sizes)
+        vectors = rng.normal(size=(sum(sizes), 6))
+        pairs = [
+            (SimilarityMatrix.of(values), SimilarityMatrix.of(permuted(values, order))),
+            (Embeddings.of(vectors), Embeddings.of(vectors[order])),
+        ]
+        for plain, other in pairs:
+            first = generator(plain, space, np.random.default_rng(seed))
+            second = generator(other, space, np.random.default_rng(seed))
+            assert relabelled(second, order) == first
+
+
+def test_relabelling_relabels_searched_optima_too() -> None:
+    """Weights on five tasks that are no chain: the annealing search, not the exact solution."""
+    values, space = np.round(5 * matrix("signed", 10)), SequenceSpace((2,) * 5)
+    order = np.random.default_rng(0).permutation(10)
+    assert len({tuple(sorted(row)) for row in values.tolist()}) == 10, "tied, but no symmetry"
+    for goal in ("hard", "easy"):
+        build = get_generator("optimal", goal)
+        first, second = (
+            build(form, space, np.random.default_rng(1), objective=symmetric(5))
+            for form in (SimilarityMatrix.of(values), SimilarityMatrix.of(permuted(values, order)))
+        )
+        assert relabelled(second, order) == first
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_one_task_is_the_only_sequence_or_no_question(generator) -> None:
+    similarity, space = SimilarityMatrix.of(matrix("signed", 4)), SequenceSpace((4,))
+    try:
+        found = generator(similarity, space, np.random.default_rng(0))
+    except UsageError as error:
+        assert "K >= 2" in str(error)  # noqa: PT017
+    else:
+        assert found == ClassSequence([range(4)])
+
+
+@pytest.mark.parametrize(
+    ("name", "goal", "sentence"),
+    [
+        ("edgy", "hard", "Unknown generator 'edgy'. Did you mean 'edge'"),
+        ("edge", "median", "'edge' makes hard and easy sequences. Got 'median'"),
+        ("random", "hard", "'random' makes random sequences. Got 'hard'"),
+    ],
+)
+def test_an_unknown_generator_is_named_with_what_there_is(name, goal, sentence) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        get_generator(name, goal)

@@ -1,0 +1,136 @@
+"""Latin runs are balanced over positions, and classes change partners as far as they can."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.sequences import SequenceSpace, latin
+from edgecil.sequences.latin import _evenly_shifted
+from tests.sequences.oracles import near_equal
+
+
+def visits(runs) -> Counter[tuple[int, int]]:
+    """How often each class stands at each position."""
+    return Counter(
+        (class_, position)
+        for run in runs
+        for position, task in enumerate(run.tasks)
+        for class_ in task
+    )
+
+
+def repeats(tasks_of_runs) -> int:
+    """How often a pair that has met meets again: two meetings are one, three are three."""
+    met = Counter(
+        pair for tasks in tasks_of_runs for task in tasks for pair in combinations(sorted(task), 2)
+    )
+    return sum(times * (times - 1) // 2 for times in met.values())
+
+
+def check_balance(space: SequenceSpace, runs) -> None:
+    N, L = space.classes, len(runs)
+    seen = visits(runs)
+    for position, size in enumerate(space.sizes):
+        for class_ in range(N):
+            assert L * size // N <= seen[class_, position] <= -(-L * size // N)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(1, 8), st.integers(0, 2**32)
+)
+def test_every_class_visits_every_position_its_share_of_times(sizes, count, seed) -> None:
+    space = SequenceSpace(sizes)
+    runs = latin(space, count, np.random.default_rng(seed))
+    assert len(runs) == count
+    assert all(run in space for run in runs)
+    check_balance(space, runs)
+
+
+@pytest.mark.parametrize(
+    ("space", "count"),
+    [
+        (SequenceSpace.equal(100, 10), 3),
+        (SequenceSpace.equal(100, 10), 7),
+        (SequenceSpace.base_increment(100, 50, 10), 3),
+        (SequenceSpace.base_increment(100, 50, 10), 10),
+        (near_equal(100, 7), 5),
+        (SequenceSpace.equal(200, 20), 4),
+        (SequenceSpace((1, 1)), 9),
+    ],
+    ids=lambda value: str(getattr(value, "sizes", value)),
+)
+def test_so_it_does_in_the_fields_usual_set_ups(space, count) -> None:
+    check_balance(space, latin(space, count, np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize(("classes", "tasks"), [(6, 3), (4, 4), (20, 5), (100, 10), (2, 2)])
+def test_over_as_many_runs_as_tasks_every_class_stands_everywhere_once(classes, tasks) -> None:
+    runs = latin(SequenceSpace.equal(classes, tasks), tasks, np.random.default_rng(0))
+    seen = visits(runs)
+    assert len(seen) == classes * tasks
+    assert set(seen.values()) == {1}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("sizes", "count"), [((2, 2, 2), 3), ((2, 2, 2, 2), 4), ((3, 3, 3, 3), 2), ((1,) * 6, 6)]
+)
+def test_nobody_meets_twice_where_that_is_possible(sizes, count, seed) -> None:
+    """Six classes in pairs over three runs, for one: 9 of the 15 pairs meet once."""
+    runs = latin(SequenceSpace(sizes), count, np.random.default_rng(seed))
+    assert repeats(run.tasks for run in runs) == 0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_ten_tasks_of_ten_repeat_no_pair_more_than_they_must(seed) -> None:
+    """In another run a task's ten classes stand at the nine other positions: one pair repeats.
+
+    So every two runs repeat at least one pair for each of the ten tasks; three runs, thirty.
+    """
+    runs = latin(SequenceSpace.equal(100, 10), 3, np.random.default_rng(seed))
+    assert repeats(run.tasks for run in runs) == 30
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(2, 5), st.integers(0, 99))
+@settings(max_examples=40)
+def test_partners_change_no_less_than_at_the_start(sizes, count, seed) -> None:
+    space = SequenceSpace(sizes)
+    start = _evenly_shifted(space, count, np.random.default_rng(seed))
+    before = [
+        [np.flatnonzero(row == position).tolist() for position in range(len(sizes))]
+        for row in start
+    ]
+    after = latin(space, count, np.random.default_rng(seed))
+    assert repeats(run.tasks for run in after) <= repeats(before)
+
+
+def test_the_seed_decides() -> None:
+    space = SequenceSpace.equal(20, 4)
+    first, second = (latin(space, 3, np.random.default_rng(8)) for _ in range(2))
+    assert first == second
+    assert latin(space, 3, np.random.default_rng(9)) != first
+
+
+def test_classes_are_treated_alike() -> None:
+    """Over many seeds each class is in the first task of the first run equally often."""
+    space = SequenceSpace((2, 2, 2))
+    first = Counter(
+        class_
+        for seed in range(600)
+        for class_ in latin(space, 2, np.random.default_rng(seed))[0].tasks[0]
+    )
+    assert all(abs(first[class_] - 200) < 4 * np.sqrt(600 * 2 / 9) for class_ in range(6))
+
+
+@pytest.mark.parametrize("runs", [0, -1])
+def test_no_runs_are_refused(runs) -> None:
+    with pytest.raises(UsageError, match=f"'runs' parameter must be an int >= 1. Got {runs}"):
+        latin(SequenceSpace((2, 2)), runs, np.random.default_rng(0))

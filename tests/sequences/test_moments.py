@@ -1,0 +1,105 @@
+"""Mean, spread and z over the whole space are what enumerating it gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.sequences import Moments, SequenceSpace, get_objective, moments
+from edgecil.similarity import Embeddings, SimilarityMatrix
+from tests.sequences.oracles import (
+    MATRICES,
+    SPACES,
+    Floats,
+    all_values,
+    matrices,
+    matrix,
+    named_objectives,
+    symmetric,
+)
+
+
+def check(values: Floats, sizes: tuple[int, ...], weights: Floats) -> None:
+    space = SequenceSpace(sizes)
+    found = moments(SimilarityMatrix.of(values), space, get_objective(weights, space))
+    every = all_values(values, sizes, weights)
+    scale = np.abs(weights).max() * max(np.abs(values).max(), 1e-300) * len(values) ** 2
+    assert found.mean == pytest.approx(every.mean(), abs=1e-12 * scale)
+    # The variance is a difference of squares: half the digits are left where nothing varies.
+    assert found.std == pytest.approx(every.std(), rel=1e-7, abs=1e-7 * scale)
+    if every.std() > 1e-5 * scale:
+        for value in (every[0], every.min(), every.max()):
+            assert found.z(value) == pytest.approx((value - every.mean()) / every.std(), abs=1e-6)
+
+
+@pytest.mark.parametrize("sizes", SPACES, ids=str)
+@pytest.mark.parametrize("kind", MATRICES)
+def test_every_named_objective_on_every_small_space(sizes, kind) -> None:
+    for objective in named_objectives(sizes).values():
+        check(matrix(kind, sum(sizes)), sizes, objective.weights)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_any_matrix_any_sizes_any_weights(data) -> None:
+    sizes = data.draw(st.sampled_from([sizes for sizes in SPACES if sum(sizes) <= 8]))
+    values = data.draw(matrices(sum(sizes)))
+    named = [objective.weights for objective in named_objectives(sizes).values()]
+    own = symmetric(len(sizes), data.draw(st.integers(0, 99)))
+    check(values, sizes, data.draw(st.sampled_from([*named, own])))
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 2, 2), (3, 1, 2), (1, 1, 1, 1)], ids=str)
+def test_embeddings_have_the_moments_of_their_matrix(sizes) -> None:
+    vectors = Embeddings.of(np.random.default_rng(0).normal(size=(sum(sizes), 3)))
+    space = SequenceSpace(sizes)
+    for objective in named_objectives(sizes).values():
+        found = moments(vectors, space, objective)
+        every = all_values(vectors.similarity().values, sizes, objective.weights)
+        assert (found.mean, found.std) == pytest.approx((every.mean(), every.std()))
+
+
+@pytest.mark.parametrize("offset", [0.1, 0.7, 1 / 3, -0.3, 1.0, 1e3])
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (5, 3, 2), (10,) * 10], ids=str)
+def test_where_all_classes_are_alike_no_sequence_stands_out(sizes, offset) -> None:
+    N, space = sum(sizes), SequenceSpace(sizes)
+    alike = SimilarityMatrix.of(np.full((N, N), offset))
+    for objective in named_objectives(sizes).values():
+        found = moments(alike, space, objective)
+        value = objective.value(alike, next(space.enumerate()))
+        assert found.std == 0
+        assert found.z(value) == 0
+
+
+def test_where_all_pairs_weigh_the_same_no_sequence_stands_out() -> None:
+    sizes = (3, 3, 2, 1)
+    space, vectors = SequenceSpace(sizes), np.random.default_rng(0).normal(size=(9, 4))
+    for similarity in (SimilarityMatrix.of(matrix("signed", 9)), Embeddings.of(vectors)):
+        objective = get_objective(np.ones((4, 4)), space)
+        found = moments(similarity, space, objective)
+        assert found.z(objective.value(similarity, next(space.enumerate()))) == 0
+
+
+def test_a_common_offset_shifts_the_mean_and_keeps_the_spread() -> None:
+    values, space = matrix("positive", 9), SequenceSpace((3, 3, 3))
+    for objective in named_objectives(space.sizes).values():
+        plain = moments(SimilarityMatrix.of(values), space, objective)
+        raised = moments(SimilarityMatrix.of(values + 100), space, objective)
+        assert raised.std == pytest.approx(plain.std, rel=1e-7)
+
+
+def test_z_is_zero_where_nothing_varies() -> None:
+    assert Moments(mean=2.0, std=0.0).z(5.0) == 0
+    assert Moments(mean=2.0, std=0.5).z(3.0) == 2
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_a_similarity_over_other_classes_is_refused(classes) -> None:
+    space = SequenceSpace((2, 2))
+    with pytest.raises(UsageError, match=f"covers {classes} classes but the space has 4"):
+        moments(
+            SimilarityMatrix.of(matrix("signed", classes)), space, get_objective("intra", space)
+        )

@@ -1,0 +1,242 @@
+"""What every protocol promises, and what each promises by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from edgecil.errors import UsageError
+from edgecil.sequences import (
+    PROTOCOLS,
+    SequenceSpace,
+    bounds,
+    find_optimum,
+    get_generator,
+    get_objective,
+    protocol,
+    score,
+    seeded,
+)
+from edgecil.similarity import SimilarityMatrix
+from tests.sequences.oracles import matrix, symmetric
+
+EXTREMES = ["edge", "optimal", "adversarial", "maxcover"]
+WITH_BUDGET = [name for name in PROTOCOLS if name != "enumerate"]
+SIX = SequenceSpace((2, 2, 2))
+
+
+def similarity_for(space: SequenceSpace) -> SimilarityMatrix:
+    return SimilarityMatrix.of(matrix("signed", space.classes))
+
+
+def runs_of(name: str, space: SequenceSpace = SIX, **options):
+    return protocol(name, space, similarity=similarity_for(space), **options)
+
+
+def test_every_protocol_of_the_design_is_there() -> None:
+    assert {*EXTREMES, "random", "random-legacy", "enumerate", "latin"} <= set(PROTOCOLS)
+    assert all(known.name == name and known.summary for name, known in PROTOCOLS.items())
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 1, 2), (1, 1), (2, 2, 1, 1), (4, 4)], ids=str)
+def test_runs_have_names_of_their_own_lie_in_the_space_and_come_again(name, sizes) -> None:
+    space = SequenceSpace(sizes)
+    runs = runs_of(name, space)
+    labels = [run.label for run in runs]
+    assert len(set(labels)) == len(labels)
+    assert all(run.sequence in space for run in runs)
+    assert runs == runs_of(name, space)
+
+
+@pytest.mark.parametrize("name", WITH_BUDGET)
+@pytest.mark.parametrize("budget", range(2, 7))
+def test_the_budget_is_kept(name, budget) -> None:
+    for space in (SIX, SequenceSpace((1, 1)), SequenceSpace.equal(30, 5)):
+        runs = runs_of(name, space, runs=budget)
+        assert len(runs) == budget
+        assert len({run.label for run in runs}) == budget
+
+
+@pytest.mark.parametrize("name", WITH_BUDGET)
+def test_three_runs_are_the_default(name) -> None:
+    assert runs_of(name) == runs_of(name, runs=3)
+    assert len(runs_of(name)) == 3
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_only_what_looks_at_the_classes_needs_a_similarity(name) -> None:
+    if PROTOCOLS[name].needs_similarity:
+        with pytest.raises(UsageError, match=r"needs a similarity.*use random or .*latin"):
+            protocol(name, SIX)
+    else:
+        assert protocol(name, SIX) == runs_of(name)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_hard_comes_first_easy_last_and_random_ones_between(name) -> None:
+    assert [run.label for run in runs_of(name)] == ["hard", "median", "easy"]
+    assert [run.label for run in runs_of(name, runs=2)] == ["hard", "easy"]
+    assert [run.label for run in runs_of(name, runs=5)] == [
+        "hard",
+        "random-1",
+        "random-2",
+        "random-3",
+        "easy",
+    ]
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_the_ends_do_not_depend_on_the_budget(name) -> None:
+    few, many = runs_of(name, runs=3), runs_of(name, runs=6)
+    assert few[0] == many[0]
+    assert few[-1] == many[-1]
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_the_seed_is_that_of_what_is_random(name) -> None:
+    space = SequenceSpace.equal(30, 5)
+    medians = {runs_of(name, space, seed=seed)[1].sequence for seed in range(4)}
+    assert len(medians) == 4
+    assert runs_of(name, space) == runs_of(name, space, seed=0)
+
+
+def test_edge_runs_are_the_generators() -> None:
+    hard, _, easy = runs_of("edge")
+    for run, goal in ((hard, "hard"), (easy, "easy")):
+        generate = get_generator("edge", goal)
+        assert run.sequence == generate(similarity_for(SIX), SIX, np.random.default_rng(0))
+        assert run.optimum is None
+
+
+@pytest.mark.parametrize("name", ["edge", "optimal"])
+def test_the_median_is_none_of_the_random_protocols_and_no_extreme(name) -> None:
+    known = {
+        run.sequence for random in ("random", "random-legacy") for run in protocol(random, SIX)
+    }
+    medians = set()
+    for seed in range(150):
+        hard, median, easy = runs_of(name, seed=seed)
+        assert median.sequence not in known | {hard.sequence, easy.sequence}
+        medians.add(median.sequence)
+    assert len(medians) > 30
+
+
+def test_random_runs_between_the_extremes_are_all_different() -> None:
+    for seed in range(10):
+        runs = runs_of("edge", runs=12, seed=seed)
+        assert len({run.sequence for run in runs}) == 12
+
+
+def test_a_space_too_small_for_different_runs_still_gives_as_many_as_asked_for() -> None:
+    pair = SequenceSpace((1, 1))
+    for name in EXTREMES:
+        runs = runs_of(name, pair, runs=6)
+        assert {run.sequence for run in runs} <= set(pair.enumerate())
+        assert len(runs) == 6
+
+
+def test_random_is_the_papers_three_seeds_then_others() -> None:
+    runs = protocol("random", SIX, runs=6)
+    assert [run.label for run in runs] == [f"seed-{seed}" for seed in (0, 42, 1993, 1, 2, 3)]
+    for run in runs:
+        order = np.random.default_rng(int(run.label[5:])).permutation(6)
+        assert run.sequence.tasks == tuple(
+            tuple(sorted(order[start : start + 2].tolist())) for start in (0, 2, 4)
+        )
+
+
+def test_later_seeds_do_not_repeat_the_papers() -> None:
+    labels = [run.label for run in protocol("random", SequenceSpace((2, 1)), runs=60)]
+    assert len(set(labels)) == 60
+    assert labels.count("seed-42") == 1
+
+
+def test_a_given_seed_is_counted_on_from() -> None:
+    runs = protocol("random", SIX, seed=7, runs=4)
+    assert [run.label for run in runs] == ["seed-7", "seed-8", "seed-9", "seed-10"]
+    assert [run.sequence for run in runs] == [seeded(SIX, seed) for seed in (7, 8, 9, 10)]
+
+
+def test_the_legacy_protocol_is_the_legacy_stream() -> None:
+    for run in protocol("random-legacy", SIX):
+        assert run.sequence == seeded(SIX, int(run.label[5:]), legacy=True)
+
+
+def test_enumerate_is_the_whole_space() -> None:
+    runs = protocol("enumerate", SIX)
+    assert [run.sequence for run in runs] == list(SIX.enumerate())
+    assert (runs[0].label, runs[-1].label) == ("all-1", "all-90")
+
+
+def test_enumerating_too_much_is_refused_before_it_begins() -> None:
+    with pytest.raises(UsageError, match=r"about 10\^92 sequences, too many"):
+        protocol("enumerate", SequenceSpace.equal(100, 10))
+
+
+def test_enumerate_takes_no_budget() -> None:
+    with pytest.raises(UsageError, match="takes no 'runs'"):
+        protocol("enumerate", SIX, runs=3)
+
+
+def test_latin_runs_are_a_latin_design() -> None:
+    space = SequenceSpace((3, 3, 3))
+    runs = protocol("latin", space)
+    assert [run.label for run in runs] == ["latin-1", "latin-2", "latin-3"]
+    for class_ in range(9):
+        assert {int(run.sequence.task_of()[class_]) for run in runs} == {0, 1, 2}
+    assert runs != protocol("latin", space, seed=1)
+
+
+def test_optimal_carries_its_certificates() -> None:
+    for space, exact in ((SIX, True), (SequenceSpace.equal(30, 5), False)):
+        hard, median, easy = runs_of("optimal", space)
+        limits = bounds(similarity_for(space), space, get_objective("adjacent", space))
+        assert median.optimum is None
+        for run in (hard, easy):
+            assert run.optimum is not None
+            assert run.optimum.sequence == run.sequence
+            assert run.optimum.value == pytest.approx(score(similarity_for(space), run.sequence))
+            assert run.optimum.exact is exact
+            assert limits.lower <= run.optimum.value <= limits.upper
+        assert hard.optimum.bound <= hard.optimum.value < easy.optimum.value <= easy.optimum.bound
+
+
+@pytest.mark.parametrize("objective", ["generalization", "intra", symmetric(3)], ids=str)
+def test_optimal_optimises_what_it_is_asked_to(objective) -> None:
+    hard, _, easy = runs_of("optimal", objective=objective)
+    for run, goal in ((hard, "hard"), (easy, "easy")):
+        expected = find_optimum(similarity_for(SIX), SIX, goal, objective=objective)
+        assert run.optimum.value == expected.value
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_two_extremes_do_not_fit_into_one_run(name) -> None:
+    with pytest.raises(UsageError, match=f"'{name}' has two extremes and needs runs >= 2. Got 1"):
+        runs_of(name, runs=1)
+
+
+@pytest.mark.parametrize("name", WITH_BUDGET)
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"runs": 0}, "'runs' parameter must be an int >= 1. Got 0"),
+        ({"runs": -2}, "Got -2"),
+        ({"seed": -1}, "'seed' parameter must be an int >= 0. Got -1"),
+    ],
+    ids=str,
+)
+def test_budgets_and_seeds_out_of_range_are_refused(name, options, sentence) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        runs_of(name, **options)
+
+
+def test_an_unknown_protocol_is_named_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"Unknown protocol 'lattin'\. Did you mean 'latin'"):
+        protocol("lattin", SIX)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_a_similarity_over_other_classes_is_refused(name) -> None:
+    with pytest.raises(UsageError, match="covers 5 classes but the space has 6"):
+        protocol(name, SIX, similarity=SimilarityMatrix.of(matrix("signed", 5)))

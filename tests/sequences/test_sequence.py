@@ -1,0 +1,128 @@
+"""A class sequence is an ordered partition, whatever it is built from."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgecil.errors import UsageError
+from edgecil.sequences import ClassSequence
+
+
+@st.composite
+def orders_and_sizes(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    return list(draw(st.permutations(range(sum(sizes))))), sizes
+
+
+@given(orders_and_sizes(), st.randoms(use_true_random=False))
+def test_order_inside_a_task_carries_no_meaning(given_, random) -> None:
+    order, sizes = given_
+    sequence = ClassSequence.from_order(order, sizes)
+    mixed = [random.sample(task, len(task)) for task in sequence.tasks]
+    assert ClassSequence(mixed) == sequence
+    assert hash(ClassSequence(mixed)) == hash(sequence)
+
+
+def test_order_of_the_tasks_does() -> None:
+    assert ClassSequence([[0, 1], [2, 3]]) != ClassSequence([[2, 3], [0, 1]])
+
+
+@given(orders_and_sizes())
+def test_an_order_is_cut_where_the_sizes_say(given_) -> None:
+    order, sizes = given_
+    rest = list(order)
+    expected = []
+    for size in sizes:
+        expected.append(tuple(sorted(rest[:size])))
+        rest = rest[size:]
+    sequence = ClassSequence.from_order(order, sizes)
+    assert sequence.tasks == tuple(expected)
+    assert sequence.sizes == tuple(sizes)
+    assert len(sequence) == len(sizes)
+    assert sequence.order == tuple(class_ for task in expected for class_ in task)
+
+
+@given(orders_and_sizes())
+def test_the_task_of_each_class_is_the_one_that_holds_it(given_) -> None:
+    sequence = ClassSequence.from_order(*given_)
+    for class_, task in enumerate(sequence.task_of()):
+        assert class_ in sequence.tasks[task]
+
+
+def test_relabelling_paints_each_class_with_its_position() -> None:
+    sequence = ClassSequence([[7, 3], [0], [12, 5]])
+    labels = np.array([[3, 7, 0], [5, 12, 12]])
+    new = sequence.relabel(labels)
+    assert new.tolist() == [[0, 1, 2], [3, 4, 4]]
+    np.testing.assert_array_equal(np.array(sequence.order)[new], labels)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, list])
+def test_relabelling_reads_labels_of_any_integer_type(dtype) -> None:
+    labels = [2, 1] if dtype is list else np.array([2, 1], dtype=dtype)
+    assert ClassSequence([[2], [1]]).relabel(labels).tolist() == [0, 1]
+
+
+def test_no_labels_become_no_labels() -> None:
+    assert ClassSequence([[2], [1]]).relabel([]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "named"), [([1, 4], "4"), ([-1], "-1"), ([3], "3"), ([0.5], r"0\.5")]
+)
+def test_labels_that_are_no_classes_of_the_sequence_are_refused(labels, named) -> None:
+    with pytest.raises(UsageError, match=named):
+        ClassSequence([[0, 1], [2, 5]]).relabel(labels)
+
+
+def test_classes_need_not_be_numbered_from_zero_until_a_matrix_is_indexed() -> None:
+    sequence = ClassSequence([[3], [7]])
+    assert sequence.order == (3, 7)
+    with pytest.raises(UsageError, match="each id from 0 to 1 once"):
+        sequence.task_of()
+
+
+@pytest.mark.parametrize(
+    ("tasks", "sentence"),
+    [
+        ([], "at least one task"),
+        ([[0], []], "at least one class"),
+        ([[0, 1], [1]], "Class 1 appears more than once"),
+        ([[0, 0]], "Class 0 appears more than once"),
+        ([[0], [-1]], "0 or more. Got -1"),
+        ([[0.0], [1]], "0.0 is not an integer"),
+        ([[True], [0]], "True is not an integer"),
+        ([["cat"], ["dog"]], "'cat' is not an integer"),
+        ([0, 1], "list of tasks"),
+        (None, "list of tasks"),
+    ],
+)
+def test_refuses_what_is_no_sequence(tasks, sentence) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        ClassSequence(tasks)
+
+
+@pytest.mark.parametrize("sizes", [[2], [2, 2], []])
+def test_sizes_must_use_up_the_order(sizes) -> None:
+    with pytest.raises(UsageError, match=r"sum to the number of classes in the order \(3\)"):
+        ClassSequence.from_order([0, 1, 2], sizes)
+
+
+@pytest.mark.parametrize("sizes", [[3, 0], [0, 3], [4, -1]])
+def test_sizes_that_sum_up_by_chance_are_refused_too(sizes) -> None:
+    with pytest.raises(UsageError, match="at least one class in each"):
+        ClassSequence.from_order([0, 1, 2], sizes)
+
+
+def test_a_sequence_does_not_change() -> None:
+    source = [[1, 0], [2]]
+    sequence = ClassSequence(source)
+    source[0].append(5)
+    assert sequence.tasks == ((0, 1), (2,))
+    with pytest.raises(FrozenInstanceError):
+        sequence.tasks = ()

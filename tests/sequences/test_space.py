@@ -1,0 +1,223 @@
+"""A space holds every sequence once; sampling from it is fair."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from edgecil.errors import UsageError
+from edgecil.sequences import ClassSequence, SequenceSpace
+
+SIZES = [
+    (1,),
+    (4,),
+    (1, 1),
+    (1, 2),
+    (2, 2),
+    (3, 3),
+    (1, 1, 1, 1),
+    (2, 1, 2),
+    (2, 2, 2),
+    (4, 1, 1),
+    (1, 4, 2),
+    (4, 4),
+    (2, 2, 2, 2),
+    (3, 1, 1, 2),
+]
+
+
+def by_permuting(sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], ...]]:
+    """The tasks of every sequence, from all orders of the classes."""
+    found = set()
+    for order in permutations(range(sum(sizes))):
+        rest, tasks = list(order), []
+        for size in sizes:
+            tasks.append(tuple(sorted(rest[:size])))
+            rest = rest[size:]
+        found.add(tuple(tasks))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_every_sequence_is_enumerated_once_in_lexicographic_order(sizes) -> None:
+    space = SequenceSpace(sizes)
+    expected = by_permuting(sizes)
+    assert [sequence.tasks for sequence in space.enumerate()] == expected
+    assert space.size == len(expected)
+    assert space.classes == sum(sizes)
+    assert space.tasks == len(sizes)
+    assert space.ln_size == pytest.approx(np.log(len(expected)))
+    assert space.log10_size == pytest.approx(np.log10(len(expected)))
+
+
+def test_enumeration_is_lazy() -> None:
+    first, second = islice(SequenceSpace.equal(100, 10).enumerate(), 2)
+    assert first.order == tuple(range(100))
+    assert second.tasks[-2:] == ((*range(80, 89), 90), (89, *range(91, 100)))
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 2), (2, 2, 2)], ids=str)
+def test_a_space_contains_what_it_enumerates_and_nothing_else(sizes) -> None:
+    space = SequenceSpace(sizes)
+    assert all(sequence in space for sequence in space.enumerate())
+    N = space.classes
+    assert ClassSequence([[class_] for class_ in range(N)]) not in space
+    assert ClassSequence([range(N)]) not in space
+    assert ClassSequence.from_order([*range(N - 1), N], sizes) not in space
+    assert tuple(range(N)) not in space
+
+
+def test_the_order_of_the_sizes_counts() -> None:
+    sequence = ClassSequence([[0], [1, 2]])
+    assert sequence in SequenceSpace([1, 2])
+    assert sequence not in SequenceSpace([2, 1])
+
+
+def test_what_a_space_requires_it_names() -> None:
+    space = SequenceSpace([2, 1])
+    inside = ClassSequence([[0, 2], [1]])
+    assert space.require(inside) is inside
+    with pytest.raises(UsageError, match=r"classes 0 to 2 in tasks of sizes \[2, 1\]"):
+        space.require(ClassSequence([[0], [1, 2]]))
+
+
+@pytest.mark.parametrize(
+    ("classes", "base", "increment", "sizes"),
+    [
+        (100, 50, 10, (50, 10, 10, 10, 10, 10)),
+        (100, 0, 20, (20,) * 5),
+        (7, 1, 2, (1, 2, 2, 2)),
+        (5, 5, 3, (5,)),
+        (3, 2, 1, (2, 1)),
+    ],
+)
+def test_a_base_is_followed_by_increments(classes, base, increment, sizes) -> None:
+    assert SequenceSpace.base_increment(classes, base, increment).sizes == sizes
+
+
+def test_equal_tasks() -> None:
+    assert SequenceSpace.equal(100, 5).sizes == (20,) * 5
+    assert SequenceSpace.equal(4, 1).sizes == (4,)
+    assert SequenceSpace.equal(4, 4).sizes == (1,) * 4
+
+
+@pytest.mark.parametrize(("classes", "tasks"), [(10, 0), (10, -1), (10, 11), (3, 4)])
+def test_a_number_of_tasks_out_of_range_is_refused_with_the_range(classes, tasks) -> None:
+    with pytest.raises(UsageError, match=rf"in \[1, {classes}\].*Got {tasks} instead"):
+        SequenceSpace.equal(classes, tasks)
+
+
+@pytest.mark.parametrize(("classes", "tasks"), [(10, 3), (100, 7), (7, 3), (200, 15)])
+def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
+    with pytest.raises(UsageError, match="a base and an increment, or a list of sizes") as error:
+        SequenceSpace.equal(classes, tasks)
+    offered = re.search(r"use ([\d or]+) tasks", str(error.value))
+    assert offered is not None
+    for count in re.findall(r"\d+", offered[1]):
+        assert SequenceSpace.equal(classes, int(count)).tasks == int(count)
+
+
+@pytest.mark.parametrize(
+    ("base", "increment", "sentence"),
+    [
+        (50, 7, "the other 50 of 100 classes do not divide into increments of 7"),
+        (101, 10, r"'base' must be in \[0, 100\]"),
+        (-1, 10, r"'base' must be in \[0, 100\]"),
+        (50, 0, "'increment' at least 1"),
+    ],
+)
+def test_increments_that_do_not_fit_are_refused(base, increment, sentence) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        SequenceSpace.base_increment(100, base, increment)
+
+
+@pytest.mark.parametrize(
+    ("way", "sizes"),
+    [
+        ({"tasks": 2}, (3, 3)),
+        ({"base": 2, "increment": 1}, (2, 1, 1, 1, 1)),
+        ({"increment": 3}, (3, 3)),
+        ({"sizes": [1, 5]}, (1, 5)),
+    ],
+    ids=str,
+)
+def test_one_way_to_describe_the_tasks_is_enough(way, sizes) -> None:
+    assert SequenceSpace.choose(6, **way).sizes == sizes
+
+
+@pytest.mark.parametrize(
+    "way",
+    [{}, {"tasks": 2, "increment": 3}, {"base": 3}, {"tasks": 2, "base": 3}],
+    ids=str,
+)
+def test_two_ways_or_none_are_refused(way) -> None:
+    with pytest.raises(UsageError, match="in one way"):
+        SequenceSpace.choose(6, **way)
+
+
+@pytest.mark.parametrize("sizes", [[2, 3], [2, 5]])
+def test_sizes_must_cover_the_classes(sizes) -> None:
+    with pytest.raises(UsageError, match=r"number of classes \(6\)"):
+        SequenceSpace.choose(6, sizes=sizes)
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [2, -1], [2, 0, 1], [1.5, 1]])
+def test_sizes_must_be_whole_and_positive(sizes) -> None:
+    with pytest.raises(UsageError, match="whole numbers of at least 1"):
+        SequenceSpace(sizes)
+
+
+@given(st.sampled_from(SIZES), st.data())
+def test_a_sample_is_of_different_sequences_of_the_space(sizes, data) -> None:
+    space = SequenceSpace(sizes)
+    count = data.draw(st.integers(0, min(space.size, 60)))
+    found = space.sample(count, np.random.default_rng(data.draw(st.integers(0, 99))))
+    assert len(found) == len(set(found)) == count
+    assert all(sequence in space for sequence in found)
+
+
+def test_a_sample_as_large_as_the_space_is_the_space() -> None:
+    space = SequenceSpace([2, 2, 2])
+    found = space.sample(90, np.random.default_rng(0))
+    assert sorted(sequence.tasks for sequence in found) == by_permuting((2, 2, 2))
+
+
+@pytest.mark.parametrize("count", [1, 7, 30, 46, 80])
+def test_every_sequence_is_as_likely_to_be_sampled(count) -> None:
+    """Of |Ω| = 90 sequences, counts of inclusion over many samples are χ² with 89 degrees."""
+    space, rng, repeats = SequenceSpace([2, 2, 2]), np.random.default_rng(count), 6000 // count
+    included: Counter[ClassSequence] = Counter()
+    first: Counter[ClassSequence] = Counter()
+    for _ in range(repeats):
+        found = space.sample(count, rng)
+        included.update(found)
+        first.update(found[:1])
+    share = count / space.size
+    for counts, each in ((included, share), (first, 1 / space.size)):
+        seen = np.array([counts[sequence] for sequence in space.enumerate()])
+        variance = repeats * each * (1 - each) * space.size / (space.size - 1)
+        statistic = np.sum((seen - repeats * each) ** 2) / variance
+        assert 1e-3 < chi2.sf(statistic, space.size - 1) < 1 - 1e-3
+
+
+def test_orders_are_sampled_uniformly() -> None:
+    orders = SequenceSpace([2, 2, 2]).sample_orders(12_000, np.random.default_rng(0))
+    assert orders.shape == (12_000, 6)
+    assert (np.sort(orders, axis=1) == np.arange(6)).all()
+    seen = Counter(map(tuple, orders.tolist()))
+    counts = np.array([seen[order] for order in permutations(range(6))])
+    expected = len(orders) / 720
+    assert 1e-3 < chi2.sf(np.sum((counts - expected) ** 2 / expected), 719) < 1 - 1e-3
+
+
+@pytest.mark.parametrize("count", [-1, 7])
+def test_no_more_can_be_sampled_than_there_is(count) -> None:
+    with pytest.raises(UsageError, match=rf"holds 6 sequences.*Got {count} instead"):
+        SequenceSpace([2, 2]).sample(count, np.random.default_rng(0))

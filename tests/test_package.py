@@ -1,0 +1,89 @@
+"""The package is light to import, and what it exports is there and says what it is."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+
+import edgecil
+
+HEAVY = ("numba", "scipy", "matplotlib", "torch", "transformers", "rich")
+SUBPACKAGES = (
+    "edgecil",
+    "edgecil.classes",
+    "edgecil.interop",
+    "edgecil.sequences",
+    "edgecil.sequences.generators",
+    "edgecil.similarity",
+    "edgecil.theory",
+)
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level modules that a fresh interpreter has loaded after running some code."""
+    script = f"{code}\nimport json, sys\nprint('\\n' + json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    return {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+
+
+def test_importing_edgecil_loads_nothing_heavy() -> None:
+    assert not loaded_after("import edgecil") & {*HEAVY, "numpy"}
+
+
+def test_the_sequences_of_a_bundled_dataset_need_no_compiler_no_torch_and_no_plots() -> None:
+    code = (
+        "import runpy, sys\n"
+        "sys.argv = ['edgecil', 'sequences', 'cifar100', '--tasks', '10']\n"
+        "try:\n"
+        "    runpy.run_module('edgecil', run_name='__main__')\n"
+        "except SystemExit as done:\n"
+        "    assert not done.code, done.code\n"
+    )
+    loaded = loaded_after(code)
+    assert "scipy" in loaded, "the command has done its work"
+    assert not loaded & {"numba", "torch", "transformers", "matplotlib"}
+
+
+@pytest.mark.parametrize("module", SUBPACKAGES)
+def test_every_exported_name_is_there_and_documented(module) -> None:
+    package = importlib.import_module(module)
+    assert package.__doc__
+    assert len(set(package.__all__)) == len(package.__all__)
+    for name in package.__all__:
+        found = getattr(package, name)
+        if inspect.isclass(found) or inspect.isfunction(found):
+            own = vars(found).get("__doc__") if inspect.isclass(found) else found.__doc__
+            assert own, f"{module}.{name}"
+            assert not own.startswith(f"{name}("), f"{module}.{name} has no docstring of its own"
+
+
+@pytest.mark.parametrize("module", SUBPACKAGES)
+def test_public_methods_are_documented(module) -> None:
+    package = importlib.import_module(module)
+    for name in package.__all__:
+        found = getattr(package, name)
+        if inspect.isclass(found) and found.__module__.startswith("edgecil"):
+            for member, value in vars(found).items():
+                function = getattr(value, "__func__", getattr(value, "fget", value))
+                if not member.startswith("_") and inspect.isfunction(function):
+                    assert function.__doc__, f"{module}.{name}.{member}"
+
+
+def test_the_lazy_names_are_those_of_their_stations() -> None:
+    assert set(edgecil.__all__) <= set(dir(edgecil))
+    for name in edgecil.__all__:
+        home = importlib.import_module(edgecil._MODULE_OF[name])
+        assert getattr(edgecil, name) is getattr(home, name)
+    assert set(edgecil._MODULE_OF) == set(edgecil.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'sequense'"):
+        _ = edgecil.sequense
