@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 from edgecil.classes.lists import ClassList, class_list
 from edgecil.errors import DataError, UsageError
@@ -21,23 +22,42 @@ def read_classes(path: str | Path) -> ClassList:
     reader = {".txt": _read_lines, ".csv": _read_csv, ".json": _read_json}.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"Class names are read from .txt, .csv or .json files. Got {path}.")
-    return class_list(path.stem, reader(path, read_text(path)))
+    return class_list(path.stem, reader(path))
 
 
 def read_text(path: Path) -> str:
     """A UTF-8 text file's content; a missing or unreadable file is one clear error."""
     try:
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"Cannot read {path}: {error}.") from error
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"Cannot read {path}: it is not text in UTF-8; save it as such.") from error
 
 
-def _read_lines(_: Path, text: str) -> list[str]:
+def read_json(path: Path) -> Any:
+    """What a JSON file holds."""
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not valid JSON: {error}.") from error
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """The rows of a CSV file that are not blank."""
+    try:
+        return [row for row in csv.reader(read_text(path).splitlines()) if row]
+    except csv.Error as error:
+        raise DataError(f"{path} is not valid CSV: {error}.") from error
+
+
+def _read_lines(path: Path) -> list[str]:
+    text = read_text(path)
     return [line.strip() for line in text.rstrip("\n").split("\n")] if text.strip() else []
 
 
-def _read_csv(path: Path, text: str) -> list[str]:
-    rows = [row for row in csv.reader(text.splitlines()) if row]
+def _read_csv(path: Path) -> list[str]:
+    rows = read_rows(path)
     if not rows:
         return []
     header = [cell.strip().lower() for cell in rows[0]]
@@ -56,11 +76,8 @@ def _read_csv(path: Path, text: str) -> list[str]:
     return [row[column].strip() for row in rows]
 
 
-def _read_json(path: Path, text: str) -> list[str]:
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path} is not valid JSON: {error}.") from error
+def _read_json(path: Path) -> list[str]:
+    data = read_json(path)
     if isinstance(data, dict):
         if sorted(data) != sorted(str(index) for index in range(len(data))):
             raise UsageError(

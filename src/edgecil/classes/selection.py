@@ -1,0 +1,73 @@
+"""Which classes of a dataset take part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from edgecil.errors import UsageError
+
+if TYPE_CHECKING:  # listing class names must not wait for NumPy
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEAST = 2
+
+
+def select_classes(
+    total: int,
+    *,
+    count: int | None = None,
+    seed: int | None = None,
+    ids: Sequence[int] | NDArray[np.integer] | None = None,
+) -> NDArray[np.int64]:
+    """The ids of the classes that take part, at least two; all of them unless told otherwise.
+
+    Args:
+        total: how many classes there are.
+        count: the first `count` in label order, as the paper takes them.
+        seed: draw the `count` classes with this seed instead; they stay in label order.
+        ids: exactly these classes, in this order.
+
+    Returns:
+        (n,) class ids in [0, total).
+
+    >>> select_classes(10, count=3)
+    array([0, 1, 2])
+    >>> select_classes(10, count=3, seed=42)
+    array([0, 5, 6])
+    """
+    import numpy as np
+
+    if ids is not None:
+        if count is not None or seed is not None:
+            raise UsageError("Choose classes by their ids or by count and seed, not by both.")
+        return _check_ids(total, ids)
+    if count is None:
+        if seed is not None:
+            raise UsageError("A class seed draws a number of classes; say how many (--classes N).")
+        return np.arange(total, dtype=np.int64)
+    if not LEAST <= count <= total:
+        raise UsageError(
+            f"The number of classes must be in [{LEAST}, {total}]. Got {count} instead."
+        )
+    if seed is None:
+        return np.arange(count, dtype=np.int64)
+    if seed < 0:
+        raise UsageError(f"The class seed must be at least 0. Got {seed} instead.")
+    return np.sort(np.random.default_rng(seed).permutation(total)[:count])
+
+
+def _check_ids(total: int, ids: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    import numpy as np
+
+    given = np.asarray(ids)
+    if given.ndim != 1 or len(given) < LEAST or given.dtype.kind not in "iu":
+        raise UsageError(f"Class ids must be a list of at least {LEAST} whole numbers. Got {ids}.")
+    outside = given[(given < 0) | (given >= total)]
+    if len(outside):
+        raise UsageError(f"Class ids must be in [0, {total - 1}]. Got {outside[0]} among them.")
+    values, times = np.unique(given, return_counts=True)
+    if len(values) < len(given):
+        raise UsageError(f"Class ids must be unique. Got {values[times > 1][0]} more than once.")
+    return given.astype(np.int64)

@@ -1,0 +1,1 @@
+"""One module per way in which image datasets are stored."""

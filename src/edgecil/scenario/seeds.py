@@ -1,0 +1,22 @@
+"""Seeds that depend on what they are for, never on what ran before."""
+
+from __future__ import annotations
+
+import hashlib
+
+import torch
+
+
+def derive_seed(*parts: object) -> int:
+    """A 63-bit seed from any plain values: the same values, the same seed, on every machine.
+
+    >>> derive_seed(0, "epoch", 3) == derive_seed(0, "epoch", 3) != derive_seed(0, "epoch", 4)
+    True
+    """
+    digest = hashlib.sha256(repr(parts).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def derive_generator(device: torch.device | str, *parts: object) -> torch.Generator:
+    """A torch generator on `device`, seeded by :func:`derive_seed`."""
+    return torch.Generator(device=device).manual_seed(derive_seed(*parts))
