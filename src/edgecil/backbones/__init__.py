@@ -1,0 +1,17 @@
+"""Images in, features out; and the heads that tell classes apart by them."""
+
+from edgecil.backbones.heads import CosineHead, GrowingHead, GrowingLinear
+from edgecil.backbones.initialise import initialise
+from edgecil.backbones.registry import backbone_names, build_backbone
+from edgecil.backbones.resnet import Backbone, ResNet
+
+__all__ = [
+    "Backbone",
+    "CosineHead",
+    "GrowingHead",
+    "GrowingLinear",
+    "ResNet",
+    "backbone_names",
+    "build_backbone",
+    "initialise",
+]

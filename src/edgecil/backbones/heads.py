@@ -1,0 +1,111 @@
+"""Classifiers on top of features that gain outputs as classes arrive."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from edgecil.errors import UsageError
+
+
+class GrowingHead(nn.Module):  # type: ignore[misc]
+    """One row of weights per class, none at first.
+
+    Growing and loading replace parameters: make optimisers afterwards. A state of any number of
+    classes loads into a head of any other.
+
+    Attributes:
+        feature_size: length d of a feature vector.
+        weight: (classes, d).
+    """
+
+    weight: torch.Tensor
+    _bound_factor = 1.0  # new weights are uniform in ± factor / √d
+
+    def __init__(self, feature_size: int) -> None:
+        super().__init__()
+        if feature_size < 1:
+            raise UsageError(f"The feature size must be 1 or more. Got {feature_size} instead.")
+        self.feature_size = feature_size
+        self.weight = nn.Parameter(torch.zeros(0, feature_size))
+
+    @property
+    def classes(self) -> int:
+        """How many classes the head tells apart."""
+        return len(self.weight)
+
+    def grow(self, count: int, generator: torch.Generator) -> None:
+        """Add `count` classes; the rows of the others stay bit for bit.
+
+        Args:
+            count: 0 or more.
+            generator: where the new rows come from; on the CPU, they are the same on any device.
+        """
+        if count < 0:
+            raise UsageError(f"A head grows by 0 or more classes. Got {count} instead.")
+        bound = self._bound_factor / math.sqrt(self.feature_size)
+        rows = torch.empty(count, self.feature_size, device=generator.device)
+        rows.uniform_(-bound, bound, generator=generator)
+        self._replace(torch.cat([self.weight.detach(), rows.to(self.weight)]))
+
+    def _replace(self, weight: torch.Tensor) -> None:
+        self.weight = nn.Parameter(weight, requires_grad=self.weight.requires_grad)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, torch.Tensor], prefix: str, *args: Any
+    ) -> None:
+        stored = state_dict.get(f"{prefix}weight")
+        if stored is not None and stored.shape[1:] == self.weight.shape[1:]:
+            self._replace(self.weight.new_empty(stored.shape))
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+class GrowingLinear(GrowingHead):
+    """Logits linear in the features, with a bias; (n, d) to (n, classes).
+
+    New weights are uniform with variance 1 / d (Kaiming, linear), new biases zero.
+
+    Attributes:
+        bias: (classes,).
+    """
+
+    _bound_factor = math.sqrt(3.0)
+
+    def __init__(self, feature_size: int) -> None:
+        super().__init__(feature_size)
+        self.bias = nn.Parameter(torch.zeros(0))
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Logits (n, classes) of features (n, d)."""
+        return functional.linear(features, self.weight, self.bias)
+
+    def _replace(self, weight: torch.Tensor) -> None:
+        super()._replace(weight)
+        bias = self.bias.new_zeros(len(weight))
+        kept = min(len(weight), len(self.bias))
+        bias[:kept] = self.bias.detach()[:kept]
+        self.bias = nn.Parameter(bias, requires_grad=self.bias.requires_grad)
+
+
+class CosineHead(GrowingHead):
+    """Cosine between features and class weights, times a learned scale; (n, d) to (n, classes).
+
+    As in LUCIR (Hou et al., CVPR 2019): the length of a weight vector cannot favour new classes.
+
+    Attributes:
+        scale: (1,), 1 at first.
+    """
+
+    def __init__(self, feature_size: int) -> None:
+        super().__init__(feature_size)
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Logits (n, classes) in ± scale of features (n, d)."""
+        return self.scale * functional.linear(
+            functional.normalize(features, dim=1), functional.normalize(self.weight, dim=1)
+        )

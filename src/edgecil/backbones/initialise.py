@@ -1,0 +1,50 @@
+"""First weights from a given generator; the global random state is never read nor moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+_Module = TypeVar("_Module", bound=nn.Module)
+
+
+def build(make: Callable[[], _Module], generator: torch.Generator) -> _Module:
+    """Construct a network on the CPU with weights drawn from a generator.
+
+    Modules draw weights from the global generator as they are constructed; here they are
+    constructed without storage and drawn once, by :func:`initialise`.
+
+    Args:
+        make: constructs the network.
+        generator: a CPU generator; it moves on by the number of weights.
+    """
+    with torch.device("meta"):
+        network = make()
+    network.to_empty(device="cpu")
+    initialise(network, generator)
+    return network
+
+
+def initialise(network: nn.Module, generator: torch.Generator) -> None:
+    """Draw every weight of a convolutional network anew, in place.
+
+    Convolutions are normal with variance 2 / (k² · channels out) (He et al. 2015, fan out, as the
+    reference networks of He et al. 2016); batch norm starts as the identity, its running
+    statistics at mean 0 and variance 1.
+
+    Args:
+        network: any nesting of convolutions and batch norms, on the generator's device.
+        generator: where the weights come from.
+    """
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(
+                module.weight, mode="fan_out", nonlinearity="relu", generator=generator
+            )
+        elif isinstance(module, nn.BatchNorm2d):
+            module.reset_parameters()
+        elif any(True for _ in module.parameters(recurse=False)):
+            raise TypeError(f"No initialisation is known for {type(module).__name__}.")

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgecil.backbones import CosineHead, GrowingHead, GrowingLinear
+from edgecil.errors import UsageError
+
+HEADS = [GrowingLinear, CosineHead]
+heads = pytest.mark.parametrize("head_type", HEADS)
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@given(
+    head_type=st.sampled_from(HEADS),
+    counts=st.lists(st.integers(0, 4), min_size=1, max_size=4),
+    size=st.integers(1, 5),
+)
+def test_growing_keeps_old_rows_bit_for_bit(
+    head_type: type[GrowingHead], counts: list[int], size: int
+) -> None:
+    head, generator = head_type(size), seeded()
+    for count in counts:
+        with torch.no_grad():
+            for parameter in head.parameters():
+                parameter.normal_(generator=generator)
+        old = {name: value.detach().clone() for name, value in head.named_parameters()}
+        head.grow(count, generator)
+        for name, value in head.named_parameters():
+            assert torch.equal(value[: len(old[name])], old[name])
+            assert value.requires_grad
+    assert head.classes == sum(counts)
+    assert head(torch.rand(3, size)).shape == (3, sum(counts))
+
+
+@heads
+def test_new_rows_come_from_the_generator_alone(head_type: type[GrowingHead]) -> None:
+    before = torch.get_rng_state()
+    first, second, other = head_type(6), head_type(6), head_type(6)
+    first.grow(3, seeded(1))
+    second.grow(3, seeded(1))
+    other.grow(3, seeded(2))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(first.weight, second.weight)
+    assert not torch.equal(first.weight, other.weight)
+
+
+@heads
+@pytest.mark.parametrize("size_before", [0, 2, 9])
+def test_a_state_loads_into_a_head_of_any_size(
+    head_type: type[GrowingHead], size_before: int
+) -> None:
+    grown = head_type(4)
+    grown.grow(5, seeded())
+    with torch.no_grad():
+        for parameter in grown.parameters():
+            parameter.normal_(generator=seeded(3))
+    fresh = head_type(4)
+    fresh.grow(size_before, seeded(1))
+    outer = torch.nn.ModuleDict({"head": fresh})
+    outer.load_state_dict({f"head.{key}": value for key, value in grown.state_dict().items()})
+    features = torch.rand(2, 4)
+    assert fresh.classes == 5
+    assert torch.equal(fresh(features), grown(features))
+
+
+@heads
+def test_a_state_of_other_features_is_refused(head_type: type[GrowingHead]) -> None:
+    grown = head_type(4)
+    grown.grow(2, seeded())
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        head_type(3).load_state_dict(grown.state_dict())
+
+
+@heads
+def test_a_frozen_head_stays_frozen_as_it_grows(head_type: type[GrowingHead]) -> None:
+    head = head_type(3).requires_grad_(False)
+    head.grow(2, seeded())
+    assert not any(parameter.requires_grad for parameter in head.parameters())
+
+
+def test_linear_logits_against_hand_computed_values() -> None:
+    head = GrowingLinear(2)
+    head.grow(1, seeded())
+    assert head.bias.tolist() == [0.0]
+    with torch.no_grad():
+        head.weight[:] = torch.tensor([[2.0, -1.0]])
+        head.bias[:] = 0.5
+    assert head(torch.tensor([[3.0, 4.0]])).tolist() == [[2.5]]
+
+
+def test_cosine_logits_against_hand_computed_values() -> None:
+    head = CosineHead(2)
+    head.grow(2, seeded())
+    with torch.no_grad():
+        head.weight[:] = torch.tensor([[10.0, 0.0], [3.0, 4.0]])
+        head.scale[:] = 5.0
+    assert head(torch.tensor([[0.0, 2.0]])).tolist()[0] == pytest.approx([0.0, 4.0])
+
+
+@given(st.floats(0.1, 100.0))
+def test_cosine_logits_ignore_lengths(length: float) -> None:
+    head = CosineHead(3)
+    head.grow(2, seeded())
+    features = torch.rand(2, 3, generator=seeded())
+    logits = head(features)
+    with torch.no_grad():
+        head.weight *= length
+    assert torch.allclose(head(features * length), logits, atol=1e-5)
+
+
+def test_new_linear_weights_have_variance_one_over_features() -> None:
+    head = GrowingLinear(50)
+    head.grow(200, seeded())
+    assert (head.weight**2).mean().item() * 50 == pytest.approx(1, abs=0.05)
+
+
+@heads
+def test_impossible_sizes_are_told(head_type: type[GrowingHead]) -> None:
+    with pytest.raises(UsageError, match="Got 0"):
+        head_type(0)
+    with pytest.raises(UsageError, match="Got -1"):
+        head_type(2).grow(-1, seeded())

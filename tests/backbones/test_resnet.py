@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from edgecil.backbones import Backbone, backbone_names, build_backbone, initialise
+from edgecil.backbones.resnet import PadShortcut
+from edgecil.errors import UsageError
+
+SHAPES = [(1, 28, 28), (3, 32, 32), (2, 17, 23), (1, 2, 3)]
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def parameters(network: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+@pytest.mark.parametrize("name", backbone_names())
+@pytest.mark.parametrize("shape", SHAPES)
+def test_features_have_the_announced_size(name: str, shape: tuple[int, int, int]) -> None:
+    backbone = build_backbone(name, shape, seeded())
+    features = backbone(torch.rand(3, *shape))
+    assert features.shape == (3, backbone.feature_size)
+    assert features.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "expected"),
+    [
+        # He et al. 2016: 0.46 M and 11.69 M with their classifiers of 10 and 1000 classes.
+        ("resnet32", (3, 32, 32), 464_154 - 10 * 65),
+        ("resnet18", (3, 224, 224), 11_689_512 - 1000 * 513),
+        # The small stem replaces 7×7 by 3×3 weights: 11.17 M.
+        ("resnet18", (3, 32, 32), 11_689_512 - 1000 * 513 - 40 * 3 * 64),
+    ],
+)
+def test_parameter_counts_are_the_published_ones(
+    name: str, shape: tuple[int, int, int], expected: int
+) -> None:
+    assert parameters(build_backbone(name, shape, seeded())) == expected
+
+
+def test_resnet18_shrinks_only_large_images_at_the_start() -> None:
+    for size, expected in [(32, 32), (64, 64), (96, 24), (128, 32)]:
+        stem = build_backbone("resnet18", (3, size, size), seeded()).shallow.stem
+        assert stem(torch.rand(2, 3, size, size)).shape == (2, 64, expected, expected)
+
+
+def test_tiny_does_less_than_a_million_multiplications() -> None:
+    backbone = build_backbone("resnet-tiny", (1, 28, 28), seeded())
+    done: list[int] = []
+
+    def count(module: nn.Module, _: object, maps: torch.Tensor) -> None:
+        done.append(module.weight.numel() * maps.shape[2] * maps.shape[3])
+
+    for module in backbone.modules():
+        if isinstance(module, nn.Conv2d):
+            module.register_forward_hook(count)
+    backbone(torch.rand(2, 1, 28, 28))
+    assert 0.5e6 < sum(done) < 1e6
+
+
+@pytest.mark.parametrize("name", backbone_names())
+def test_weights_come_from_the_generator_alone(name: str) -> None:
+    before = torch.get_rng_state()
+    first = build_backbone(name, (1, 28, 28), seeded(5)).state_dict()
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(1234)
+    second = build_backbone(name, (1, 28, 28), seeded(5)).state_dict()
+    other = build_backbone(name, (1, 28, 28), seeded(6)).state_dict()
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[key], second[key]) for key in first)
+    convolutions = [key for key in first if first[key].ndim == 4]
+    assert not any(torch.equal(first[key], other[key]) for key in convolutions)
+
+
+@pytest.mark.parametrize("name", backbone_names())
+def test_convolutions_have_the_variance_of_kaiming_and_norms_are_the_identity(name: str) -> None:
+    for module in build_backbone(name, (3, 32, 32), seeded()).modules():
+        if isinstance(module, nn.Conv2d):
+            fan_out = module.out_channels * module.kernel_size[0] * module.kernel_size[1]
+            spread = (module.weight**2).mean().item() * fan_out / 2
+            assert spread == pytest.approx(1, abs=6 / module.weight.numel() ** 0.5)
+        elif isinstance(module, nn.BatchNorm2d):
+            assert (module.weight == 1).all()
+            assert (module.running_var == 1).all()
+            assert (module.bias == 0).all()
+            assert (module.running_mean == 0).all()
+            assert module.num_batches_tracked == 0
+
+
+@pytest.mark.parametrize("name", backbone_names())
+def test_every_parameter_receives_a_gradient(name: str) -> None:
+    backbone = build_backbone(name, (1, 28, 28), seeded())
+    backbone(torch.rand(8, 1, 28, 28, generator=seeded())).pow(2).sum().backward()
+    for key, parameter in backbone.named_parameters():
+        assert parameter.grad is not None, key
+        assert parameter.grad.abs().sum() > 0, key
+
+
+@pytest.mark.parametrize("name", backbone_names())
+def test_two_backbones_can_share_the_shallow_part_and_differ_in_the_last_stage(name: str) -> None:
+    backbone = build_backbone(name, (1, 28, 28), seeded()).eval()
+    images = torch.rand(2, 1, 28, 28, generator=seeded())
+    maps = backbone.shallow(images)
+    assert torch.equal(backbone.last_stage(maps), backbone(images))
+    special = copy.deepcopy(backbone.last_stage)
+    assert torch.equal(special(maps), backbone(images))
+    initialise(special, seeded(1))
+    assert not torch.equal(special(maps), backbone(images))
+    shared, last = parameters(backbone.shallow), parameters(backbone.last_stage)
+    assert shared + last == parameters(backbone)
+
+
+@pytest.mark.parametrize("name", backbone_names())
+def test_state_round_trips_bit_exactly(name: str) -> None:
+    images = torch.rand(4, 3, 32, 32, generator=seeded())
+    trained = build_backbone(name, (3, 32, 32), seeded())
+    trained(images)
+    restored = build_backbone(name, (3, 32, 32), seeded(1))
+    restored.load_state_dict(trained.state_dict())
+    assert torch.equal(restored.eval()(images), trained.eval()(images))
+    assert all(value.is_contiguous() for value in trained.state_dict().values())
+
+
+def test_a_tiny_network_learns_a_separable_toy() -> None:
+    generator = seeded()
+    backbone = build_backbone("resnet-tiny", (1, 28, 28), generator)
+    labels = torch.arange(32) % 2
+    images = torch.rand(32, 1, 28, 28, generator=generator)
+    images[labels == 1, :, :14] = 0
+    weight = torch.zeros(2, backbone.feature_size, requires_grad=True)
+    optimiser = torch.optim.SGD([*backbone.parameters(), weight], lr=0.05, momentum=0.9)
+    for _ in range(10):
+        loss = nn.functional.cross_entropy(backbone(images) @ weight.T, labels)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert loss.item() < 0.1
+
+
+def test_the_padding_shortcut_strides_and_adds_empty_channels() -> None:
+    maps = torch.rand(2, 3, 5, 4)
+    padded = PadShortcut(extra=3, stride=2)(maps)
+    assert torch.equal(padded[:, :3], maps[:, :, ::2, ::2])
+    assert torch.equal(padded[:, 3:], torch.zeros(2, 3, 3, 2))
+
+
+def test_a_module_without_a_rule_is_refused() -> None:
+    with pytest.raises(TypeError, match="Linear"):
+        initialise(nn.Linear(2, 2), seeded())
+
+
+def test_unknown_names_and_shapes_are_told() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'resnet32'"):
+        build_backbone("resnet-32", (3, 32, 32), seeded())
+    with pytest.raises(UsageError, match="channels, height, width"):
+        build_backbone("resnet32", (3, 0, 32), seeded())
+    assert issubclass(type(build_backbone("resnet-tiny", (1, 8, 8), seeded())), Backbone)
