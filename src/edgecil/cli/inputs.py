@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from edgecil.similarity import Similarity, SimilarityMatrix
 
 
+_ENCODER = "minilm-bundled"
+_TEMPLATE = "a photo of a {name}."
+
+
 def add_text_options(parser: argparse.ArgumentParser) -> None:
     """Which classes, and how their names become vectors."""
     parser.add_argument("dataset", nargs="?", metavar="DATASET", help="see 'edgecil datasets'")
     parser.add_argument("--names", metavar="FILE", help="class names: .txt, .csv or .json")
     parser.add_argument(
-        "--encoder", metavar="NAME", default="minilm-bundled", help="see 'edgecil encoders'"
+        "--encoder", metavar="NAME", default=_ENCODER, help="see 'edgecil encoders'"
     )
     parser.add_argument(
         "--template",
         metavar="TEXT",
-        default="a photo of a {name}.",
+        default=_TEMPLATE,
         help="prompt around a name; '{name}' is the paper's bare name (default: '%(default)s')",
     )
     parser.add_argument(
@@ -69,6 +73,8 @@ def encode_names(args: argparse.Namespace) -> SimilarityMatrix:
     from edgecil.similarity import bundled_captions, read_captions, text_similarity
 
     classes = read_names(args)
+    if len(classes) < 2:
+        raise UsageError(f"{classes.name!r} names one class; a similarity is between at least 2.")
     captions = None
     if args.captions == "bundled":
         captions = bundled_captions(classes.name)
@@ -83,6 +89,19 @@ def encode_names(args: argparse.Namespace) -> SimilarityMatrix:
     )
 
 
+def refuse_text_options(args: argparse.Namespace, instead: str) -> None:
+    """An error if an option about texts is given where there are none to encode."""
+    given = {
+        "--encoder": args.encoder != _ENCODER,
+        "--template": args.template != _TEMPLATE,
+        "--captions": args.captions is not None,
+        "--weights": args.weights is not None,
+    }
+    for option, used in given.items():
+        if used:
+            raise UsageError(f"{instead} encodes no texts; leave {option} out.")
+
+
 def read_any_similarity(args: argparse.Namespace) -> Similarity:
     """The similarity that the options ask for, cut down to the chosen classes."""
     from edgecil.similarity import read_embeddings, read_similarity
@@ -94,8 +113,10 @@ def read_any_similarity(args: argparse.Namespace) -> Similarity:
         )
     similarity: Similarity
     if args.similarity is not None:
+        refuse_text_options(args, "--similarity")
         similarity = read_similarity(args.similarity)
     elif args.embeddings is not None:
+        refuse_text_options(args, "--embeddings")
         similarity = read_embeddings(args.embeddings)
     else:
         similarity = encode_names(args)
@@ -103,40 +124,27 @@ def read_any_similarity(args: argparse.Namespace) -> Similarity:
 
 
 def _choose_classes(similarity: Similarity, count: int | None, seed: int | None) -> Similarity:
-    import numpy as np
+    from edgecil.classes import select_classes
 
-    if count is None:
-        if seed is not None:
-            raise UsageError("--classes-seed draws --classes N classes; say how many.")
+    if count is None and seed is None:
         return similarity
-    if not 2 <= count <= len(similarity):
-        raise UsageError(f"--classes must be in [2, {len(similarity)}]. Got {count} instead.")
-    if seed is None:
-        return similarity.take(np.arange(count))
-    drawn = np.random.default_rng(seed).permutation(len(similarity))[:count]
-    return similarity.take(np.sort(drawn))
+    return similarity.take(select_classes(len(similarity), count=count, seed=seed))
 
 
 def read_space(args: argparse.Namespace, classes: int) -> SequenceSpace:
     """The space of sequences that the options ask for."""
     from edgecil.sequences import SequenceSpace
 
-    ways = [args.tasks is not None, args.increment is not None, args.sizes is not None]
-    if sum(ways) != 1 or (args.base is not None and args.increment is None):
-        raise UsageError(
-            "Say how the classes form tasks by one of: --tasks K, --base B --increment I, "
-            "--sizes M,M,…"
-        )
-    if args.tasks is not None:
-        return SequenceSpace.equal(classes, args.tasks)
-    if args.increment is not None:
-        return SequenceSpace.base_increment(classes, args.base or 0, args.increment)
+    sizes = None if args.sizes is None else parse_numbers(args.sizes, "sizes")
+    return SequenceSpace.choose(
+        classes, tasks=args.tasks, base=args.base, increment=args.increment, sizes=sizes
+    )
+
+
+def parse_numbers(text: str, name: str) -> tuple[int, ...]:
+    """Whole numbers written as 50,25,25."""
     try:
-        space = SequenceSpace([int(size) for size in args.sizes.split(",")])
+        return tuple(int(number) for number in text.split(","))
     except ValueError as error:
-        raise UsageError(
-            f"--sizes takes whole numbers such as 50,25,25. Got {args.sizes}."
-        ) from error
-    if space.classes != classes:
-        raise UsageError(f"--sizes sum to {space.classes} but there are {classes} classes.")
-    return space
+        option = "--" + name.replace("_", "-")
+        raise UsageError(f"{option} takes whole numbers such as 50,25,25. Got {text}.") from error

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn, Protocol
 
 import edgecil
-from edgecil.cli import agree, datasets, encoders, generators, score, sequences, similarity, space
-from edgecil.errors import EdgecilError
+from edgecil.cli import (
+    agree,
+    datasets,
+    encoders,
+    generators,
+    methods,
+    run,
+    score,
+    sequences,
+    similarity,
+    space,
+)
+from edgecil.errors import EdgecilError, unknown
 
 
 class Verb(Protocol):
@@ -30,11 +43,13 @@ VERBS: tuple[Verb, ...] = (
     datasets,
     encoders,
     generators,
+    methods,
     similarity,
     agree,
     sequences,
     score,
     space,
+    run,
 )
 
 
@@ -65,7 +80,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         0 if all went well, 2 for a command that makes no sense, 1 for any other failure.
     """
-    args = build_parser().parse_args(argv)
+    _prepare_stdout()
+    given = sys.argv[1:] if argv is None else list(argv)
+    parser = build_parser()
+    known = [verb.NAME for verb in VERBS]
+    if given and not given[0].startswith("-") and given[0] not in known:
+        parser.error(str(unknown("verb", given[0], known)))
+    args = parser.parse_args(given)
     try:
         args.run(args)
         sys.stdout.flush()
@@ -81,10 +102,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _prepare_stdout() -> None:
+    """Make stdout take whatever is printed: closed, or in an encoding without Ω, it still must."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
 def _explain(error: BaseException) -> tuple[str, int]:
     """A sentence and an exit code for whatever went wrong."""
     if isinstance(error, EdgecilError):
         return str(error), error.exit_code
     if isinstance(error, KeyboardInterrupt):
         return "Interrupted.", 130
+    if isinstance(error, OSError) and error.strerror:
+        where = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror}{where}.", 1
     return f"{type(error).__name__}: {error} (--debug shows where).", 1

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def print_json(answer: Any) -> None:
     """One JSON object on stdout; keys in the order given, lists of numbers on one line, no NaN."""
-    text = json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)
-    print(re.sub(r"\[[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text))
+    escape = "utf" not in (sys.stdout.encoding or "").lower()
+    text = json.dumps(answer, ensure_ascii=escape, allow_nan=False, indent=2)
+    print(re.sub(r"\[\n[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text))
 
 
 def console() -> Console:

@@ -12,6 +12,7 @@ from edgecil.cli.inputs import (
     read_space,
 )
 from edgecil.cli.output import console, print_json, print_table
+from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.sequences import LabelledSequence, Profile
@@ -32,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, metavar="L", help="how many sequences (default: 3)")
     parser.add_argument("--seed", type=int, metavar="SEED", help="of everything random")
     parser.add_argument(
-        "--objective", metavar="NAME", default="adjacent", help="what 'optimal' optimises"
+        "--objective",
+        metavar="NAME",
+        help="what 'optimal' optimises (default: adjacent, that is S)",
     )
     parser.add_argument(
         "--format",
@@ -47,6 +50,12 @@ def run(args: argparse.Namespace) -> None:
     from edgecil.interop import export
     from edgecil.sequences import profile, protocol
 
+    if args.objective is not None and args.protocol != "optimal":
+        raise UsageError(f"--objective is for --protocol optimal, not {args.protocol!r}.")
+    if args.plot is not None:
+        from edgecil.report.figures import check_figure_path, draw_sequences
+
+        check_figure_path(args.plot)
     similarity = read_any_similarity(args)
     space = read_space(args, len(similarity))
     labelled = protocol(
@@ -55,11 +64,9 @@ def run(args: argparse.Namespace) -> None:
         similarity=similarity,
         runs=args.runs,
         seed=args.seed,
-        objective=args.objective,
+        objective=args.objective or "adjacent",
     )
     if args.plot is not None:
-        from edgecil.report.figures import draw_sequences
-
         draw_sequences(similarity, space, labelled, args.plot)
     if args.format is not None and args.format != "json":
         print_json({run.label: export(run.sequence, args.format) for run in labelled})

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.inputs import add_text_options, encode_names, read_names
+from edgecil.cli.inputs import add_text_options, encode_names, read_names, refuse_text_options
 from edgecil.cli.output import console, print_json, print_table
-from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.similarity import SimilarityMatrix
@@ -64,8 +63,7 @@ def run(args: argparse.Namespace) -> None:
 def _from_features(args: argparse.Namespace) -> SimilarityMatrix:
     from edgecil.similarity import prototype_embeddings, read_features
 
-    if args.captions is not None:
-        raise UsageError("--features takes images as they are; leave --captions out.")
+    refuse_text_options(args, "--features")
     names = None if args.dataset is None and args.names is None else read_names(args).labels
     features, labels = read_features(args.features)
     return prototype_embeddings(features, labels, names).similarity()

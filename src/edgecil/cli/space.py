@@ -7,9 +7,12 @@ from typing import Any
 
 from edgecil.cli.inputs import add_space_options, read_space
 from edgecil.cli.output import console, print_json, print_table
+from edgecil.errors import UsageError
 
 NAME = "space"
 HELP = "|Ω|, every sample-size bound, and what a few random runs miss"
+# |Ω| is written out; its digits take seconds here and minutes far beyond.
+_MOST_CLASSES = 100_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +42,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the size of the space and the bounds."""
-    from edgecil.errors import UsageError
     from edgecil.sequences.counting import decimal_text
     from edgecil.theory import greedy_bound
 
-    if args.classes < 1:
-        raise UsageError(f"--classes must be at least 1. Got {args.classes} instead.")
+    if not 1 <= args.classes <= _MOST_CLASSES:
+        raise UsageError(f"--classes must be in [1, {_MOST_CLASSES}]. Got {args.classes} instead.")
+    if not 0.0 < args.range <= 1.0:
+        raise UsageError(
+            f"--range must be in (0, 1], 0.1 for ten accuracy points. Got {args.range:g} instead."
+        )
     space = read_space(args, args.classes)
+    if args.mean_similarity is not None and len(set(space.sizes)) > 1:
+        raise UsageError("--mean-similarity asks for Theorem 4, which needs tasks of one size.")
     answer: dict[str, Any] = {
         "classes": space.classes,
         "tasks": space.tasks,

@@ -44,9 +44,7 @@ def draw_sequences(
     """
     from matplotlib.figure import Figure
 
-    path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"A figure is drawn as {', '.join(SUFFIXES)}. Got {path} instead.")
+    path = check_figure_path(path)
     scores = np.array([score(similarity, run.sequence) for run in runs])
     shown = _ends_and_middle(scores) if len(similarity) <= _DRAWN_CLASSES else []
     figure = Figure(figsize=(9.0, 6.2 if shown else 3.2), layout="constrained")
@@ -62,6 +60,13 @@ def draw_sequences(
         )
     with replace_file(path) as file:
         figure.savefig(file, format=path.suffix[1:], dpi=160)
+
+
+def check_figure_path(path: str | Path) -> Path:
+    """The path, if its ending says a figure can be drawn there; an error otherwise."""
+    if Path(path).suffix not in SUFFIXES:
+        raise UsageError(f"A figure is drawn as {', '.join(SUFFIXES)}. Got {path} instead.")
+    return Path(path)
 
 
 def _ends_and_middle(scores: np.ndarray) -> list[int]:

@@ -56,7 +56,7 @@ def read_captions(path: str | Path, classes: ClassList) -> tuple[str, ...]:
             return check_captions(classes, text.rstrip("\n").split("\n"))
         pairs = _json_pairs(text) if suffix == ".json" else _csv_pairs(text)
         return check_captions(classes, _in_label_order(classes, pairs))
-    except ValueError as error:
+    except (ValueError, csv.Error, RecursionError) as error:
         kind = UsageError if isinstance(error, UsageError) else DataError
         raise kind(f"{path}: {error}") from error
 

@@ -212,9 +212,12 @@ class Embeddings:
 
     def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
         """Summed similarity of classes (`rows`, or all) to each group, shape (n, count)."""
-        sums = np.zeros((count, self.vectors.shape[1]))
-        present, start = np.unique(np.sort(group), return_index=True)
-        sums[present] = np.add.reduceat(self.vectors[np.argsort(group, kind="stable")], start)
+        sums = np.empty((count, self.vectors.shape[1]))
+        members = np.split(
+            np.argsort(group, kind="stable"), np.cumsum(np.bincount(group, minlength=count))[:-1]
+        )
+        for index, ids in enumerate(members):
+            self.vectors[ids].sum(axis=0, out=sums[index])
         chosen = np.arange(len(self)) if rows is None else rows
         product: Floats = self.vectors[chosen] @ sums.T
         product[np.arange(len(chosen)), group[chosen]] -= 1.0
@@ -260,6 +263,8 @@ def group_similarity(similarity: Similarity, group: Ints, count: int) -> Floats:
 def check_matrix(values: ArrayLike) -> Floats:
     """A read-only (N, N) copy with zero diagonal, or a sentence on what is wrong with `values`."""
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers are not similarities")
         matrix = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise UsageError(f"A similarity matrix must hold numbers: {error}.") from error

@@ -87,6 +87,7 @@ def read_tensors(path: Path) -> dict[str, Any]:
     try:
         tensors = _read_safetensors(path) if path.suffix == ".safetensors" else _read_torch(path)
     except (
+        IndexError,
         SafetensorError,
         pickle.UnpicklingError,
         RuntimeError,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgecil.errors import UsageError
 from edgecil.sequences.generators.registry import register
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -33,5 +34,8 @@ def seeded(space: SequenceSpace, seed: int, *, legacy: bool = False) -> ClassSeq
         legacy: the permutation after `numpy.random.seed(seed)`, which PyCIL, PILOT and FACIL users
             know, instead of `numpy.random.default_rng(seed).permutation`.
     """
+    if not 0 <= seed < (2**32 if legacy else 2**63):
+        limit = "2^32, which is all that numpy.random.seed takes" if legacy else "2^63"
+        raise UsageError(f"The 'seed' parameter must be 0 or more and below {limit}. Got {seed}.")
     stream = np.random.RandomState(seed) if legacy else np.random.default_rng(seed)
     return ClassSequence.from_order(stream.permutation(space.classes), space.sizes)

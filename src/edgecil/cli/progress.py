@@ -1,0 +1,79 @@
+"""Progress of a run on a terminal: how much is done, how fast, and the range so far."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgecil.engine.executors import Finished
+    from edgecil.engine.run import Prepared
+    from edgecil.engine.store import Store
+
+
+class Progress:
+    """A bar on stderr when that is a terminal; silent otherwise."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        self._leaves: set[Any] = set()
+        self._sequences = 0
+        self._range: list[float] = []
+        self._begun = time.monotonic()
+        self._ended = 0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def start(self, prepared: Prepared, store: Store) -> None:
+        """Begin to count."""
+        if not sys.stderr.isatty():
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        plan = prepared.plan
+        done = set(store.done()) & set(plan)
+        self._leaves = {node for node in plan if not plan.children(node)}
+        self._sequences = len(done & self._leaves)
+        self._bar = Bar(
+            TextColumn("tasks"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("", total=len(plan), completed=len(done), note="")
+        self._begun = time.monotonic()
+        self._bar.start()
+
+    def advance(self, finished: Finished) -> None:
+        """Count a node that has ended."""
+        if self._bar is None:
+            return
+        result = finished.outcome.result
+        if result is not None and finished.job.node in self._leaves:
+            self._sequences += 1
+            correct = next(iter(result.correct.values()))
+            shares = [right / total for right, total in zip(correct, result.totals, strict=True)]
+            self._range.append(100.0 * sum(shares) / len(shares))
+        self._ended += 1
+        rate = 60.0 * self._ended / max(time.monotonic() - self._begun, 1e-9)
+        told = f"{rate:.0f} per minute, {self._sequences}/{len(self._leaves)} sequences"
+        if self._range:
+            told += f", A(O) {min(self._range):.1f} to {max(self._range):.1f}"
+        self._bar.update(self._task, advance=1, note=told)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.cli import datasets
+from edgecil.cli.main import VERBS, main
+from edgecil.errors import UsageError
+from tests.cli.conftest import Cli
+
+EDGECIL = [sys.executable, "-m", "edgecil"]
+
+
+def shell(*arguments: str, pipe: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a new process, through a shell if it is piped."""
+    command = " ".join(f"'{word}'" for word in [*EDGECIL, *arguments])
+    return subprocess.run(
+        ["bash", "-c", command + pipe],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+
+
+def test_help_names_every_verb(cli: Cli) -> None:
+    answer = cli("--help")
+    assert answer.code == 0
+    for verb in VERBS:
+        assert verb.NAME in answer.out
+
+
+@pytest.mark.parametrize("verb", [verb.NAME for verb in VERBS])
+def test_every_verb_has_help_json_and_debug(cli: Cli, verb: str) -> None:
+    answer = cli(verb, "--help")
+    assert answer.code == 0
+    assert "--json" in answer.out
+    assert "--debug" in answer.out
+
+
+def test_the_version_is_told(cli: Cli) -> None:
+    assert cli("--version").out == f"edgecil {edgecil.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--json",), ("sequences", "--bogus"), ("space", "--tasks", "2")]
+)
+def test_a_command_that_makes_no_sense_exits_with_2_and_points_to_help(
+    cli: Cli, arguments: tuple[str, ...]
+) -> None:
+    answer = cli(*arguments)
+    assert answer.code == 2
+    assert "--help'" in answer.sentence
+
+
+def test_an_unknown_verb_is_answered_with_near_ones(cli: Cli) -> None:
+    answer = cli("sequence", "cifar100")
+    assert answer.code == 2
+    assert "Unknown verb 'sequence'. Did you mean 'sequences'" in answer.sentence
+
+
+def test_debug_shows_where_an_error_comes_from(cli: Cli) -> None:
+    with pytest.raises(UsageError, match="Unknown dataset"):
+        main(["sequences", "nowhere", "--tasks", "2", "--debug"])
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "code"),
+    [
+        (KeyboardInterrupt(), "Interrupted.", 130),
+        (OSError(28, "No space left on device"), "No space left on device.", 1),
+        (OSError(13, "Permission denied", "x"), "Permission denied (x).", 1),
+        (RuntimeError("a bug"), "RuntimeError: a bug (--debug shows where).", 1),
+    ],
+)
+def test_any_other_error_is_one_line(
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    sentence: str,
+    code: int,
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(datasets, "run", fail)
+    answer = cli("datasets")
+    assert (answer.code, answer.out, answer.err) == (code, "", f"edgecil: {sentence}\n")
+
+
+def test_a_real_process_prints_one_json_object_and_nothing_else() -> None:
+    done = shell("sequences", "ham10000", "--tasks", "7", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [run["label"] for run in json.loads(done.stdout)["sequences"]] == [
+        "hard",
+        "median",
+        "easy",
+    ]
+
+
+def test_a_real_process_fails_with_a_sentence_and_a_code() -> None:
+    done = shell("sequences", "cifar10", "--tasks", "10")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("edgecil: Unknown dataset 'cifar10'. Did you mean 'cifar100'?")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("json_", [(), ("--json",)])
+def test_a_reader_that_goes_away_is_no_error(json_: tuple[str, ...]) -> None:
+    done = shell("space", "--classes", "21841", "--tasks", "21841", *json_, pipe=" | head -c 1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout in "{|"
+
+
+@pytest.mark.parametrize("json_", [(), ("--json",)])
+def test_a_closed_stdout_is_no_error(json_: tuple[str, ...]) -> None:
+    done = shell("datasets", *json_, pipe=" >&-")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told() -> None:
+    done = shell("datasets", "--json", pipe=" > /dev/full")
+    assert (done.returncode, done.stderr) == (1, "edgecil: No space left on device.\n")
+
+
+def test_a_terminal_without_unicode_is_served() -> None:
+    done = shell("space", "--classes", "4", "--tasks", "2", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "|?| = 6" in done.stdout
+
+
+def test_json_needs_no_unicode_from_the_terminal() -> None:
+    Path("f.json").write_text('["μέλισσα", "αρκούδα"]', encoding="utf-8")
+    np.savez("f.npz", features=np.eye(2), labels=np.arange(2))
+    command = ("similarity", "--features", "f.npz", "--names", "f.json", "--json")
+    plain = shell(*command)
+    ascii_ = shell(*command, PYTHONIOENCODING="ascii")
+    assert "μέλισσα" in plain.stdout
+    assert (ascii_.returncode, ascii_.stderr) == (0, "")
+    assert ascii_.stdout.isascii()
+    assert json.loads(ascii_.stdout) == json.loads(plain.stdout)
+
+
+def test_the_light_verbs_import_neither_torch_nor_numba_nor_matplotlib() -> None:
+    program = (
+        "import sys; from edgecil.cli.main import main; "
+        "main(['datasets']); main(['space', '--classes', '100', '--tasks', '10']); "
+        "heavy = {'torch', 'numba', 'matplotlib', 'scipy'} & set(sys.modules); "
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
