@@ -1,0 +1,334 @@
+"""How fast the light core is, beside the obvious way to write it, in one run.
+
+    python benchmarks/light_core.py [--json FILE] [--markdown]
+
+"Warm" means after one untimed call in the same process (compiled code loaded, data read). A time
+is the median of n calls with the best in brackets; the median is what is held against the target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+import paper_algorithm
+import plain_search
+from rich.console import Console
+from rich.table import Table
+
+from edgecil import (
+    ClassSequence,
+    Embeddings,
+    SequenceSpace,
+    SimilarityMatrix,
+    find_optimum,
+    get_classes,
+    profile,
+    text_similarity,
+)
+from edgecil.sequences import get_generator, sample_scores
+from edgecil.sequences.generators import optimal
+
+GOALS = ("hard", "easy")
+COLUMNS = ("what", "edgecil", "beside it", "target", "met")
+
+
+@dataclass
+class Row:
+    """One line of the table; `numbers` holds the same for programs."""
+
+    what: str
+    ours: str
+    beside: str = ""
+    target: str = ""
+    met: bool | None = None
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    def cells(self) -> tuple[str, ...]:
+        met = "" if self.met is None else "yes" if self.met else "NO"
+        return self.what, self.ours, self.beside, self.target, met
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of n calls."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    def __str__(self) -> str:
+        if len(self.seconds) == 1:
+            return f"{_told(self.median)} (1 run)"
+        return (
+            f"{_told(self.median)} (median of {len(self.seconds)}; best {_told(min(self.seconds))})"
+        )
+
+
+def timed(work: Callable[[], object], calls: int, *, warm: bool = True) -> Timing:
+    if warm:
+        work()
+    seconds = []
+    for _ in range(calls):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return Timing(tuple(seconds))
+
+
+def _told(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms" if seconds < 1.0 else f"{seconds:.2f} s"
+
+
+def edge(dataset: str, classes: int, target: float) -> list[Row]:
+    """EDGE, both directions, all granularities, both order rules, and the paper's as printed."""
+    similarity = text_similarity(get_classes(dataset))
+    space = SequenceSpace.equal(classes, 10)
+    rng = np.random.default_rng(0)
+    D = similarity.values.tolist()
+    papers = {"hard": paper_algorithm.hard_sequence, "easy": paper_algorithm.easy_sequence}
+    ours = timed(
+        lambda: [get_generator("edge", goal)(similarity, space, rng) for goal in GOALS], 20
+    )
+    paper = timed(lambda: [papers[goal](D, 10) for goal in GOALS], 1, warm=False)
+    rows = [
+        Row(
+            f"edge {dataset}/10, hard and easy, warm",
+            str(ours),
+            f"{paper}, paper's algorithm",
+            f"≤ {_told(target)}",
+            ours.median <= target,
+            {"seconds": ours.median, "paper_seconds": paper.median},
+        )
+    ]
+    for goal in GOALS:
+        found = profile(similarity, get_generator("edge", goal)(similarity, space, rng))
+        theirs = profile(similarity, ClassSequence(papers[goal](D, 10)))
+        rows.append(
+            Row(
+                f"… reaches, {goal}",
+                f"S {found.score:.4f}, z {found.z:+.1f}",
+                f"S {theirs.score:.4f}, z {theirs.z:+.1f}",
+                numbers={
+                    "score": found.score,
+                    "z": found.z,
+                    "paper_score": theirs.score,
+                    "paper_z": theirs.z,
+                },
+            )
+        )
+    return rows
+
+
+def optimum(similarity: SimilarityMatrix, space: SequenceSpace) -> list[Row]:
+    """The optimum of S on CIFAR-100/10, and plain-Python annealing with as many proposals."""
+    found = {}
+    ours = timed(
+        lambda: found.update({goal: find_optimum(similarity, space, goal) for goal in GOALS}), 10
+    )
+    starts, proposals = optimal._STARTS, optimal._SWEEPS * space.classes
+    plain = {}
+    signs = {"hard": 1.0, "easy": -1.0}
+    slow = timed(
+        lambda: plain.update(
+            {
+                goal: plain_search.anneal(
+                    similarity.values.tolist(),
+                    space.tasks,
+                    starts=starts,
+                    proposals=proposals,
+                    sign=signs[goal],
+                )
+                for goal in GOALS
+            }
+        ),
+        1,
+        warm=False,
+    )
+    rows = [
+        Row(
+            "optimal cifar100/10, hard and easy, warm",
+            str(ours),
+            f"{slow}, plain annealing, the same {starts} × {proposals:,} proposals",
+            "≤ 300 ms",
+            ours.median <= 0.3,
+            {"seconds": ours.median, "plain_seconds": slow.median, "proposals": starts * proposals},
+        )
+    ]
+    for goal in GOALS:
+        ours_z = profile(similarity, found[goal].sequence).z
+        plain_z = profile(similarity, ClassSequence(plain[goal])).z
+        rows.append(
+            Row(
+                f"… reaches, {goal}",
+                f"S {found[goal].value:.4f}, z {ours_z:+.1f}, gap {found[goal].gap:.0%}",
+                f"z {plain_z:+.1f}",
+                f"z {'≤ −20' if goal == 'hard' else '≥ +20'}",
+                -signs[goal] * ours_z >= 20,
+                {"z": ours_z, "plain_z": plain_z, "gap": found[goal].gap},
+            )
+        )
+    return rows
+
+
+def large(classes: int = 21_000, tasks: int = 210, width: int = 384) -> list[Row]:
+    """Tens of thousands of classes from clustered vectors; the N x N matrix is never built."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((300, width))
+    vectors = centres[rng.integers(300, size=classes)] + rng.standard_normal((classes, width))
+    embeddings = Embeddings.of(vectors)
+    space = SequenceSpace.equal(classes, tasks)
+    rows = []
+    for goal in GOALS:
+        found = {}
+        ours = timed(
+            lambda goal=goal, found=found: found.update(best=find_optimum(embeddings, space, goal)),
+            1,
+            warm=False,
+        )
+        best = found["best"]
+        z = profile(embeddings, best.sequence).z
+        rows.append(
+            Row(
+                f"optimal {classes:,}/{tasks} from vectors, {goal}",
+                f"{ours}; S {best.value:.3f}, z {z:+.0f}, bound {best.bound:.2f}, "
+                f"gap {best.gap:.0%}",
+                "",
+                "≤ 10 s",
+                ours.median <= 10.0,
+                {"seconds": ours.median, "z": z, "bound": best.bound, "gap": best.gap},
+            )
+        )
+    return rows
+
+
+def scores(similarity: SimilarityMatrix, space: SequenceSpace) -> list[Row]:
+    """A million random scores, and NumPy one sequence at a time."""
+    count, few = 1_000_000, 20_000
+    rng = np.random.default_rng(0)
+    sample_scores(similarity, space, 10, rng)
+    ours = timed(lambda: sample_scores(similarity, space, count, rng), 3, warm=False)
+    numpy_ = timed(
+        lambda: plain_search.score_one_by_one(similarity.values, space.tasks, few), 1, warm=False
+    )
+    extrapolated = numpy_.median * count / few
+    return [
+        Row(
+            "10⁶ random S-scores, 100/10, warm",
+            str(ours),
+            f"{extrapolated:.0f} s, NumPy one by one, extrapolated from {few:,}",
+            "≤ 3 s",
+            ours.median <= 3.0,
+            {"seconds": ours.median, "numpy_seconds_extrapolated": extrapolated},
+        )
+    ]
+
+
+def cold_shell() -> list[Row]:
+    """The command itself, in new processes."""
+    command = [str(Path(sys.executable).with_name("edgecil")), "sequences", "cifar100"]
+    command += ["--tasks", "10"]
+
+    def run(*more: str, **environment: str) -> None:
+        subprocess.run(
+            [*command, *more],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, **environment},
+        )
+
+    cold = timed(run, 5)
+    rows = [
+        Row(
+            "edgecil sequences cifar100 --tasks 10, from a shell",
+            str(cold),
+            "",
+            "≤ 1.50 s",
+            cold.median <= 1.5,
+            {"seconds": cold.median},
+        )
+    ]
+    for more in ((), ("--protocol", "optimal")):
+        with tempfile.TemporaryDirectory() as empty:
+            first = timed(
+                lambda more=more, empty=empty: run(*more, NUMBA_CACHE_DIR=empty), 1, warm=False
+            )
+            again = timed(
+                lambda more=more, empty=empty: run(*more, NUMBA_CACHE_DIR=empty), 1, warm=False
+            )
+        rows.append(
+            Row(
+                f"… {' '.join(more) or 'the same'}, empty numba cache",
+                str(first),
+                f"{again} the second time",
+                numbers={"seconds": first.median, "seconds_again": again.median},
+            )
+        )
+    return rows
+
+
+def machine() -> dict[str, str]:
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = models[0].split(":")[1].strip() if models else cpu
+    return {
+        "cpu": cpu,
+        "cores": str(os.cpu_count()),
+        "load": f"{os.getloadavg()[0]:.2f}",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers here too")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    args = parser.parse_args()
+
+    start = time.perf_counter()
+    where = machine()
+    similarity = text_similarity(get_classes("cifar100"))
+    space = SequenceSpace.equal(100, 10)
+    rows = [
+        *cold_shell(),
+        *edge("cifar100", 100, 0.05),
+        *edge("cub200", 200, 0.1),
+        *optimum(similarity, space),
+        *scores(similarity, space),
+        *large(),
+    ]
+    where["load"] += f" before, {os.getloadavg()[0]:.2f} after"
+    told = ", ".join(f"{key} {value}" for key, value in where.items())
+    print(f"{told}; whole run {time.perf_counter() - start:.0f} s")
+    if args.markdown:
+        print("\n".join(f"| {' | '.join(cells)} |" for cells in [COLUMNS, ("---",) * 5]))
+        print("\n".join(f"| {' | '.join(row.cells())} |" for row in rows))
+    else:
+        table = Table(*COLUMNS)
+        for row in rows:
+            table.add_row(*row.cells())
+        Console(width=None if sys.stdout.isatty() else 160).print(table)
+    if args.json is not None:
+        answer = {"machine": where, "rows": [asdict(row) for row in rows]}
+        args.json.write_text(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+    return 1 if any(row.met is False for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
