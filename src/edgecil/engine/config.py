@@ -1,0 +1,145 @@
+"""A run's configuration: what the command line and a TOML file can say."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from edgecil.errors import DataError, UsageError, unknown
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything a run depends on.
+
+    Attributes:
+        methods: names of the learners.
+        dataset: a known name, or a path.
+        root: directory of the dataset's files.
+        classes: how many classes to take; all by default.
+        classes_seed: draw them instead of taking the first.
+        class_ids: take exactly these, in this order.
+        download: fetch the dataset if it is not there and has an official archive.
+        tasks: number of equal tasks; or
+        base: classes in the first task, and
+        increment: classes in each further one; or
+        sizes: any task sizes.
+        protocols: which sequences to run, by protocol name.
+        runs: budget of each protocol.
+        seed: of the protocols' own randomness.
+        seeds: how often to repeat each sequence, with training seeds 0, 1, ….
+        objective: what the protocol `optimal` optimises.
+        encoder: text encoder of the similarity.
+        template: prompt around class names.
+        similarity: a matrix file instead.
+        backbone: network, by name.
+        recipe: `fast` or `paper`.
+        training: changes to the recipe, by name.
+        memory: changes to the exemplar budget, by name (`total`, `per_class`).
+        settings: changes to methods' own settings, by method.
+        image_size: to resize image files to.
+        device: `auto`, `cpu`, `cuda`, `mps`.
+        half: mixed precision on CUDA.
+        compile: torch.compile.
+        threads: per worker.
+    """
+
+    methods: tuple[str, ...]
+    dataset: str
+    root: str | None = None
+    classes: int | None = None
+    classes_seed: int | None = None
+    class_ids: tuple[int, ...] | None = None
+    download: bool = False
+    tasks: int | None = None
+    base: int | None = None
+    increment: int | None = None
+    sizes: tuple[int, ...] | None = None
+    protocols: tuple[str, ...] = ("edge",)
+    runs: int | None = None
+    seed: int | None = None
+    seeds: int = 1
+    objective: str = "adjacent"
+    encoder: str = "minilm-bundled"
+    template: str = "a photo of a {name}."
+    similarity: str | None = None
+    backbone: str = "resnet-tiny"
+    recipe: str = "fast"
+    training: Mapping[str, Any] = field(default_factory=dict)
+    memory: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    image_size: int | None = None
+    device: str = "auto"
+    half: bool = False
+    compile: bool = False
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.methods or not self.protocols:
+            raise UsageError("A run needs at least one method and at least one protocol.")
+        for name in ("seeds", "threads"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name!r} must be at least 1. Got {getattr(self, name)} instead.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return asdict(self)
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """The settings in a TOML file, by the names of :class:`RunConfig`."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    from edgecil.classes.files import read_text
+
+    path = Path(path)
+    try:
+        data = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path} is not valid TOML: {error}.") from error
+    known = [entry.name for entry in fields(RunConfig)]
+    for name in data:
+        if name not in known:
+            raise unknown(f"setting in {path}", name, known)
+    return data
+
+
+def build_config(values: Mapping[str, Any]) -> RunConfig:
+    """A configuration from plain values; lists become tuples, a single name a list of one."""
+    ready: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    for name in ("methods", "protocols"):
+        if isinstance(ready.get(name), str):
+            ready[name] = tuple(part.strip() for part in ready[name].split(","))
+        if isinstance(ready.get(name), tuple):
+            ready[name] = tuple(dict.fromkeys(ready[name]))
+    for name in ("methods", "dataset"):
+        if not ready.get(name):
+            raise UsageError(f"Say which {name} to run, on the command line or in the config file.")
+    kinds = get_type_hints(RunConfig)
+    for name, value in ready.items():
+        if name not in kinds:
+            raise unknown("setting", name, kinds)
+        if not _fits(value, kinds[name]):
+            kind = str(getattr(kinds[name], "__name__", kinds[name]))
+            raise UsageError(f"Setting {name!r} must be of the kind {kind}. Got {value!r} instead.")
+    return RunConfig(**ready)
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a plain value is of a kind, as type hints write it."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return any(_fits(value, part) for part in parts)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, parts[0]) for item in value)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(_fits(item, parts[1]) for item in value.values())
+    return kind is Any or type(value) is kind

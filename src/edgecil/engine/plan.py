@@ -1,0 +1,85 @@
+"""The plan: sequences that begin alike share the training of what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from edgecil.sequences.sequence import ClassSequence
+
+Prefix = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One task to train: a method, a run seed, and this and all earlier tasks."""
+
+    method: str
+    seed: int
+    prefix: Prefix
+
+    @property
+    def parent(self) -> Node | None:
+        """The node that must be trained first; None for a first task."""
+        return Node(self.method, self.seed, self.prefix[:-1]) if len(self.prefix) > 1 else None
+
+    @property
+    def path(self) -> tuple[Node, ...]:
+        """This node and all before it, first task first."""
+        ends = range(1, len(self.prefix) + 1)
+        return tuple(Node(self.method, self.seed, self.prefix[:end]) for end in ends)
+
+
+class Plan:
+    """A forest of task prefixes, one tree per method, seed and first task.
+
+    90 sequences of six classes in three tasks are 15 + 90 + 90 nodes, not 270.
+    """
+
+    def __init__(
+        self, methods: Iterable[str], seeds: Iterable[int], sequences: Iterable[ClassSequence]
+    ) -> None:
+        self._children: dict[Node, list[Node]] = {}
+        self.roots: list[Node] = []
+        distinct, repeats = list(dict.fromkeys(sequences)), list(seeds)
+        for method in methods:
+            for seed in repeats:
+                for sequence in distinct:
+                    self._add(Node(method, seed, sequence.tasks))
+
+    def _add(self, leaf: Node) -> None:
+        for node in leaf.path:
+            if node in self._children:
+                continue
+            self._children[node] = []
+            parent = node.parent
+            (self.roots if parent is None else self._children[parent]).append(node)
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._children
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self._children)
+
+    def children(self, node: Node) -> list[Node]:
+        """The nodes that go on from this one."""
+        return self._children[node]
+
+    def below(self, node: Node) -> Iterator[Node]:
+        """Every node that needs this one, directly or not."""
+        for child in self._children[node]:
+            yield child
+            yield from self.below(child)
+
+
+def prefix_text(prefix: Prefix) -> str:
+    """A prefix as people and databases read it: `0 1|2 3|4 5`."""
+    return "|".join(" ".join(map(str, task)) for task in prefix)
+
+
+def parse_prefix(text: str) -> Prefix:
+    """What :func:`prefix_text` wrote."""
+    return tuple(tuple(int(class_) for class_ in task.split()) for task in text.split("|"))

@@ -1,0 +1,195 @@
+"""A whole run: from a configuration to results in a directory."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import edgecil
+from edgecil.classes.lists import ClassList
+from edgecil.engine.config import RunConfig
+from edgecil.engine.device import choose_device, cores
+from edgecil.engine.driver import Summary, execute
+from edgecil.engine.executors import Finished, get_executor
+from edgecil.engine.plan import Plan
+from edgecil.engine.store import Store
+from edgecil.engine.work import Workplace
+from edgecil.errors import UsageError
+from edgecil.methods import Setting, get_method, get_recipe
+from edgecil.methods.registry import replace_settings
+from edgecil.scenario.augment import channel_statistics
+from edgecil.scenario.dataset import ImageDataset
+from edgecil.scenario.registry import load_dataset
+from edgecil.scenario.task import Scenario
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import SimilarityMatrix, read_similarity, text_similarity
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready to start.
+
+    Attributes:
+        workplace: data and settings for the workers.
+        sequences: by protocol.
+        plan: what to train.
+        identity: what decides the results; a directory holds one of each.
+    """
+
+    workplace: Workplace
+    sequences: dict[str, list[LabelledSequence]]
+    plan: Plan
+    identity: dict[str, Any]
+
+
+def run(
+    config: RunConfig,
+    out: str | Path,
+    *,
+    workers: int | None = None,
+    executor: str = "local",
+    address: str | None = None,
+    fresh: bool = False,
+    on_start: Callable[[Prepared, Store], None] = lambda prepared, store: None,
+    on_finished: Callable[[Finished], None] = lambda finished: None,
+) -> tuple[Store, Summary]:
+    """Train every method on every sequence, or go on where an earlier call stopped.
+
+    Args:
+        config: what to run.
+        out: the run directory.
+        workers: nodes at a time; by default one per `threads` cores.
+        executor: `local` or `ray`.
+        address: of a Ray cluster.
+        fresh: forget what the directory holds.
+        on_start: told once what is about to happen.
+        on_finished: told of every node that ends.
+
+    Returns:
+        The open store, and what was done.
+    """
+    prepared = prepare(config)
+    if fresh:
+        _clear(Path(out))
+    store = Store(out)
+    try:
+        store.settle(prepared.identity)
+        for name, runs in prepared.sequences.items():
+            store.add_sequences(name, runs)
+        on_start(prepared, store)
+        count = max(1, cores() // config.threads) if workers is None else workers
+        place = get_executor(executor, prepared.workplace, workers=count, address=address)
+        return store, execute(prepared.plan, store, place, on_finished)
+    except BaseException:
+        store.close()
+        raise
+
+
+def prepare(config: RunConfig) -> Prepared:
+    """Load the data, choose the sequences, and settle what decides the results."""
+    entries = [get_method(name) for name in config.methods]
+    recipe, memory = get_recipe(config.recipe, config.backbone)
+    recipe = replace_settings(recipe, config.training, "training")
+    memory = replace_settings(memory, config.memory, "memory")
+    strangers = set(config.settings) - set(config.methods)
+    if strangers:
+        raise UsageError(f"Settings are given for {min(strangers)!r}, which is not being run.")
+    configs = {
+        entry.name: entry.configure(recipe, memory, config.settings.get(entry.name))
+        for entry in entries
+    }
+    dataset = load_dataset(
+        config.dataset,
+        root=config.root,
+        count=config.classes,
+        seed=config.classes_seed,
+        ids=config.class_ids,
+        size=config.image_size,
+        download=config.download,
+    )
+    device = choose_device(config.device)
+    statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
+    setting = Setting(
+        shape=dataset.shape,
+        mean=statistics.mean,
+        std=statistics.std,
+        backbone=config.backbone,
+        device=device,
+        half=config.half,
+        compile=config.compile,
+    )
+    space = SequenceSpace.choose(
+        len(dataset),
+        tasks=config.tasks,
+        base=config.base,
+        increment=config.increment,
+        sizes=config.sizes,
+    )
+    sequences = choose_sequences(config, space, dataset)
+    everything = [run.sequence for runs in sequences.values() for run in runs]
+    identity = {
+        "edgecil": edgecil.__version__,
+        "dataset": {
+            "name": dataset.name,
+            "classes": list(dataset.names),
+            "sha256": dataset.fingerprint,
+        },
+        "sizes": list(space.sizes),
+        "setting": asdict(setting),
+        "threads": config.threads,
+        "torch": torch.__version__,
+        "machine": platform.machine(),
+        **{f"method {name}": asdict(method) for name, method in configs.items()},
+    }
+    return Prepared(
+        Workplace(Scenario(dataset, device), setting, configs, config.threads),
+        sequences,
+        Plan(config.methods, range(config.seeds), everything),
+        identity,
+    )
+
+
+def choose_sequences(
+    config: RunConfig, space: SequenceSpace, dataset: ImageDataset
+) -> dict[str, list[LabelledSequence]]:
+    """The labelled sequences of every protocol."""
+    needed = any(PROTOCOLS[name].needs_similarity for name in config.protocols if name in PROTOCOLS)
+    similarity = _similarity(config, dataset) if needed else None
+    return {
+        name: protocol(
+            name,
+            space,
+            similarity=similarity,
+            runs=None if name == "enumerate" else config.runs,
+            seed=config.seed,
+            objective=config.objective,
+        )
+        for name in config.protocols
+    }
+
+
+def _similarity(config: RunConfig, dataset: ImageDataset) -> SimilarityMatrix:
+    if config.similarity is not None:
+        matrix = read_similarity(config.similarity)
+        if len(matrix) != len(dataset):
+            raise UsageError(
+                f"{config.similarity} covers {len(matrix)} classes but the run has {len(dataset)}."
+            )
+        return matrix
+    classes = ClassList(dataset.name, dataset.names)
+    return text_similarity(classes, encoder=config.encoder, template=config.template)
+
+
+def _clear(directory: Path) -> None:
+    """Remove what a run directory holds, and nothing else."""
+    for name in ("results.sqlite", "results.sqlite-wal", "results.sqlite-shm"):
+        (directory / name).unlink(missing_ok=True)
+    if (directory / "states").is_dir():
+        shutil.rmtree(directory / "states")

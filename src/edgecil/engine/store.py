@@ -1,0 +1,255 @@
+"""The run directory: results in SQLite, states of unfinished branches in files beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from edgecil.engine.plan import Node, Prefix, parse_prefix, prefix_text
+from edgecil.engine.results import NodeResult, RunResult
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.storage import replace_file
+
+FORMAT = 1
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sequences (
+    protocol TEXT NOT NULL, label TEXT NOT NULL, tasks TEXT NOT NULL,
+    PRIMARY KEY (protocol, label));
+CREATE TABLE IF NOT EXISTS nodes (
+    method TEXT NOT NULL, seed INTEGER NOT NULL, prefix TEXT NOT NULL,
+    result TEXT, error TEXT, trace TEXT,
+    PRIMARY KEY (method, seed, prefix));
+"""
+
+
+class Store:
+    """Everything that a run directory remembers. Only the driver writes it.
+
+    Each call that writes is one transaction, on disk when it returns.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._states = self.directory / "states"
+        try:
+            self._states.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EdgecilError(f"Cannot make {self.directory}: {error.strerror}.") from error
+        self._database = self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        path = self.directory / "results.sqlite"
+        try:
+            database = sqlite3.connect(path)
+        except sqlite3.Error as error:
+            raise DataError(f"Cannot use {path}: {error}.") from error
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            found = database.execute("PRAGMA user_version").fetchone()[0]
+            if found not in (0, FORMAT):
+                raise DataError(
+                    f"{path} was written by another version of edgecil (format {found}, this one "
+                    f"reads {FORMAT}); use that version, or another directory."
+                )
+            database.executescript(_SCHEMA)
+            database.execute(f"PRAGMA user_version = {FORMAT}")
+        except (sqlite3.Error, DataError) as error:
+            database.close()
+            if isinstance(error, DataError):
+                raise
+            raise DataError(
+                f"Cannot use {path}: {error}; use --fresh to start over, or another --out."
+            ) from error
+        return database
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._database.close()
+
+    def settle(self, settings: Mapping[str, Any]) -> None:
+        """Remember what decides the results, or refuse a directory that has others.
+
+        Settings that the directory does not know yet are added: a run may gain methods.
+        """
+        known = self.settings()
+        wanted = json.loads(json.dumps(settings))
+        self._refuse(
+            [
+                difference
+                for name in wanted
+                if name in known
+                for difference in _differences(name, known[name], wanted[name])
+            ]
+        )
+        with self._writing():
+            self._database.executemany(
+                "INSERT OR IGNORE INTO settings VALUES (?, ?)",
+                [(name, json.dumps(value)) for name, value in wanted.items()],
+            )
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the results, by name."""
+        rows = self._rows("SELECT name, value FROM settings")
+        return {name: json.loads(value) for name, value in rows}
+
+    def add_sequences(self, protocol: str, runs: Iterable[LabelledSequence]) -> None:
+        """Remember which sequences a protocol asks for, in place of what it asked for before.
+
+        A label that stood for another sequence is refused: the protocol was asked differently.
+        """
+        wanted = {run.label: prefix_text(run.sequence.tasks) for run in runs}
+        known = {
+            run.label: prefix_text(run.sequence.tasks) for run in self.sequences().get(protocol, ())
+        }
+        self._refuse(
+            [
+                (f"protocol {protocol}.{label}", known[label], tasks)
+                for label, tasks in wanted.items()
+                if known.get(label, tasks) != tasks
+            ]
+        )
+        with self._writing():
+            self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
+            self._database.executemany(
+                "INSERT INTO sequences VALUES (?, ?, ?)",
+                [(protocol, label, tasks) for label, tasks in wanted.items()],
+            )
+
+    def sequences(self) -> dict[str, list[LabelledSequence]]:
+        """The sequences of every protocol, in the order they were asked for."""
+        found: dict[str, list[LabelledSequence]] = {}
+        rows = self._rows("SELECT protocol, label, tasks FROM sequences ORDER BY rowid")
+        for protocol, label, tasks in rows:
+            sequence = ClassSequence(parse_prefix(tasks))
+            found.setdefault(protocol, []).append(LabelledSequence(label, sequence))
+        return found
+
+    def record(self, node: Node, result: NodeResult) -> None:
+        """A node is done."""
+        with self._writing():
+            self._database.execute(
+                "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, NULL, NULL)",
+                (node.method, node.seed, prefix_text(node.prefix), json.dumps(result.as_dict())),
+            )
+
+    def record_failure(self, node: Node, error: str, trace: str) -> None:
+        """A node failed; the next run tries it again. A result from before is kept."""
+        with self._writing():
+            self._database.execute(
+                "INSERT INTO nodes VALUES (?, ?, ?, NULL, ?, ?) "
+                "ON CONFLICT DO UPDATE SET error = excluded.error, trace = excluded.trace",
+                (node.method, node.seed, prefix_text(node.prefix), error, trace),
+            )
+
+    def done(self) -> dict[Node, NodeResult]:
+        """Every finished node."""
+        rows = self._rows("SELECT method, seed, prefix, result FROM nodes WHERE result IS NOT NULL")
+        return {
+            Node(method, seed, parse_prefix(prefix)): NodeResult.from_dict(json.loads(result))
+            for method, seed, prefix, result in rows
+        }
+
+    def failures(self) -> dict[Node, tuple[str, str]]:
+        """Every failed node: the error's last line, and its traceback."""
+        rows = self._rows(
+            "SELECT method, seed, prefix, error, trace FROM nodes WHERE error IS NOT NULL"
+        )
+        return {
+            Node(method, seed, parse_prefix(prefix)): (error, trace)
+            for method, seed, prefix, error, trace in rows
+        }
+
+    def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
+        """Every finished sequence, by method, seed and tasks."""
+        done = self.done()
+        found = {}
+        wanted = {run.sequence for runs in self.sequences().values() for run in runs}
+        for node in done:
+            sequence = ClassSequence(node.prefix)
+            if sequence in wanted:
+                results = tuple(done[step] for step in node.path)
+                found[node.method, node.seed, node.prefix] = RunResult(
+                    node.method, node.seed, sequence, results
+                )
+        return found
+
+    def state_path(self, node: Node) -> Path:
+        """Where a node's state is kept while nodes below it are unfinished."""
+        key = f"{node.method} {node.seed} {prefix_text(node.prefix)}"
+        return self._states / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.pt"
+
+    def remove_leftovers(self) -> None:
+        """Delete half-written states that a killed run left behind."""
+        for path in self._states.glob(".*"):
+            path.unlink(missing_ok=True)
+
+    def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
+        """An error if this run differs from the one that the directory holds."""
+        if differences:
+            lines = [f"  {path}: {old} there, {new} now" for path, old, new in differences]
+            raise UsageError(
+                f"{self.directory} holds results with other settings; use --fresh to start over, "
+                "or another --out.\n" + "\n".join(lines)
+            )
+
+    def _rows(self, query: str) -> list[Any]:
+        try:
+            return self._database.execute(query).fetchall()
+        except sqlite3.Error as error:
+            raise DataError(
+                f"Cannot read {self.directory / 'results.sqlite'}: {error}; use --fresh to start "
+                "over, or another --out."
+            ) from error
+
+    def _writing(self) -> _Transaction:
+        return _Transaction(self._database, self.directory)
+
+
+class _Transaction:
+    """A transaction whose failure is one clear sentence."""
+
+    def __init__(self, database: sqlite3.Connection, directory: Path) -> None:
+        self._database, self._directory = database, directory
+
+    def __enter__(self) -> None:
+        self._database.__enter__()
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        try:
+            self._database.__exit__(kind, error, trace)
+        except sqlite3.Error as failure:
+            error = failure
+        if isinstance(error, sqlite3.Error):
+            raise EdgecilError(
+                f"Cannot write results to {self._directory}: {error}. What was stored before is "
+                "whole; make room and run the same command again."
+            ) from error
+
+
+def save_state(path: Path, state: bytes) -> None:
+    """Write a node's state so that the file is whole or absent, and on disk on return."""
+    with replace_file(path) as file:
+        file.write(state)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
+    """Where two plain values differ, leaf by leaf."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            found
+            for name in {**old, **new}
+            for found in _differences(f"{path}.{name}", old.get(name), new.get(name))
+        ]
+    return [] if old == new else [(path, old, new)]

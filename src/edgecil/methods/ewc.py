@@ -1,0 +1,110 @@
+"""EWC: hold on to the weights that mattered, in proportion to how much they did.
+
+Kirkpatrick et al. (2017), "Overcoming catastrophic forgetting in neural networks", in the
+class-incremental form of PyCIL: a quadratic penalty around the weights after the last task, scaled
+by a running diagonal Fisher information.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from edgecil.methods.method import Setting
+from edgecil.methods.network import NetworkMethod, new_classes_only
+from edgecil.methods.recipe import PAPER, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.scenario.augment import Pipeline
+from edgecil.scenario.task import Task
+
+
+@dataclass(frozen=True)
+class EWCConfig:
+    """Hyper-parameters of EWC.
+
+    Attributes:
+        recipe: of each task.
+        strength: λ, the weight of the penalty.
+        fisher_cap: largest Fisher information that counts.
+    """
+
+    recipe: Recipe = PAPER
+    strength: float = 1000.0
+    fisher_cap: float = 1e-4
+
+
+@register_method("ewc", EWCConfig, "elastic weight consolidation (Kirkpatrick et al. 2017)")
+class EWC(NetworkMethod):
+    """Fine-tuning with a spring on every weight."""
+
+    def __init__(self, config: EWCConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting)
+        self.config = config
+        self.anchor: dict[str, torch.Tensor] = {}
+        self.fisher: dict[str, torch.Tensor] = {}
+
+    def loss(
+        self, logits: torch.Tensor, labels: torch.Tensor, images: torch.Tensor, task: Task
+    ) -> torch.Tensor:
+        """Cross-entropy over the new classes, and the pull towards the anchor."""
+        value = new_classes_only(logits, labels, task.known)
+        return value + self.config.strength * self.penalty() if self.anchor else value
+
+    def penalty(self) -> torch.Tensor:
+        """Half the Fisher-weighted squared distance from the anchor; new head rows are free."""
+        terms = [
+            (self.fisher[name] * (value[: len(self.anchor[name])] - self.anchor[name]) ** 2).sum()
+            for name, value in self.network.named_parameters()
+        ]
+        return torch.stack(terms).sum() / 2
+
+    def end(self, task: Task) -> None:
+        """Move the anchor here and fold this task's Fisher information into the running one."""
+        old_share = task.known / len(task.seen)
+        latest = self.estimate_fisher(task)
+        for name, old in self.fisher.items():
+            latest[name][: len(old)] *= 1.0 - old_share
+            latest[name][: len(old)] += old_share * old
+        self.fisher = latest
+        self.anchor = {
+            name: value.detach().clone() for name, value in self.network.named_parameters()
+        }
+
+    def estimate_fisher(self, task: Task) -> dict[str, torch.Tensor]:
+        """Mean squared gradient of the batch loss over all classes seen, capped.
+
+        Batches are shuffled: images come class by class, and batches of a single class would have
+        far larger gradients.
+        """
+        prepare = Pipeline((), self.setting.mean, self.setting.std)
+        total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
+        order = torch.randperm(
+            len(task.labels), generator=task.generator("fisher"), device=task.device
+        )
+        batches = order.split(self.recipe.batch_size)
+        for batch in batches:
+            self.network.zero_grad()
+            logits = self.network(prepare.plain(task.pixels[batch]))
+            torch.nn.functional.cross_entropy(logits, task.labels[batch]).backward()
+            for name, value in self.network.named_parameters():
+                if value.grad is not None:
+                    total[name] += value.grad.detach() ** 2 / len(batches)
+        self.network.zero_grad()
+        return {name: value.clamp(max=self.config.fisher_cap) for name, value in total.items()}
+
+    def state(self) -> dict[str, Any]:
+        """The network, its anchor and the Fisher information."""
+        return {
+            **super().state(),
+            "anchor": {name: value.cpu() for name, value in self.anchor.items()},
+            "fisher": {name: value.cpu() for name, value in self.fisher.items()},
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state` gave."""
+        super().restore(state)
+        device = self.setting.device
+        self.anchor = {name: value.to(device) for name, value in state["anchor"].items()}
+        self.fisher = {name: value.to(device) for name, value in state["fisher"].items()}

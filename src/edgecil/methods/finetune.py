@@ -1,0 +1,34 @@
+"""Fine-tuning: train on each task as it comes and do nothing about forgetting; a lower bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from edgecil.methods.method import Setting
+from edgecil.methods.network import NetworkMethod, new_classes_only
+from edgecil.methods.recipe import PAPER, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.scenario.task import Task
+
+
+@dataclass(frozen=True)
+class FinetuneConfig:
+    """Nothing but the recipe."""
+
+    recipe: Recipe = PAPER
+
+
+@register_method("finetune", FinetuneConfig, "plain training on each task: the lower bound")
+class Finetune(NetworkMethod):
+    """Cross-entropy over the current task's classes."""
+
+    def __init__(self, config: FinetuneConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting)
+
+    def loss(
+        self, logits: torch.Tensor, labels: torch.Tensor, images: torch.Tensor, task: Task
+    ) -> torch.Tensor:
+        """Cross-entropy over the new classes."""
+        return new_classes_only(logits, labels, task.known)

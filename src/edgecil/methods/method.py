@@ -1,0 +1,78 @@
+"""What every learner is: something that learns tasks, predicts, and can be put away and resumed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from edgecil.scenario.task import Task
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a learner is told about the world besides its own configuration.
+
+    Attributes:
+        shape: channels, height and width of the images.
+        mean: per channel, of the training images in [0, 1].
+        std: per channel.
+        backbone: name in `edgecil.backbones`.
+        seed: of the run; initial weights depend on it.
+        device: where to compute.
+        half: mixed precision; used on CUDA only.
+        compile: pass networks through torch.compile.
+    """
+
+    shape: tuple[int, int, int]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    backbone: str
+    seed: int = 0
+    device: str = "cpu"
+    half: bool = False
+    compile: bool = False
+
+
+class Method(ABC):
+    """A class-incremental learner.
+
+    Nothing here supposes a network, gradients, a memory or a head: closed-form learners are
+    methods too.
+
+    Attributes:
+        readings: names of the ways to read a prediction off the learner, the main one first
+            (a head's output, nearest class mean, …).
+        sees_everything: whether its tasks bring all classes seen so far; upper bounds only.
+        seen: original ids of the classes learnt, in order of arrival.
+    """
+
+    readings: ClassVar[tuple[str, ...]] = ("head",)
+    sees_everything: ClassVar[bool] = False
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.seen: tuple[int, ...] = ()
+
+    @abstractmethod
+    def learn(self, task: Task) -> None:
+        """Learn one task; the task is closed when this returns. Sets `seen`."""
+
+    @abstractmethod
+    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """New labels (n,) predicted for images (n, c, h, w), by each of the readings."""
+
+    def predict(self, pixels: torch.Tensor, reading: str | None = None) -> torch.Tensor:
+        """Original class ids, shape (n,), for uint8 images (n, c, h, w); only seen classes."""
+        seen = torch.tensor(self.seen, device=pixels.device)
+        return seen[self.read(pixels)[reading or self.readings[0]]]
+
+    def state(self) -> dict[str, Any]:
+        """All that is needed to go on: tensors on the CPU and plain values."""
+        return {"seen": list(self.seen)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state` gave; predictions are then bit-identical."""
+        self.seen = tuple(state["seen"])
