@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -20,10 +21,11 @@ def print_json(answer: Any) -> None:
 
 
 def console() -> Console:
-    """Where people read: as wide as the terminal, or 100 columns where there is none."""
+    """Where people read: as wide as the terminal or $COLUMNS, or 100 columns without either."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, width=None if known else 100)
 
 
 def note(message: str) -> None:

@@ -21,6 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         required=True,
         help='JSON: {"tasks": [[…], …]}, or a flat order of class ids with --tasks',
     )
+    parser.add_argument(
+        "--label", metavar="NAME", help="which one, of a file that 'sequences --json' printed"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from edgecil.cli.inputs import read_space
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, unknown
 from edgecil.sequences import ClassSequence
 
 
@@ -17,7 +18,7 @@ def read_sequence(args: argparse.Namespace, classes: int) -> ClassSequence:
     path = Path(args.sequence)
     data = read_json(path)
     if isinstance(data, dict) and "sequences" in data:
-        raise UsageError(f"{path} holds several sequences; keep the one to score, with its tasks.")
+        data = _labelled(data["sequences"], args.label, path)
     if isinstance(data, dict) and "tasks" in data:
         sequence = ClassSequence(data["tasks"])
         _require_sizes(args, sequence, path)
@@ -46,3 +47,17 @@ def _require_sizes(args: argparse.Namespace, sequence: ClassSequence, path: Path
             f"{path} has tasks of sizes {list(sequence.sizes)}, not those asked for; leave "
             "--tasks, --base, --increment and --sizes out."
         )
+
+
+def _labelled(runs: object, label: str | None, path: Path) -> dict[str, Any]:
+    """The run of that label in what `edgecil sequences --json` printed."""
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise UsageError(f"{path} must hold a list of labelled sequences under 'sequences'.")
+    known: dict[str, dict[str, Any]] = {str(run.get("label")): run for run in runs}
+    if label is None:
+        raise UsageError(
+            f"{path} holds several sequences; say which by --label {' or '.join(known)}."
+        )
+    if label not in known:
+        raise unknown(f"label in {path}", label, known)
+    return known[label]

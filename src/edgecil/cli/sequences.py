@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 NAME = "sequences"
 HELP = "the class sequences of a protocol (default: the paper's EDGE), with their profiles"
+_LEGEND = (
+    "S: similarity between neighbouring tasks (mean over class pairs times classes per task); low "
+    "is hard by construction. z: standard deviations from the mean of all sequences, exact."
+)
+_SHOWN_TASKS = 50
+_SHOWN_CLASSES = 50
 _FORMATS = ("json", "pycil", "pilot", "avalanche", "continuum", "mammoth")
 
 
@@ -77,7 +83,8 @@ def run(args: argparse.Namespace) -> None:
         print_json({"sequences": [_as_json(*pair, args.protocol) for pair in runs]})
         return
     for run_, found in zip(labelled, profiles, strict=True):
-        _show(similarity, run_, found)
+        _show(similarity, run_, found, args.objective or "adjacent")
+    console().print(_LEGEND, style="dim", markup=False)
     if args.plot is not None:
         console().print(f"drawn in {args.plot}", markup=False)
 
@@ -94,11 +101,12 @@ def _as_json(run: LabelledSequence, found: Profile, protocol: str) -> dict[str, 
     return answer
 
 
-def _show(similarity: Similarity, run: LabelledSequence, found: Profile) -> None:
-    from edgecil.classes import words_of
-
+def _show(similarity: Similarity, run: LabelledSequence, found: Profile, objective: str) -> None:
     title = f"{run.label}   S = {found.score:.4f}   z = {found.z:+.2f}"
     if run.optimum is not None:
+        if objective != "adjacent":
+            z = found.objectives[objective]["z"]
+            title += f"   {objective} = {run.optimum.value:.4f}   z = {z:+.2f}"
         title += (
             "   (proved optimal)"
             if run.optimum.exact
@@ -108,8 +116,19 @@ def _show(similarity: Similarity, run: LabelledSequence, found: Profile) -> None
     print_table(
         ("task", "classes"),
         (
-            (str(index + 1), ", ".join(words_of(similarity.names[class_]) for class_ in task))
-            for index, task in enumerate(run.sequence.tasks)
+            (str(index + 1), _list_names(similarity, task))
+            for index, task in enumerate(run.sequence.tasks[:_SHOWN_TASKS])
         ),
         right=("task",),
     )
+    if len(run.sequence) > _SHOWN_TASKS:
+        hidden = len(run.sequence) - _SHOWN_TASKS
+        console().print(f"… and {hidden} more tasks; --json prints them all", markup=False)
+
+
+def _list_names(similarity: Similarity, task: tuple[int, ...]) -> str:
+    from edgecil.classes import words_of
+
+    names = [words_of(similarity.names[class_]) for class_ in task[:_SHOWN_CLASSES]]
+    hidden = len(task) - len(names)
+    return ", ".join(names) + (f" … and {hidden} more" if hidden else "")

@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Build, save, and show the most and least similar pairs."""
+    from edgecil.classes import words_of
     from edgecil.similarity import save_similarity
 
     matrix = encode_names(args) if args.features is None else _from_features(args)
@@ -54,7 +55,10 @@ def run(args: argparse.Namespace) -> None:
         markup=False,
     )
     for title, some in (("most similar", pairs[:5]), ("least similar", pairs[:-6:-1])):
-        rows = ((f"{pair['similarity']:.3f}", " – ".join(pair["classes"])) for pair in some)
+        rows = (
+            (f"{pair['similarity']:.3f}", " – ".join(words_of(name) for name in pair["classes"]))
+            for pair in some
+        )
         print_table(("", title), rows, right=("",))
     if args.out is not None:
         console().print(f"saved to {args.out}", markup=False)

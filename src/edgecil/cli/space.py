@@ -14,6 +14,14 @@ HELP = "|Ω|, every sample-size bound, and what a few random runs miss"
 # |Ω| is written out; its digits take seconds here and minutes far beyond.
 _MOST_CLASSES = 100_000
 
+_ANY_ACCURACY = ("theorem1", "hoeffding_serfling")
+_TITLES = {
+    "theorem1": "Theorem 1, accuracies in [0, 1]",
+    "theorem2": "Theorem 2, range {:g}, beside 2 extreme runs",
+    "hoeffding_serfling": "Hoeffding–Serfling, accuracies in [0, 1]",
+    "hoeffding_serfling_range": "Hoeffding–Serfling, range {:g}",
+}
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The space and the precision asked for."""
@@ -116,6 +124,13 @@ def _missed(size: int, runs: int) -> list[dict[str, float]]:
     ]
 
 
+def _granted(epsilon: float | None, accuracy_range: float) -> str:
+    """An ε for people; one as large as the range says nothing."""
+    if epsilon is None:
+        return "n/a"
+    return f"{epsilon:.3f}" + (" (nothing)" if epsilon >= accuracy_range else "")
+
+
 def _show(answer: dict[str, Any], args: argparse.Namespace) -> None:
     screen = console()
     size = answer["size"]
@@ -126,9 +141,9 @@ def _show(answer: dict[str, Any], args: argparse.Namespace) -> None:
         epsilon = answer["epsilon_after_runs"].get(name)
         rows.append(
             (
-                name.replace("_", " "),
+                _TITLES[name].format(args.range),
                 "only all of Ω" if least is None else f"{least:,}",
-                "n/a" if epsilon is None else f"{epsilon:.3f}",
+                _granted(epsilon, 1.0 if name in _ANY_ACCURACY else args.range),
             )
         )
     enough = f"runs for ε = {args.epsilon:g}, δ = {args.delta:g}"

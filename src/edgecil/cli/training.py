@@ -12,6 +12,6 @@ def require_training() -> None:
     missing = [name for name in ("torch", "PIL") if find_spec(name) is None]
     if missing:
         raise PrerequisiteError(
-            f"Training needs {' and '.join(missing)}, which are not installed: run "
-            "pip install 'edgecil[train]'."
+            f"Training needs what is not installed here ({', '.join(missing)}): run "
+            "pip install 'edgecil[train]', or pip install '.[train]' in a clone."
         )

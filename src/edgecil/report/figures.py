@@ -70,9 +70,9 @@ def check_figure_path(path: str | Path) -> Path:
 
 
 def _ends_and_middle(scores: np.ndarray) -> list[int]:
-    """Indices of the lowest, middle and highest score, in that order."""
+    """Indices of the lowest, middle and highest score, in the order of the runs."""
     order = np.argsort(scores, kind="stable").tolist()
-    return list(dict.fromkeys([order[0], order[len(order) // 2], order[-1]]))
+    return sorted({order[0], order[len(order) // 2], order[-1]})
 
 
 def _draw_distribution(

@@ -128,7 +128,9 @@ def _directory(known: str, root: str | Path | None) -> Path:
     if root is not None:
         return Path(root).expanduser()
     advice = cifar.ADVICE if known == "cifar100" else _LISTED[known][1]
-    raise PrerequisiteError(f"The images of {known!r} need a directory of yours; {advice}.")
+    raise PrerequisiteError(
+        f"The images of {known!r} need a directory of yours (--root DIR); {advice}."
+    )
 
 
 def _fetch_cifar100(root: Path) -> None:

@@ -69,7 +69,10 @@ def bundled_captions(dataset: str) -> tuple[str, ...]:
     """
     classes = get_classes(dataset)
     if classes.name not in CAPTIONED:
-        raise unknown("captioned dataset", dataset, CAPTIONED)
+        raise UsageError(
+            f"Captions come bundled for {' and '.join(CAPTIONED)} only. Got {dataset!r}; give a "
+            "file of captions instead."
+        )
     resource = files("edgecil.similarity") / "data" / "captions" / f"{classes.name}.json"
     with as_file(resource) as path:
         return read_captions(path, classes)

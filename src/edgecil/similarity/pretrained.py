@@ -53,7 +53,7 @@ def require_packages(encoder: str) -> None:
     """An error that says what to install, if a pre-trained encoder cannot run here."""
     if missing := missing_packages():
         raise PrerequisiteError(
-            f"Encoder {encoder!r} needs {' and '.join(missing)}, not installed here; "
+            f"Encoder {encoder!r} needs {', '.join(missing)}, not installed here; "
             f"run pip install 'edgecil[clip]' ({BUNDLED_SERVES})."
         )
 
