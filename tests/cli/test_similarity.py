@@ -128,7 +128,7 @@ def test_a_caption_that_is_no_text_is_told(cli: Cli) -> None:
 
 def test_a_dataset_without_shipped_captions_is_told(cli: Cli) -> None:
     answer = cli("similarity", "cifar100", "--captions", "bundled")
-    assert "Unknown captioned dataset" in answer.sentence
+    assert "bundled for ham10000 and eyepacs only" in answer.sentence
 
 
 @pytest.mark.parametrize(
