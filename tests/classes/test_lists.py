@@ -62,3 +62,7 @@ def test_a_count_can_be_required() -> None:
     assert pets.require(2) is pets
     with pytest.raises(UsageError, match="has 2 names but 3 classes were expected"):
         pets.require(3)
+
+
+def test_labels_that_read_alike_keep_what_tells_them_apart() -> None:
+    assert ClassList("pets", ("cat_one", "cat one", "dog")).words == ("cat_one", "cat one", "dog")

@@ -89,3 +89,12 @@ def test_a_dataset_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bundled_names_cannot_be_taken(name: str) -> None:
     with pytest.raises(UsageError, match="is bundled already"):
         register_classes(name, ["cat", "dog"])
+
+
+def test_another_spelling_of_a_registered_name_replaces_it() -> None:
+    register_classes("My-Set", ["a", "b"])
+    register_classes("my_set", ["c", "d", "e"], count=3)
+    assert get_classes("My-Set").labels == ("c", "d", "e")
+    assert [name for name in dataset_names() if "set" in name.lower()] == ["my_set"]
+    with pytest.raises(UsageError, match="has 2 names but 3"):
+        register_classes("my_set", ["a", "b"], count=3)

@@ -350,7 +350,7 @@ def test_bad_vectors_are_told(cli: Cli, vectors: Any, words: str) -> None:
         (("--tasks", 7, "--runs", 1), "runs >= 2. Got 1"),
         (("--tasks", 7, "--seed", -1), "Got -1"),
         (("--tasks", 7, "--protocol", "enumerate", "--runs", 3), "takes no 'runs'"),
-        (("--tasks", 7, "--format", "xml"), "'mammoth'"),
+        (("--tasks", 7, "--format", "xml"), "mammoth"),
         (("--tasks", 7, "--similarity", "D.npy"), "which classes are meant by one of"),
         (("--tasks", 7, "--plot", "p.gif"), "drawn as .png, .svg, .pdf"),
     ],

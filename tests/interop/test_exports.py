@@ -83,12 +83,15 @@ def test_continuum(sequence) -> None:
 @pytest.mark.parametrize("sequence", [*SEQUENCES, *IRREGULAR], **BY_SIZES)
 def test_avalanche(sequence) -> None:
     """nc_benchmark: experience e takes the next per_exp_classes[e] of fixed_class_order."""
-    arguments = export(sequence, "avalanche")
+    arguments = json.loads(json.dumps(export(sequence, "avalanche")))
     assert arguments["shuffle"] is False
     assert arguments["task_labels"] is False
+    equal = len(arguments["fixed_class_order"]) // arguments["n_experiences"]
+    given = {int(key): size for key, size in arguments.get("per_exp_classes", {}).items()}
+    assert bool(given) == (len(set(sequence.sizes)) > 1)
     classes_of_experience, start = [], 0
     for experience in range(arguments["n_experiences"]):
-        end = start + arguments["per_exp_classes"][experience]
+        end = start + given.get(experience, equal)
         classes_of_experience.append(arguments["fixed_class_order"][start:end])
         start = end
     assert start == len(arguments["fixed_class_order"]) == len(sequence.order)
@@ -107,7 +110,7 @@ def test_mammoth(sequence) -> None:
     assert arguments["permute_classes"] == 1
     labels = labels_of(sequence)
     targets = np.array(arguments["class_order"])[labels]
-    check(sequence, labels, task_by_ranges(targets, arguments["classes_per_task"]))
+    check(sequence, labels, task_by_ranges(targets, arguments["N_CLASSES_PER_TASK"]))
 
 
 def test_mammoths_order_is_the_inverse_of_the_others() -> None:

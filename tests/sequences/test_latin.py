@@ -134,3 +134,19 @@ def test_classes_are_treated_alike() -> None:
 def test_no_runs_are_refused(runs) -> None:
     with pytest.raises(UsageError, match=f"'runs' parameter must be an int >= 1. Got {runs}"):
         latin(SequenceSpace((2, 2)), runs, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "runs"), [((1,) * 3, 6), ((1,) * 4, 8), ((1,) * 10, 20), ((2, 2, 2), 6)]
+)
+def test_no_run_comes_twice_while_the_space_has_others(sizes: tuple[int, ...], runs: int) -> None:
+    made = latin(SequenceSpace(sizes), runs, np.random.default_rng(0))
+    assert len(set(made)) == runs
+
+
+def test_thousands_of_classes_stay_balanced_and_change_partners() -> None:
+    space = SequenceSpace.equal(6000, 60)
+    first, second = (sequence.task_of() for sequence in latin(space, 2, np.random.default_rng(0)))
+    assert not np.any(first == second)
+    together = np.flatnonzero(first == first[0])
+    assert len(set(second[together].tolist())) > 10

@@ -103,3 +103,15 @@ def test_a_similarity_over_other_classes_is_refused(classes) -> None:
         moments(
             SimilarityMatrix.of(matrix("signed", classes)), space, get_objective("intra", space)
         )
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(1.0, 1e-7), (1e6, 1.0), (-3.0, 1e-9)])
+def test_a_small_spread_beside_a_large_mean_is_seen(offset: float, scale: float) -> None:
+    noise = np.random.default_rng(0).uniform(size=(6, 6))
+    plain = SimilarityMatrix.of(noise + noise.T)
+    shifted = SimilarityMatrix.of(offset + scale * (noise + noise.T))
+    space = SequenceSpace([2, 2, 2])
+    for name in ("adjacent", "intra", "to-last", "generalization"):
+        objective = get_objective(name, space)
+        expected = scale * moments(plain, space, objective).std
+        assert moments(shifted, space, objective).std == pytest.approx(expected, rel=1e-5)

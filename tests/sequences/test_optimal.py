@@ -10,6 +10,7 @@ import pytest
 from edgecil.classes import get_classes
 from edgecil.errors import UsageError
 from edgecil.sequences import (
+    Objective,
     SequenceSpace,
     bounds,
     find_optimum,
@@ -65,7 +66,7 @@ def test_both_ends_of_every_objective_are_those_of_brute_force(sizes, kind) -> N
 
 @pytest.mark.parametrize("sizes", FIVE_TASKS, ids=str)
 @pytest.mark.parametrize("seed", range(4))
-def test_weights_that_are_no_chain_are_searched_and_found(sizes, seed) -> None:
+def test_weights_that_are_no_chain_are_enumerated(sizes, seed) -> None:
     space = SequenceSpace(sizes)
     values = matrix(("signed", "tied", "positive", "negative")[seed], sum(sizes), seed)
     objective = get_objective(symmetric(5, seed), space)
@@ -74,7 +75,7 @@ def test_weights_that_are_no_chain_are_searched_and_found(sizes, seed) -> None:
         found = find_optimum(SimilarityMatrix.of(values), space, goal, objective=objective)
         assert every.min() - 1e-9 <= found.value <= every.max() + 1e-9
         check_optimum(found, every, objective.direction(goal))
-        assert not found.exact
+        assert found.exact
 
 
 def test_annealing_alone_nearly_always_finds_what_is_proved_elsewhere() -> None:
@@ -194,3 +195,31 @@ def test_thousands_of_classes_are_never_compared_all_with_all(monkeypatch) -> No
         assert found.gap < 0.2
     assert blocks
     assert max(blocks) <= 2000
+
+
+@pytest.mark.parametrize("sizes", [(4, 1, 1, 1, 1), (3, 1, 1, 1, 1), (1,) * 6, (2, 2, 1, 1, 1)])
+def test_small_spaces_are_exact_for_weights_that_are_no_chain(sizes: tuple[int, ...]) -> None:
+    space = SequenceSpace(sizes)
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        noise, weights = rng.normal(size=(space.classes,) * 2), rng.normal(size=(space.tasks,) * 2)
+        matrix = SimilarityMatrix.of(noise + noise.T)
+        objective = Objective("custom", weights + weights.T)
+        values = [objective.value(matrix, sequence) for sequence in space.enumerate()]
+        hard, easy = (
+            find_optimum(matrix, space, goal, objective=objective) for goal in ("hard", "easy")
+        )
+        assert (hard.value, easy.value) == pytest.approx((min(values), max(values)))
+        assert hard.exact
+        assert easy.exact
+
+
+def test_as_many_tasks_as_classes_are_ordered_by_their_deltas() -> None:
+    """60 tasks of one class: exchanges and reversals are scored by what they change."""
+    matrix = Embeddings.of(np.random.default_rng(0).normal(size=(60, 8))).similarity()
+    space = SequenceSpace((1,) * 60)
+    for name in ("adjacent", "generalization"):
+        objective = get_objective(name, space)
+        found = find_optimum(matrix, space, "hard", objective=name)
+        assert found.value == pytest.approx(objective.value(matrix, found.sequence))
+        assert abs(moments(matrix, space, objective).z(found.value)) > 2.0

@@ -80,14 +80,6 @@ def test_the_order_of_the_sizes_counts() -> None:
     assert sequence not in SequenceSpace([2, 1])
 
 
-def test_what_a_space_requires_it_names() -> None:
-    space = SequenceSpace([2, 1])
-    inside = ClassSequence([[0, 2], [1]])
-    assert space.require(inside) is inside
-    with pytest.raises(UsageError, match=r"classes 0 to 2 in tasks of sizes \[2, 1\]"):
-        space.require(ClassSequence([[0], [1, 2]]))
-
-
 @pytest.mark.parametrize(
     ("classes", "base", "increment", "sizes"),
     [

@@ -11,8 +11,10 @@ from edgecil.classes.lists import ClassList, class_list
 from edgecil.errors import DataError, UsageError
 
 
-def read_classes(path: str | Path) -> ClassList:
+def read_classes(path: str | Path, *, count: int | None = None) -> ClassList:
     """The class list in a .txt, .csv or .json file, in label order; its name is the file's stem.
+
+    Any other number of names than `count`, if given, is an error.
 
     - .txt: one name per line (a trailing newline is fine, a blank line inside is an error);
     - .csv: a column headed `name` (or `label`, `class`), else the only column;
@@ -22,7 +24,8 @@ def read_classes(path: str | Path) -> ClassList:
     reader = {".txt": _read_lines, ".csv": _read_csv, ".json": _read_json}.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"Class names are read from .txt, .csv or .json files. Got {path}.")
-    return class_list(path.stem, reader(path))
+    classes = class_list(path.stem, reader(path))
+    return classes if count is None else classes.require(count)
 
 
 def read_text(path: Path) -> str:

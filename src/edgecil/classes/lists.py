@@ -57,12 +57,14 @@ class ClassList:
 
         Where two classes would read the same ("crane" the bird, "crane" the machine), all of them.
         """
-        short = [words_of(label) for label in self.labels]
-        count = Counter(short)
-        return tuple(
-            words if count[words] == 1 else _clean(label)
-            for words, label in zip(short, self.labels, strict=True)
-        )
+        words = [words_of(label) for label in self.labels]
+        for longer in (_clean, str):
+            count = Counter(words)
+            words = [
+                longer(label) if count[phrase] > 1 else phrase
+                for phrase, label in zip(words, self.labels, strict=True)
+            ]
+        return tuple(words)
 
     def require(self, count: int) -> ClassList:
         """This list, if it has `count` classes; an error otherwise."""

@@ -46,16 +46,21 @@ def get_classes(name: str) -> ClassList:
     return _registered[known] if known in _registered else _bundled(known)
 
 
-def register_classes(name: str, names: Sequence[str]) -> ClassList:
+def register_classes(name: str, names: Sequence[str], *, count: int | None = None) -> ClassList:
     """Make a dataset of your own known by name, for this process.
 
     Args:
-        name: the dataset's name; bundled names cannot be taken.
+        name: the dataset's name; bundled names cannot be taken, your own are replaced.
         names: N raw labels in label order.
+        count: how many there must be, if that is known.
     """
     if _key(name) in {_key(known) for known in (*BUNDLED, *_ALIASES)}:
         raise UsageError(f"Dataset name {name!r} is bundled already; choose another name.")
-    _registered[name] = class_list(name, names)
+    for other in list(_registered):
+        if _key(other) == _key(name):
+            del _registered[other]
+    classes = class_list(name, names)
+    _registered[name] = classes if count is None else classes.require(count)
     return _registered[name]
 
 

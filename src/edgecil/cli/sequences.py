@@ -12,7 +12,7 @@ from edgecil.cli.inputs import (
     read_space,
 )
 from edgecil.cli.output import console, print_json, print_table
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from edgecil.sequences import LabelledSequence, Profile
@@ -26,7 +26,6 @@ _LEGEND = (
 )
 _SHOWN_TASKS = 50
 _SHOWN_CLASSES = 50
-_FORMATS = ("json", "pycil", "pilot", "avalanche", "continuum", "mammoth")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,17 +44,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=_FORMATS,
-        help="print the orders as JSON in this tool's own convention",
+        metavar="NAME",
+        help="print the orders as JSON in a tool's own convention: json, pycil, pilot, "
+        "avalanche, continuum, mammoth",
     )
     parser.add_argument("--plot", metavar="FILE", help="draw them (.png, .svg or .pdf)")
 
 
 def run(args: argparse.Namespace) -> None:
     """Make the sequences and show them."""
-    from edgecil.interop import export
+    from edgecil.interop import FORMATS, export
     from edgecil.sequences import profile, protocol
 
+    if args.format is not None and args.format not in FORMATS:
+        raise unknown("format", args.format, FORMATS)
     if args.objective is not None and args.protocol != "optimal":
         raise UsageError(f"--objective is for --protocol optimal, not {args.protocol!r}.")
     if args.plot is not None:
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
     profiles = [profile(similarity, run.sequence) for run in labelled]
     if args.json or args.format == "json":
         runs = zip(labelled, profiles, strict=True)
-        print_json({"sequences": [_as_json(*pair, args.protocol) for pair in runs]})
+        print_json({"sequences": [_as_json(*pair, args) for pair in runs]})
         return
     for run_, found in zip(labelled, profiles, strict=True):
         _show(similarity, run_, found, args.objective or "adjacent")
@@ -89,12 +91,18 @@ def run(args: argparse.Namespace) -> None:
         console().print(f"drawn in {args.plot}", markup=False)
 
 
-def _as_json(run: LabelledSequence, found: Profile, protocol: str) -> dict[str, Any]:
+def _as_json(run: LabelledSequence, found: Profile, args: argparse.Namespace) -> dict[str, Any]:
+    """A run with its profile; `optimal` adds the objective, its value, bound and gap.
+
+    The median is no optimum: its bound and gap are null.
+    """
     from edgecil.interop import export
 
     answer = {"label": run.label, **export(run.sequence, "json"), "profile": found.as_dict()}
-    if protocol == "optimal":
+    if args.protocol == "optimal":
         optimum = run.optimum
+        answer["objective"] = args.objective or "adjacent"
+        answer["value"] = None if optimum is None else optimum.value
         answer["bound"] = None if optimum is None else optimum.bound
         answer["gap"] = None if optimum is None else optimum.gap
         answer["exact"] = None if optimum is None else optimum.exact

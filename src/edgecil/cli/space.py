@@ -110,15 +110,19 @@ def _bounds(size: int, args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _missed(size: int, runs: int) -> list[dict[str, float]]:
-    """How likely L random runs all miss the tails beyond 1, 2 and 3 standard deviations."""
-    from edgecil.theory import gaussian_tail, miss_probability
+def _missed(size: int, runs: int) -> list[dict[str, Any]]:
+    """How likely L random runs all miss the tails beyond 1, 2 and 3 standard deviations.
+
+    And how many it takes to hit them with probability 0.95; None where the tail is empty.
+    """
+    from edgecil.theory import gaussian_tail, miss_probability, runs_to_hit
 
     return [
         {
             "deviations": float(t),
             "share": gaussian_tail(t),
-            "probability": miss_probability(gaussian_tail(t), runs),
+            "probability": miss_probability(gaussian_tail(t), min(runs, size), size),
+            "runs_to_hit": runs_to_hit(gaussian_tail(t), 0.95, size),
         }
         for t in (1, 2, 3)
     ]
@@ -150,12 +154,21 @@ def _show(answer: dict[str, Any], args: argparse.Namespace) -> None:
     grants = f"ε after {args.runs} runs"
     print_table(("bound", enough, grants), rows, right=(enough, grants))
     print_table(
-        ("tail beyond", "holds (if Gaussian)", f"{args.runs} random runs all miss it with p"),
         (
-            (f"{row['deviations']:.0f} std", f"{row['share']:.2%}", f"{row['probability']:.3f}")
+            "tail beyond",
+            "holds, if Gaussian",
+            f"{args.runs} random runs all miss it",
+            "runs to hit it with p = 0.95",
+        ),
+        (
+            (
+                f"{row['deviations']:.0f} std",
+                f"{row['share']:.2%}",
+                f"p = {row['probability']:.3f}",
+                "n/a" if row["runs_to_hit"] is None else f"{row['runs_to_hit']:,}",
+            )
             for row in answer["missed"]
         ),
-        right=("holds (if Gaussian)",),
     )
     if "greedy" in answer:
         print_table(

@@ -52,13 +52,17 @@ def _pycil(sequence: ClassSequence) -> dict[str, Any]:
 
 
 def _avalanche(sequence: ClassSequence) -> dict[str, Any]:
-    """Arguments of Avalanche's `nc_benchmark`."""
+    """Arguments of Avalanche's `nc_benchmark`.
+
+    Unequal tasks need `per_exp_classes`, whose keys must be integers: JSON turns them into texts.
+    """
+    unequal = len(set(sequence.sizes)) > 1
     return {
         "n_experiences": len(sequence),
         "task_labels": False,
         "shuffle": False,
         "fixed_class_order": list(sequence.order),
-        "per_exp_classes": dict(enumerate(sequence.sizes)),
+        **({"per_exp_classes": dict(enumerate(sequence.sizes))} if unequal else {}),
         "class_ids_from_zero_from_first_exp": True,
     }
 
@@ -69,12 +73,16 @@ def _continuum(sequence: ClassSequence) -> dict[str, Any]:
 
 
 def _mammoth(sequence: ClassSequence) -> dict[str, Any]:
-    """Mammoth's `args.class_order`, which maps original classes to new labels."""
+    """Mammoth's `args.class_order`, an array from original class to new label, and task sizes.
+
+    Set `args.permute_classes` and `args.class_order = np.array(…)` before the dataset is built;
+    the sizes are the dataset class's `N_CLASSES_PER_TASK`.
+    """
     new_label = np.argsort(sequence.order)
     return {
         "permute_classes": 1,
         "class_order": new_label.tolist(),
-        "classes_per_task": list(sequence.sizes),
+        "N_CLASSES_PER_TASK": list(sequence.sizes),
     }
 
 

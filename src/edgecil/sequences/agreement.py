@@ -15,6 +15,7 @@ from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Ints, SimilarityMatrix
 
 _PERMUTATIONS = 9_999
+_LOOK_UPS = 400_000_000
 _ALL_PERMUTATIONS_UP_TO = 7
 
 
@@ -101,34 +102,32 @@ def _mantel(
     """Spearman's ρ over class pairs and its permutation p-value."""
     from scipy.stats import rankdata
 
-    ranks = [_square(rankdata(matrix.pairs()), len(matrix)) for matrix in (left, right)]
-    first, second = (_standardised(rank) for rank in ranks)
+    first, second = (_standardised(rankdata(matrix.pairs())) for matrix in (left, right))
     if first is None or second is None:
         return None, None, 0
-    rho = float(np.sum(first * second))
-    orders = _class_permutations(len(left), rng)
-    found = np.array([np.sum(first * second[np.ix_(order, order)]) for order in orders])
+    classes = len(left)
+    rows, columns = np.triu_indices(classes, 1)
+    square = np.zeros((classes, classes))
+    square[rows, columns] = square[columns, rows] = second
+    rho = float(first @ second)
+    orders = _class_permutations(classes, rng)
+    found = np.array([first @ square[order[rows], order[columns]] for order in orders])
     as_extreme = int(np.sum(np.abs(found) >= abs(rho) - 1e-12))
-    exact = len(left) <= _ALL_PERMUTATIONS_UP_TO
+    exact = classes <= _ALL_PERMUTATIONS_UP_TO
     p_value = as_extreme / len(orders) if exact else (as_extreme + 1) / (len(orders) + 1)
     return rho, p_value, len(orders)
 
 
 def _class_permutations(classes: int, rng: np.random.Generator) -> Ints:
+    """All permutations of a few classes; of many, as many as are looked up in a few seconds."""
     if classes <= _ALL_PERMUTATIONS_UP_TO:
         return np.array(list(permutations(range(classes))))
-    return rng.permuted(np.tile(np.arange(classes), (_PERMUTATIONS, 1)), axis=1)
-
-
-def _square(pairs: Floats, classes: int) -> Floats:
-    full = np.zeros((classes, classes))
-    full[np.triu_indices(classes, 1)] = pairs
-    return full + full.T
+    count = min(_PERMUTATIONS, max(999, _LOOK_UPS // (classes * (classes - 1) // 2)))
+    return rng.permuted(np.tile(np.arange(classes), (count, 1)), axis=1)
 
 
 def _standardised(ranks: Floats) -> Floats | None:
-    """Off-diagonal entries centred and scaled so that the product of two sums to ρ."""
-    off = ~np.eye(len(ranks), dtype=bool)
-    centred = np.where(off, ranks - ranks[off].mean(), 0.0)
+    """Centred and scaled so that the product of two is ρ; None if all are tied."""
+    centred = ranks - ranks.mean()
     norm = np.linalg.norm(centred)
     return centred / norm if norm > 0.0 else None

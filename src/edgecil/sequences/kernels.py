@@ -124,12 +124,12 @@ def swap(values: Floats, weights: Floats, task: Ints, pull: Floats, c: int, e: i
 
 @compiled
 def order_tasks(between: Floats, weights: Floats, sizes: Ints, order: Ints, least: float) -> float:
-    """Rearrange whole tasks by exchanges and reversals while that helps; minimises.
+    """Rearrange whole tasks by exchanges (and, on a path, reversals) while that helps; minimises.
 
     Args:
         between: (K, K) summed similarity between tasks.
         weights: (K, K) objective over places.
-        sizes: (K,) sizes that the places ask for; a move must respect them.
+        sizes: (K,) sizes of the places; a move must respect them.
         order: (K,) which task stands at each place, changed in place.
         least: smallest improvement worth a move.
 
@@ -137,39 +137,71 @@ def order_tasks(between: Floats, weights: Floats, sizes: Ints, order: Ints, leas
         The change of the objective.
     """
     tasks = len(order)
-    rows, columns = np.nonzero(weights)
-    here = 0.0
-    for n in range(len(rows)):
-        here += weights[rows[n], columns[n]] * between[order[rows[n]], order[columns[n]]]
-    start = here
+    path = _is_path(weights)
+    change = 0.0
     improved = True
-    trial = order.copy()
     while improved:
         improved = False
         for a in range(tasks):
             for b in range(a + 1, tasks):
-                for reverse in range(2):
-                    trial[:] = order
-                    if reverse == 1:
-                        trial[a : b + 1] = order[a : b + 1][::-1]
-                    else:
-                        trial[a], trial[b] = order[b], order[a]
-                    fits = True
-                    for place in range(a, b + 1):
-                        fits = fits and sizes[trial[place]] == sizes[place]
-                    if not fits:
-                        continue
-                    there = 0.0
-                    for n in range(len(rows)):
-                        there += (
-                            weights[rows[n], columns[n]]
-                            * between[trial[rows[n]], trial[columns[n]]]
-                        )
-                    if there < here - least:
-                        order[:] = trial
-                        here = there
+                if sizes[a] == sizes[b]:
+                    delta = _exchange_delta(between, weights, order, a, b)
+                    if delta < -least:
+                        order[a], order[b] = order[b], order[a]
+                        change += delta
                         improved = True
-    return here - start
+                if path and b > a + 1:
+                    delta = _reversal_delta(between, weights, order, a, b)
+                    if delta < -least and _reads_backwards(sizes, a, b):
+                        order[a : b + 1] = order[a : b + 1][::-1].copy()
+                        change += delta
+                        improved = True
+    return change
+
+
+@compiled
+def _is_path(weights: Floats) -> bool:
+    """Whether only neighbours count, and all alike: then reversing a stretch changes its ends."""
+    for i in range(len(weights)):
+        for j in range(len(weights)):
+            wanted = weights[0, 1] if abs(i - j) == 1 else 0.0
+            if weights[i, j] != wanted:
+                return False
+    return True
+
+
+@compiled
+def _exchange_delta(between: Floats, weights: Floats, order: Ints, a: int, b: int) -> float:
+    """The change when the tasks at places a and b change places."""
+    p, q = order[a], order[b]
+    delta: float = (weights[a, a] - weights[b, b]) * (between[q, q] - between[p, p])
+    for k in range(len(order)):
+        tilt = weights[a, k] - weights[b, k]
+        if tilt != 0.0 and k != a and k != b:
+            delta += 2.0 * tilt * (between[q, order[k]] - between[p, order[k]])
+    return delta
+
+
+@compiled
+def _reversal_delta(between: Floats, weights: Floats, order: Ints, a: int, b: int) -> float:
+    """The change on a path when the tasks at places a to b come in reverse."""
+    delta = 0.0
+    if a > 0:
+        delta += between[order[a - 1], order[b]] - between[order[a - 1], order[a]]
+    if b < len(order) - 1:
+        delta += between[order[a], order[b + 1]] - between[order[b], order[b + 1]]
+    change: float = 2.0 * weights[0, 1] * delta
+    return change
+
+
+@compiled
+def _reads_backwards(sizes: Ints, a: int, b: int) -> bool:
+    """Whether the sizes from a to b are the same from behind."""
+    while a < b:
+        if sizes[a] != sizes[b]:
+            return False
+        a, b = a + 1, b - 1
+    return True
 
 
 @compiled

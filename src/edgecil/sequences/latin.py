@@ -12,20 +12,30 @@ import numpy as np
 from edgecil.errors import UsageError
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Ints
+from edgecil.similarity.matrix import Floats, Ints
 
 _MOVES_PER_PLACE = 400
 _MOVES = 200_000
+_SHUFFLES_PER_PLACE = 8
+_COUNT_MEETINGS_UP_TO = 4000
+_SEPARATIONS = 500
 
 
 def latin(space: SequenceSpace, runs: int, rng: np.random.Generator) -> list[ClassSequence]:
-    """`runs` sequences with balanced positions and changing partners, for any task sizes."""
+    """`runs` sequences with balanced positions and changing partners, for any task sizes.
+
+    No sequence comes twice while the space has others. Beyond 4,000 classes partners change at
+    random instead of as much as possible.
+    """
     if runs < 1:
         raise UsageError(f"The 'runs' parameter must be an int >= 1. Got {runs} instead.")
-    place = _evenly_shifted(space, runs, rng)
-    if space.tasks > 1 and runs > 1:
+    rounds, rest = divmod(runs, space.size)
+    whole = list(space.enumerate()) * rounds if rounds else []
+    place = _evenly_shifted(space, rest, rng)
+    if space.tasks > 1 and rest > 1:
         _change_partners(place, space, rng)
-    return [
+        _separate(place, space, rng)
+    return whole + [
         ClassSequence(np.flatnonzero(row == task).tolist() for task in range(space.tasks))
         for row in place
     ]
@@ -38,23 +48,45 @@ def _evenly_shifted(space: SequenceSpace, runs: int, rng: np.random.Generator) -
     """
     N = space.classes
     seat = rng.permutation(N)
-    turn = np.arange(runs) * N // runs
+    turn = np.arange(runs) * N // max(runs, 1)
     position = np.repeat(np.arange(space.tasks), space.sizes)
     place: Ints = position[(seat[None, :] + turn[:, None]) % N]
     return place
 
 
 def _change_partners(place: Ints, space: SequenceSpace, rng: np.random.Generator) -> None:
+    """Break the pattern of the start at random, then let classes meet as many as possible."""
+    runs, classes = place.shape
+    _move(place, space, rng, np.ones(_SHUFFLES_PER_PLACE * runs * classes), count=False)
+    if classes <= _COUNT_MEETINGS_UP_TO:
+        moves = min(_MOVES_PER_PLACE * runs * classes, _MOVES)
+        _move(place, space, rng, np.geomspace(2.0, 0.05, moves), count=True)
+
+
+def _separate(place: Ints, space: SequenceSpace, rng: np.random.Generator) -> None:
+    """Change runs that came out alike, as long as that leads to more different ones."""
+    for _ in range(_SEPARATIONS):
+        different = len(np.unique(place, axis=0))
+        if different == len(place):
+            return
+        changed = place.copy()
+        _move(changed, space, rng, np.ones(1), count=False)
+        if len(np.unique(changed, axis=0)) >= different:
+            place[:] = changed
+
+
+def _move(
+    place: Ints,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    temperatures: Floats,
+    *,
+    count: bool,
+) -> None:
     from edgecil.sequences.latin_kernels import change_partners
 
     runs, classes = place.shape
-    visits = runs * np.array(space.sizes)
-    moves = min(_MOVES_PER_PLACE * runs * classes, _MOVES)
-    change_partners(
-        place,
-        np.array(space.sizes),
-        visits // classes,
-        -(-visits // classes),
-        int(rng.integers(2**32)),
-        np.geomspace(2.0, 0.05, moves),
-    )
+    sizes = np.array(space.sizes)
+    low, high = runs * sizes // classes, -(-runs * sizes // classes)
+    seed = int(rng.integers(2**32))
+    change_partners(place, sizes, low, high, seed, temperatures, count)

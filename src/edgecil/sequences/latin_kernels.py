@@ -13,7 +13,7 @@ Flags = NDArray[np.bool_]
 
 @compiled
 def change_partners(
-    place: Ints, sizes: Ints, low: Ints, high: Ints, seed: int, temperatures: Floats
+    place: Ints, sizes: Ints, low: Ints, high: Ints, seed: int, temperatures: Floats, count: bool
 ) -> int:
     """Anneal L runs so that classes meet new partners, keeping every class's visits balanced.
 
@@ -28,28 +28,30 @@ def change_partners(
         high: (K,) most visits.
         seed: of the proposals.
         temperatures: (s,) one per proposal.
+        count: whether meetings count, which takes (N, N) memory; else every move is made.
 
     Returns:
-        The sum over class pairs of their squared number of meetings.
+        The sum over class pairs of their squared number of meetings; 0 if they do not count.
     """
     np.random.seed(seed)
     runs, classes = place.shape
     tasks = len(sizes)
     member = np.empty((runs, tasks, sizes.max()), dtype=np.int64)
-    met = np.zeros((classes, classes), dtype=np.int64)
+    met = np.zeros((classes, classes) if count else (0, 0), dtype=np.int64)
     visits = np.zeros((classes, tasks), dtype=np.int64)
     for run in range(runs):
         filled = np.zeros(tasks, dtype=np.int64)
         for c in range(classes):
             p = place[run, c]
             visits[c, p] += 1
-            for other in member[run, p, : filled[p]]:
-                met[c, other] += 1
-                met[other, c] += 1
+            if count:
+                for other in member[run, p, : filled[p]]:
+                    met[c, other] += 1
+                    met[other, c] += 1
             member[run, p, filled[p]] = c
             filled[p] += 1
     cost = int(np.sum(met**2)) // 2
-    least = _fewest_repeats(int(np.sum(met)) // 2, classes * (classes - 1) // 2)
+    least = _fewest_repeats(int(np.sum(met)) // 2, classes * (classes - 1) // 2) if count else -1
     ring = np.empty(tasks, dtype=np.int64)
     chosen = np.empty(runs, dtype=np.bool_)
     for temperature in temperatures:
@@ -90,6 +92,8 @@ def _replace(group: Ints, met: Ints, leaver: int, comer: int) -> int:
         x = group[other]
         if x == leaver:
             seat = other
+            continue
+        if len(met) == 0:
             continue
         change += 2 * (met[comer, x] - met[leaver, x]) + 2
         met[comer, x] += 1

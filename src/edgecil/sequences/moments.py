@@ -56,12 +56,10 @@ def moments(similarity: Similarity, space: SequenceSpace, objective: Objective) 
     mean = float(rows.sum()) / (N * (N - 1))
     # Around its mean the similarity sums to zero, which spares the difference of large numbers.
     centred = rows - mean * (N - 1)
-    squares = similarity.square_sum()
-    spread = _PairSums(
-        total=0.0, squares=squares - mean**2 * N * (N - 1), rows=float(centred @ centred)
-    )
-    if spread.squares <= 1e-12 * squares:  # all similarities are equal, up to rounding
+    deviations = similarity.deviation_sum()
+    if deviations == 0.0:
         return Moments(weights.total * mean, 0.0)
+    spread = _PairSums(total=0.0, squares=deviations, rows=float(centred @ centred))
     ways = N * (N - 1.0) * np.array([2.0, 4.0 * (N - 2), (N - 2.0) * (N - 3)])
     terms = weights.by_overlap() * spread.by_overlap() / np.maximum(ways, 1.0)
     variance = float(terms.sum())

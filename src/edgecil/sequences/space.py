@@ -136,16 +136,6 @@ class SequenceSpace:
             and set(sequence.order) == set(range(self.classes))
         )
 
-    def require(self, sequence: ClassSequence) -> ClassSequence:
-        """`sequence`, if it lies in this space; an error otherwise."""
-        if sequence not in self:
-            raise UsageError(
-                f"The sequence must arrange classes 0 to {self.classes - 1} in tasks of sizes "
-                f"{list(self.sizes)}. Got tasks of sizes {list(sequence.sizes)} "
-                f"over classes up to {max(sequence.order)}."
-            )
-        return sequence
-
     def require_similarity(self, similarity: Sized) -> None:
         """An error unless the similarity has one row for each of the N classes."""
         if len(similarity) != self.classes:

@@ -1,7 +1,7 @@
 """Pairwise class similarity, as a matrix or as the embeddings it comes from.
 
 Both forms answer the same few questions (:class:`Similarity`), so whatever scores, optimises or
-certifies class sequences works on either; the embeddings never build the N x N matrix.
+certifies class sequences works on either; only who asks for a submatrix of all builds N x N.
 """
 
 from __future__ import annotations
@@ -53,8 +53,11 @@ class Similarity(Protocol):
     def row_sums(self) -> Floats:
         """Row sums of D, shape (N,)."""
 
-    def square_sum(self) -> float:
-        """Sum of the squared entries of D."""
+    def deviation_sum(self) -> float:
+        """Sum over ordered class pairs of the squared deviation from the mean similarity.
+
+        Exactly 0 where all similarities are equal up to rounding.
+        """
 
     def centred_spectrum(self) -> Floats:
         """The N - 1 eigenvalues, ascending, of D restricted to vectors that sum to zero."""
@@ -128,9 +131,12 @@ class SimilarityMatrix:
         sums: Floats = self.values.sum(axis=1)
         return sums
 
-    def square_sum(self) -> float:
-        """Sum of the squared similarities over ordered pairs."""
-        return float(np.einsum("ij,ij->", self.values, self.values))
+    def deviation_sum(self) -> float:
+        """Sum over ordered pairs of the squared deviation from the mean similarity."""
+        pairs = self.pairs()
+        total = 2.0 * float(np.sum((pairs - pairs.mean()) ** 2))
+        rounding = 4.0 * np.finfo(np.float64).eps * float(np.abs(pairs).max())
+        return total if total > 2.0 * len(pairs) * rounding**2 else 0.0
 
     def centred_spectrum(self) -> Floats:
         """The N - 1 eigenvalues, ascending, on vectors that sum to zero."""
@@ -228,9 +234,12 @@ class Embeddings:
         sums: Floats = self.vectors @ self.vectors.sum(axis=0) - 1.0
         return sums
 
-    def square_sum(self) -> float:
-        """Sum of the squared similarities over ordered pairs."""
-        return float(np.sum((self.vectors.T @ self.vectors) ** 2)) - len(self)
+    def deviation_sum(self) -> float:
+        """Sum over ordered pairs of the squared deviation from the mean similarity."""
+        count = len(self)
+        squares = float(np.sum((self.vectors.T @ self.vectors) ** 2)) - count
+        total = squares - float(self.row_sums().sum()) ** 2 / (count * (count - 1))
+        return total if total > 1e-12 * squares else 0.0
 
     def centred_spectrum(self) -> Floats:
         """The N - 1 eigenvalues, ascending, on vectors that sum to zero."""

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecil.sequences.generators.registry import register
+from edgecil.sequences.generators.registry import MOST_CLASSES, register
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
 
-@register("adversarial", "hard", "from a seed class, always add the least similar class (AS)")
+@register(
+    "adversarial",
+    "hard",
+    "from a seed class, always add the least similar class (AS)",
+    most_classes=MOST_CLASSES,
+)
 def adversarial_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
@@ -22,7 +27,12 @@ def adversarial_hard(
     return _walk(similarity, space, rng, sign=1.0)
 
 
-@register("adversarial", "easy", "from a seed class, always add the most similar class")
+@register(
+    "adversarial",
+    "easy",
+    "from a seed class, always add the most similar class",
+    most_classes=MOST_CLASSES,
+)
 def adversarial_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from edgecil.sequences.generators.registry import register
+from edgecil.sequences.generators.registry import MOST_CLASSES, register
 from edgecil.sequences.objective import pair_counts
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -28,7 +28,12 @@ _GRID = 64
 Cluster = tuple[int, ...]
 
 
-@register("edge", "hard", "similar classes share a task, unlike tasks follow each other (paper)")
+@register(
+    "edge",
+    "hard",
+    "similar classes share a task, unlike tasks follow each other (paper)",
+    most_classes=MOST_CLASSES,
+)
 def edge_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
@@ -37,7 +42,12 @@ def edge_hard(
     return _best(similarity, space, packer.partition, sign=1.0)
 
 
-@register("edge", "easy", "similar classes are spread over tasks, like tasks follow (paper)")
+@register(
+    "edge",
+    "easy",
+    "similar classes are spread over tasks, like tasks follow (paper)",
+    most_classes=MOST_CLASSES,
+)
 def edge_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:

@@ -8,6 +8,7 @@ and the N x N matrix is never built.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -20,12 +21,14 @@ from edgecil.sequences.certificate import bounds
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
 from edgecil.sequences.generators.registry import get_generator, register
 from edgecil.sequences.objective import Objective, get_objective
+from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Ints, Similarity, group_similarity
 
 _EXACT_CLASSES = 20
 _EXACT_TRANSITIONS = 30_000_000
+_ENUMERABLE = 20_000
 _BLOCK = 2000
 _STARTS = 4
 _SWEEPS = 2000
@@ -99,7 +102,7 @@ def find_optimum(
     rng = np.random.default_rng(0) if rng is None else rng
     sequence = get_generator("optimal", goal)(similarity, space, rng, objective=chosen)
     value = chosen.value(similarity, sequence)
-    if _chain(chosen, space) is not None:
+    if _exact_solver(chosen, space) is not None:
         return Optimum(sequence, value, bound=value, gap=0.0, exact=True)
     limits = bounds(similarity, space, chosen)
     gap = limits.gap(value, direction)
@@ -114,11 +117,30 @@ def _extreme(
     goal: str,
 ) -> ClassSequence:
     sign = 1.0 if objective.direction(goal) == "min" else -1.0
+    solve = _exact_solver(objective, space)
+    if solve is not None:
+        return solve(similarity, sign)
+    return _Search(similarity, space, sign * objective.weights, rng).run()
+
+
+def _exact_solver(
+    objective: Objective, space: SequenceSpace
+) -> Callable[[Similarity, float], ClassSequence] | None:
+    """What finds the least sign * objective for certain, where that is affordable."""
     chain = _chain(objective, space)
     if chain is not None:
-        own, reach, link = (sign * part for part in chain)
-        return _solve(similarity, space, own, reach, link)
-    return _Search(similarity, space, sign * objective.weights, rng).run()
+        return lambda similarity, sign: _solve(similarity, space, *(sign * part for part in chain))
+    if space.size <= _ENUMERABLE:
+        return lambda similarity, sign: _best_of_all(similarity, space, objective, sign)
+    return None
+
+
+def _best_of_all(
+    similarity: Similarity, space: SequenceSpace, objective: Objective, sign: float
+) -> ClassSequence:
+    orders = np.array([sequence.order for sequence in space.enumerate()])
+    best = int(np.argmin(sign * score_orders(similarity, space, orders, objective)))
+    return ClassSequence.from_order(orders[best].tolist(), space.sizes)
 
 
 def _chain(objective: Objective, space: SequenceSpace) -> tuple[Floats, Floats, Floats] | None:

@@ -16,6 +16,7 @@ from edgecil.similarity.matrix import Similarity
 
 Goal = Literal["hard", "easy", "random"]
 Build = Callable[..., ClassSequence]
+MOST_CLASSES = 5000
 _Build = TypeVar("_Build", bound=Build)
 
 
@@ -28,12 +29,14 @@ class Generator:
         goal: `hard` or `easy` sequences depend on the similarity; `random` ones do not.
         build: `(similarity, space, rng, **options) -> ClassSequence`.
         summary: one line for the list of generators.
+        most_classes: how many it can take; None for any number.
     """
 
     name: str
     goal: Goal
     build: Build
     summary: str
+    most_classes: int | None = None
 
     def __call__(
         self,
@@ -47,6 +50,12 @@ class Generator:
         Only `random` goes by number: its orders are known by their seeds.
         """
         space.require_similarity(similarity)
+        if self.most_classes is not None and space.classes > self.most_classes:
+            raise UsageError(
+                f"Generator {self.name!r} works on the whole similarity matrix and takes at most "
+                f"{self.most_classes:,} classes. Got {space.classes:,}; 'optimal' and 'random' "
+                "take any number."
+            )
         if self.goal == "random":
             return self.build(similarity, space, rng, **options)
         ids = canonical_order(similarity)
@@ -57,11 +66,13 @@ class Generator:
 _generators: dict[tuple[str, str], Generator] = {}
 
 
-def register(name: str, goal: Goal, summary: str) -> Callable[[_Build], _Build]:
+def register(
+    name: str, goal: Goal, summary: str, *, most_classes: int | None = None
+) -> Callable[[_Build], _Build]:
     """Decorate a build function to make it known under a name and a goal."""
 
     def add(build: _Build) -> _Build:
-        _generators[name, goal] = Generator(name, goal, build, summary)
+        _generators[name, goal] = Generator(name, goal, build, summary, most_classes)
         return build
 
     return add
