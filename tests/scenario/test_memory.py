@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -61,7 +63,7 @@ def test_quota(total: int | None, per_class: int | None, seen: int, quota: int) 
 def test_budgets_that_make_no_sense() -> None:
     with pytest.raises(UsageError, match="needs a total, a number per class, or both"):
         MemoryBudget(None, None)
-    with pytest.raises(UsageError, match="'per_class' must be 0 or more. Got -1"):
+    with pytest.raises(UsageError, match=r"'per_class' must be 0 or more\. Got -1"):
         MemoryBudget(per_class=-1)
 
 
@@ -100,7 +102,7 @@ def test_the_budget_is_never_exceeded(
         total = 0
     memory = ExemplarMemory(MemoryBudget(total, per_class))
     starts = np.cumsum([0, *sizes])
-    tasks = tuple(tuple(range(a, b)) for a, b in zip(starts, starts[1:], strict=False))
+    tasks = tuple(tuple(range(a, b)) for a, b in pairwise(starts))
     for end in range(1, len(tasks) + 1):
         memory.update(task_of(tasks[:end], each), backwards)
         seen = int(starts[end])

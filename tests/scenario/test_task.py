@@ -33,15 +33,11 @@ def sequences(draw: st.DrawFn) -> ClassSequence:
     order = draw(st.permutations(range(CLASSES)))
     order = order[: draw(st.integers(1, CLASSES))]
     cuts = sorted(draw(st.sets(st.integers(1, len(order) - 1)))) if len(order) > 1 else []
-    return ClassSequence(
-        order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)
-    )
+    return ClassSequence(order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True))
 
 
 @given(sequence=sequences(), everything=st.booleans())
-def test_every_new_label_leads_back_to_its_paint(
-    sequence: ClassSequence, everything: bool
-) -> None:
+def test_every_new_label_leads_back_to_its_paint(sequence: ClassSequence, everything: bool) -> None:
     for end in range(1, len(sequence) + 1):
         prefix = sequence.tasks[:end]
         with SCENARIO.task(prefix, 0, everything=everything) as task:

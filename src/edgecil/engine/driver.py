@@ -56,6 +56,7 @@ def execute(
             on_finished(finished)
     finally:
         executor.close()
+    store.remove_leftovers()  # of workers that died while saving
     return Summary(trained, queue.reused, tuple(failed))
 
 

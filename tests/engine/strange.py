@@ -1,0 +1,90 @@
+"""Learners for the engine's tests: instant ones, and ones that misbehave.
+
+Their configs live here, so that a worker that unpickles one imports this file and knows them all.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from edgecil.methods import Method, Recipe, Setting, register_method
+from edgecil.methods.recipe import PAPER
+from edgecil.scenario.task import Task
+
+
+@dataclass(frozen=True)
+class StrangeConfig:
+    """When to misbehave: at a task of these classes, as long as the file exists."""
+
+    recipe: Recipe = PAPER
+    classes: tuple[int, ...] = (0,)
+    file: str = ""
+
+    def strikes(self, task: Task) -> bool:
+        return set(self.classes) == set(task.classes) and Path(self.file).is_file()
+
+
+@register_method("instant", StrangeConfig, "nearest mean of noisy pixels, in closed form")
+class Instant(Method):
+    """Has no network, no gradient and no head; what it draws depends on the whole prefix."""
+
+    readings = ("nearest", "farthest")
+
+    def __init__(self, config: StrangeConfig, setting: Setting) -> None:
+        super().__init__(setting)
+        self.config = config
+        self.means: list[torch.Tensor] = []
+
+    def learn(self, task: Task) -> None:
+        for label in range(task.known, len(task.seen)):
+            mean = task.pixels[task.labels == label].float().mean(dim=0)
+            noise = torch.randn(mean.shape, generator=task.generator("noise", label))
+            self.means.append(mean + 40.0 * noise)
+        self.seen = task.seen
+
+    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        means = torch.stack(self.means).flatten(1)
+        distances = torch.cdist(pixels.float().flatten(1), means)
+        return {"farthest": distances.argmax(dim=1), "nearest": distances.argmin(dim=1)}
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "means": self.means}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.means = list(state["means"])
+
+
+@register_method("raising", StrangeConfig, "raises")
+class Raising(Instant):
+    def learn(self, task: Task) -> None:
+        if self.config.strikes(task):
+            raise ValueError(f"cannot learn {task.classes}\nbecause it will not")
+        super().learn(task)
+
+
+@register_method("deadly", StrangeConfig, "takes its process with it, and leaves a note")
+class Deadly(Instant):
+    def learn(self, task: Task) -> None:
+        if self.config.strikes(task):
+            Path(self.config.file).with_suffix(".struck").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().learn(task)
+
+
+@register_method("patient", StrangeConfig, "is still learning when the deadly one strikes")
+class Patient(Instant):
+    def learn(self, task: Task) -> None:
+        struck = Path(self.config.file).with_suffix(".struck")
+        deadline = time.monotonic() + 60.0
+        while self.config.strikes(task) and not struck.exists():
+            assert time.monotonic() < deadline, "the deadly one never came"
+            time.sleep(0.01)
+        super().learn(task)

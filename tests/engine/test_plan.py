@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgecil.engine.plan import Node, Plan, parse_prefix, prefix_text
+from edgecil.sequences import ClassSequence, SequenceSpace
+
+
+def test_ninety_sequences_share_their_beginnings() -> None:
+    plan = Plan(["m"], [0], SequenceSpace.equal(6, 3).enumerate())
+    depths = Counter(len(node.prefix) for node in plan)
+    assert depths == {1: 15, 2: 90, 3: 90}
+    assert len(plan) == 195
+    assert len(plan.roots) == 15
+
+
+def test_methods_and_seeds_share_nothing() -> None:
+    sequences = list(SequenceSpace.equal(4, 2).enumerate())
+    plan = Plan(["a", "b"], iter([0, 1, 2]), iter(sequences))
+    assert len(plan) == 2 * 3 * (6 + 6)
+    assert len(plan.roots) == 2 * 3 * 6
+
+
+def test_a_sequence_asked_for_twice_is_trained_once() -> None:
+    sequence = ClassSequence([[0, 1], [2, 3]])
+    assert len(Plan(["m", "m"], [0], [sequence, ClassSequence([[1, 0], [3, 2]])])) == 2
+
+
+def test_a_single_sequence_is_a_chain() -> None:
+    plan = Plan(["m"], [7], [ClassSequence([[2], [0], [1]])])
+    first = Node("m", 7, ((2,),))
+    second, third = Node("m", 7, ((2,), (0,))), Node("m", 7, ((2,), (0,), (1,)))
+    assert list(plan) == [first, second, third]
+    assert plan.roots == [first]
+    assert plan.children(first) == [second]
+    assert list(plan.below(first)) == [second, third]
+    assert (first.parent, third.parent) == (None, second)
+    assert third.path == (first, second, third)
+
+
+@given(data=st.data(), sizes=st.lists(st.integers(1, 2), min_size=1, max_size=3))
+def test_every_node_is_a_prefix_of_what_was_asked_and_comes_after_its_parent(
+    data: st.DataObject, sizes: list[int]
+) -> None:
+    space = list(SequenceSpace(sizes).enumerate())
+    chosen = data.draw(st.lists(st.sampled_from(space), min_size=1))
+    plan = Plan(["m"], [0], chosen)
+    prefixes = {run.tasks[:end] for run in chosen for end in range(1, len(run) + 1)}
+    assert {node.prefix for node in plan} == prefixes
+    assert len(plan) == len(prefixes)
+    order = {node: place for place, node in enumerate(plan)}
+    for node in plan:
+        assert node in plan
+        if node.parent is not None:
+            assert order[node.parent] < order[node]
+            assert node in plan.children(node.parent)
+    assert Node("other", 0, chosen[0].tasks) not in plan
+
+
+@pytest.mark.parametrize(("prefix", "text"), [(((0, 1), (12, 3)), "0 1|12 3"), (((5,),), "5")])
+def test_prefixes_as_text(prefix: tuple[tuple[int, ...], ...], text: str) -> None:
+    assert prefix_text(prefix) == text
+    assert parse_prefix(text) == prefix

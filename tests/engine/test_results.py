@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from edgecil.engine.results import Accuracies, NodeResult, RunResult
+from edgecil.sequences import ClassSequence
+
+# Three tasks with 10, 40 and 50 test images.
+COUNTS = ((9,), (3, 20), (5, 10, 50))
+TOTALS = (10, 40, 50)
+METRICS = Accuracies(COUNTS, TOTALS)
+
+
+def result() -> RunResult:
+    nodes = tuple(
+        NodeResult(
+            {"nme": counts, "head": (0,) * len(counts)}, TOTALS[: len(counts)], 1.5, 100 * place
+        )
+        for place, counts in enumerate(COUNTS, start=1)
+    )
+    return RunResult("icarl", 3, ClassSequence([[0], [1], [2]]), nodes)
+
+
+def test_the_matrix() -> None:
+    nan = np.nan
+    expected = [[90.0, nan, nan], [30.0, 50.0, nan], [50.0, 25.0, 100.0]]
+    np.testing.assert_allclose(METRICS.matrix, expected)
+
+
+def test_metrics_by_hand() -> None:
+    assert METRICS.accuracy == pytest.approx((50 + 25 + 100) / 3)
+    assert METRICS.last == pytest.approx(65.0)
+    assert METRICS.average == pytest.approx((90 + 100 * 23 / 50 + 65) / 3)
+    assert METRICS.forgetting == pytest.approx(((90 - 50) + (50 - 25)) / 2)
+
+
+def test_with_equal_tests_both_final_accuracies_agree() -> None:
+    equal = Accuracies(((4,), (2, 3)), (5, 5))
+    assert equal.accuracy == pytest.approx(equal.last) == pytest.approx(50.0)
+
+
+def test_getting_better_is_negative_forgetting() -> None:
+    assert Accuracies(((1,), (3, 4)), (4, 4)).forgetting == pytest.approx(-50.0)
+
+
+def test_one_task_has_nothing_to_forget() -> None:
+    single = Accuracies(((4,),), (5,))
+    assert single.forgetting is None
+    assert single.accuracy == single.last == single.average == pytest.approx(80.0)
+
+
+def test_the_first_reading_is_the_main_one() -> None:
+    run = result()
+    assert run.readings == ("nme", "head")
+    assert run.reading() == run.reading("nme") == METRICS
+    assert run.accuracy == METRICS.accuracy
+    assert run.reading("head").accuracy == 0.0
+
+
+def test_costs() -> None:
+    assert result().seconds == 4.5
+    assert result().peak_memory == 300
+
+
+def test_a_node_survives_json() -> None:
+    node = result().nodes[-1]
+    assert NodeResult.from_dict(json.loads(json.dumps(node.as_dict()))) == node

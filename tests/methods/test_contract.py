@@ -1,0 +1,184 @@
+"""What every learner that comes with edgecil promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+import torch
+
+from edgecil.engine.work import pack, unpack
+from edgecil.methods import PAPER, Method, get_method, method_names
+from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.scenario import ImageDataset
+from edgecil.scenario.memory import MemoryBudget
+from edgecil.scenario.task import PastDataError, Scenario, Task
+from tests.toys import QUICK, TASKS, Tasks, accuracy, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset()
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=2)  # for what does not depend on learning well
+OURS = [name for name in method_names() if get_method(name).build.__module__.startswith("edgecil.")]
+
+pytestmark = pytest.mark.parametrize("name", OURS)
+
+
+def budget(name: str) -> MemoryBudget | None:
+    return getattr(get_method(name).config(), "memory", None)
+
+
+def images_in(value: object) -> Iterator[torch.Tensor]:
+    """Every stack of images inside a state."""
+    if isinstance(value, torch.Tensor) and value.dtype == torch.uint8 and value.ndim == 4:
+        yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from images_in(item)
+
+
+def learns(name: str, scenario: Scenario, dataset: ImageDataset, tasks: Tasks) -> None:
+    """Nearly all of the first task; of later ones, among ever more classes, more than by chance."""
+    method = build(name, dataset)
+    for end in range(1, len(tasks) + 1):
+        learn(method, scenario, tasks[:end])
+        reached = accuracy(method, scenario, tasks[end - 1])
+        assert reached >= (0.9 if end == 1 else 1.5 / len(method.seen))
+
+
+def test_learns_each_task_as_it_comes(name: str) -> None:
+    learns(name, SCENARIO, DATASET, TASKS)
+
+
+def test_predicts_only_classes_that_it_has_seen(name: str) -> None:
+    method = build(name, DATASET, recipe=BRIEF)
+    everything = SCENARIO.test.pixels
+    for end in range(1, len(TASKS) + 1):
+        learn(method, SCENARIO, TASKS[:end])
+        seen = {class_ for task in TASKS[:end] for class_ in task}
+        for reading in method.readings:
+            predicted = method.predict(everything, reading)
+            assert predicted.shape == (len(everything),)
+            assert set(predicted.tolist()) <= seen
+        assert list(method.read(everything)) == list(method.readings)
+        assert set(method.seen) == seen
+
+
+def test_put_away_and_taken_up_it_goes_on_as_if_nothing_had_happened(name: str) -> None:
+    steady = build(name, DATASET, recipe=BRIEF)
+    for end in range(1, len(TASKS) + 1):
+        before = steady.state()
+        learn(steady, SCENARIO, TASKS[:end])
+        resumed = build(name, DATASET, recipe=BRIEF)
+        if end > 1:
+            resumed.restore(unpack(pack(before)))
+        learn(resumed, SCENARIO, TASKS[:end])
+        assert same(resumed.state(), steady.state())
+        again = build(name, DATASET, recipe=BRIEF)
+        again.restore(unpack(pack(steady.state())))
+        expected = steady.read(SCENARIO.test.pixels)
+        assert same(again.read(SCENARIO.test.pixels), expected)
+        assert same(resumed.read(SCENARIO.test.pixels), expected)
+
+
+def test_learning_more_leaves_an_earlier_state_alone(name: str) -> None:
+    method = build(name, DATASET, recipe=BRIEF)
+    learn(method, SCENARIO, TASKS[:1])
+    state = method.state()
+    kept = pack(state)
+    learn(method, SCENARIO, TASKS[:2])
+    assert same(state, unpack(kept))
+
+
+def test_the_seed_decides_everything(name: str) -> None:
+    states = []
+    for seed in (0, 0, 1):
+        method = build(name, DATASET, recipe=BRIEF, seed=seed)
+        learn_all(method, SCENARIO, TASKS[:2], seed=seed)
+        states.append(method.state())
+    assert same(states[0], states[1])
+    assert not same(states[0], states[2])
+
+
+def test_what_came_before_matters_and_what_comes_after_does_not(name: str) -> None:
+    """The same second task after another first one gets other randomness."""
+    seeds = []
+    for tasks in (((0,), (1,)), ((0,), (1, 2)), ((3,), (1,))):
+        with SCENARIO.task(tasks[:1], 0) as first, SCENARIO.task(tasks, 0) as second:
+            seeds.append((first.seed, second.seed))
+    assert seeds[0][0] == seeds[1][0] != seeds[2][0]
+    assert len({second for _, second in seeds}) == 3
+
+
+def test_a_kept_task_is_of_no_use(name: str) -> None:
+    """A learner that looks back at an old task fails, whatever else it does."""
+    kept: list[Task] = []
+
+    def learn_and_look_back(method: Method, task: Task) -> None:
+        kept.append(task)
+        for old in kept:
+            assert len(old.pixels) == len(old.labels)
+        method.learn(task)
+
+    method = build(name, DATASET, recipe=BRIEF)
+    with SCENARIO.task(TASKS[:1], 0, everything=method.sees_everything) as task:
+        learn_and_look_back(method, task)
+    with (
+        pytest.raises(PastDataError, match=r"Task 1 is over.*memory"),
+        SCENARIO.task(TASKS[:2], 0, everything=method.sees_everything) as task,
+    ):
+        learn_and_look_back(method, task)
+
+
+def test_a_task_brings_its_own_classes_and_no_others(name: str) -> None:
+    method = build(name, DATASET, recipe=BRIEF)
+    with SCENARIO.task(TASKS[:2], 0, everything=method.sees_everything) as task:
+        labels = set(task.labels.tolist())
+    assert labels == ({0, 1, 2, 3} if name == "joint" else {2, 3})
+
+
+def test_keeps_no_more_images_than_its_budget_allows(name: str) -> None:
+    allowed = budget(name)
+    small = {"memory": {"total": 10, "per_class": 4}}
+    method = build(name, DATASET, recipe=BRIEF, settings={} if allowed is None else small)
+    for end, quota in zip(range(1, len(TASKS) + 1), (4, 2, 1), strict=True):
+        learn(method, SCENARIO, TASKS[:end])
+        stacks = list(images_in(unpack(pack(method.state()))))
+        limit = 0 if allowed is None else 10
+        assert sum(len(stack) for stack in stacks) <= limit
+        if allowed is not None:
+            assert [len(stack) for stack in stacks] == [quota] * 2 * end
+
+
+def test_the_global_random_state_is_neither_read_nor_moved(name: str) -> None:
+    states = []
+    for disturbance in (1, 2):
+        torch.manual_seed(disturbance)
+        np.random.seed(disturbance)  # noqa: NPY002
+        before = torch.get_rng_state(), np.random.get_state()[1].tolist()  # noqa: NPY002
+        method = build(name, DATASET, recipe=BRIEF)
+        learn_all(method, SCENARIO, TASKS[:2])
+        method.predict(SCENARIO.test.pixels)
+        assert torch.equal(torch.get_rng_state(), before[0])
+        assert np.random.get_state()[1].tolist() == before[1]  # noqa: NPY002
+        states.append(method.state())
+    assert same(states[0], states[1])
+
+
+def test_unequal_tasks_and_colour_images(name: str) -> None:
+    dataset = toy_dataset(channels=3)
+    learns(name, Scenario(dataset), dataset, ((5,), (0, 2, 4), (1, 3)))
+
+
+def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) -> None:
+    entry = get_method(name)
+    config = entry.config()
+    assert config.recipe == PAPER
+    assert entry.configure(PAPER, PAPER_MEMORY) == config
+    assert budget(name) in (None, MemoryBudget(total=2000, per_class=20))
+    for field in fields(config):
+        with pytest.raises(FrozenInstanceError):
+            setattr(config, field.name, None)
+    assert replace(config) == config
+    assert entry.summary

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from edgecil.errors import UsageError
+from edgecil.methods.distillation import distil
+from edgecil.methods.icarl import ICaRL
+from edgecil.scenario.task import Scenario
+from tests.scenario.test_memory import herd_by_brute_force
+from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
+
+DATASET = toy_dataset(contrast=60)
+SCENARIO = Scenario(DATASET)
+
+
+def icarl(**settings: object) -> ICaRL:
+    method = build("icarl", DATASET, settings=settings)
+    assert isinstance(method, ICaRL)
+    return method
+
+
+def unit(features: torch.Tensor) -> np.ndarray:
+    rows = features.double().numpy()
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_exemplars_are_herded_in_the_new_feature_space() -> None:
+    method = icarl(memory={"per_class": 5})
+    learn_all(method, SCENARIO, TASKS[:2])
+    for label, class_ in enumerate((0, 3, 1, 4)):
+        pixels = SCENARIO.train.only((class_,)).pixels
+        if label >= 2:  # the older ones were chosen by an older network
+            chosen = herd_by_brute_force(unit(method.features(pixels)), 5)
+            assert torch.equal(method.memory.of_class(label), pixels[chosen])
+        kept = {image.numpy().tobytes() for image in method.memory.of_class(label)}
+        assert len(kept) == 5
+        assert kept <= {image.numpy().tobytes() for image in pixels}
+
+
+def test_the_nearest_mean_by_hand() -> None:
+    method = icarl(memory={"per_class": 3})
+    learn_all(method, SCENARIO, TASKS[:2])
+    means = []
+    for label in range(4):
+        mean = unit(method.features(method.memory.of_class(label))).mean(axis=0)
+        means.append(mean / np.linalg.norm(mean))
+    features = unit(method.features(SCENARIO.test.pixels))
+    distances = ((features[:, None, :] - np.array(means)[None]) ** 2).sum(axis=2)
+    assert method.read(SCENARIO.test.pixels)["nme"].tolist() == distances.argmin(axis=1).tolist()
+
+
+def test_head_and_nearest_mean_are_two_readings() -> None:
+    method = icarl()
+    learn_all(method, SCENARIO, TASKS)
+    logits = method.network.head(method.features(SCENARIO.test.pixels))
+    read = method.read(SCENARIO.test.pixels)
+    assert torch.equal(read["head"], logits.argmax(dim=1))
+    assert not torch.equal(read["head"], read["nme"])
+
+
+def test_replaying_exemplars_keeps_old_classes_alive() -> None:
+    replaying, forgetting = icarl(), build("finetune", DATASET)
+    for method in (replaying, forgetting):
+        learn_all(method, SCENARIO, TASKS)
+    old = TASKS[0] + TASKS[1]
+    assert accuracy(replaying, SCENARIO, old) >= accuracy(forgetting, SCENARIO, old) + 0.2
+
+
+def test_training_data_are_the_task_and_the_exemplars() -> None:
+    method = icarl(memory={"per_class": 4})
+    learn(method, SCENARIO, TASKS[:1])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        pixels, labels = method.training_data(task)
+        assert torch.equal(pixels[:24], task.pixels)
+        assert labels[:24].tolist() == task.labels.tolist()
+    assert labels[24:].tolist() == [0] * 4 + [1] * 4
+    assert torch.equal(pixels[28:], method.memory.of_class(1))
+
+
+def test_the_loss_is_cross_entropy_and_distillation_of_the_network_before() -> None:
+    method = icarl(temperature=2.0)
+    learn(method, SCENARIO, TASKS[:1])
+    before = copy.deepcopy(method.network)
+    images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0, 1, 2, 3, 3])
+    logits = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.begin(task)
+        method.network.head.grow(2, torch.Generator().manual_seed(0))
+        found = method.loss(logits, labels, images, task)
+    expected = torch.nn.functional.cross_entropy(logits, labels)
+    expected = expected + distil(logits[:, :2], before(images), 2.0)
+    assert found.item() == pytest.approx(expected.item())
+
+
+def test_a_memory_too_small_for_its_classes_is_refused_before_training() -> None:
+    method = icarl(memory={"total": 3})
+    learn(method, SCENARIO, TASKS[:1])
+    with pytest.raises(UsageError, match="3 in total leaves none with 4 classes"):
+        learn(method, SCENARIO, TASKS[:2])

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import torch
+
+from edgecil.methods.joint import Joint
+from edgecil.scenario.task import Scenario
+from tests.toys import TASKS, Tasks, accuracy, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset()
+SCENARIO = Scenario(DATASET)
+
+
+def given(tasks: Tasks) -> dict[bytes, int]:
+    """Every image that the last task brings, with its original class."""
+    with SCENARIO.task(tasks, 0, everything=Joint.sees_everything) as task:
+        classes = torch.tensor(task.seen)[task.labels].tolist()
+        return {
+            image.numpy().tobytes(): class_
+            for image, class_ in zip(task.pixels, classes, strict=True)
+        }
+
+
+def test_sees_every_image_of_every_class_so_far() -> None:
+    everything = {
+        image.tobytes(): label
+        for image, label in zip(DATASET.train.pixels, DATASET.train.labels.tolist(), strict=True)
+    }
+    assert given(TASKS) == everything
+    assert given(TASKS[:2]) == {
+        image: label for image, label in everything.items() if label in (0, 3, 1, 4)
+    }
+
+
+def test_the_order_of_tasks_does_not_change_which_images_it_gets() -> None:
+    assert given(((2, 5), (0, 3), (1, 4))) == given(TASKS)
+
+
+def test_starts_over_at_every_task() -> None:
+    """What it had learnt before leaves no trace."""
+    seasoned, fresh = build("joint", DATASET), build("joint", DATASET)
+    learn_all(seasoned, SCENARIO, TASKS)
+    learn(fresh, SCENARIO, TASKS)
+    assert same(seasoned.state(), fresh.state())
+
+
+def test_forgets_nothing() -> None:
+    method = build("joint", DATASET)
+    learn_all(method, SCENARIO, TASKS)
+    assert all(accuracy(method, SCENARIO, task) >= 0.9 for task in TASKS)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+
+import pytest
+
+from edgecil.backbones import backbone_names
+from edgecil.errors import UsageError
+from edgecil.methods import PAPER, Recipe, get_recipe
+from edgecil.scenario.memory import MemoryBudget
+
+
+def test_the_paper_recipe_is_as_published() -> None:
+    assert get_recipe("paper", "resnet32") == (PAPER, MemoryBudget(total=2000, per_class=20))
+    assert (PAPER.epochs, PAPER.batch_size) == (170, 128)
+    assert (PAPER.learning_rate, PAPER.momentum, PAPER.weight_decay) == (0.1, 0.9, 5e-4)
+    assert (PAPER.schedule, PAPER.milestones, PAPER.decay) == ("steps", (60, 120, 170), 0.1)
+
+
+def test_steps_fall_at_the_milestones() -> None:
+    epochs = (0, 59, 60, 119, 120, 169)
+    expected = [0.1, 0.1, 0.01, 0.01, 0.001, 0.001]
+    assert [PAPER.rate(epoch) for epoch in epochs] == pytest.approx(expected)
+
+
+def test_cosine_falls_from_the_first_rate_towards_zero() -> None:
+    recipe = Recipe(epochs=4, learning_rate=0.2, schedule="cosine")
+    expected = [0.2, 0.1 * (1 + 0.5**0.5), 0.1, 0.1 * (1 - 0.5**0.5)]
+    assert [recipe.rate(epoch) for epoch in range(4)] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("backbone", backbone_names())
+def test_every_backbone_has_a_fast_recipe(backbone: str) -> None:
+    recipe, memory = get_recipe("fast", backbone)
+    assert recipe.epochs < PAPER.epochs
+    assert memory.quota(6) >= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epochs": 0}, "epochs >= 1"),
+        ({"batch_size": 0}, "batch_size >= 1"),
+        ({"learning_rate": 0.0}, "learning_rate > 0"),
+        ({"learning_rate": nan}, "learning_rate > 0"),
+        ({"schedule": "linear"}, "Unknown schedule 'linear'"),
+        ({"augment": ("crop", "flop")}, "Unknown augmentation step 'flop'. Did you mean 'flip'"),
+    ],
+)
+def test_nonsense_is_refused_before_any_training(change: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message.replace("?", r"\?")):
+        replace(PAPER, **change)  # type: ignore[arg-type]
+
+
+def test_unknown_recipes_and_backbones_without_one() -> None:
+    with pytest.raises(UsageError, match="Unknown recipe 'quick'"):
+        get_recipe("quick", "resnet32")
+    with pytest.raises(UsageError, match="no fast recipe for backbone 'vit'"):
+        get_recipe("fast", "vit")

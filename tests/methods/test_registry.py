@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from edgecil.errors import UsageError
+from edgecil.methods import PAPER, get_method, method_names
+from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.scenario.memory import MemoryBudget
+
+
+def test_the_four_learners_are_known() -> None:
+    assert {"finetune", "joint", "ewc", "icarl"} <= set(method_names())
+
+
+def test_unknown_methods_are_named_with_their_neighbours() -> None:
+    with pytest.raises(UsageError, match=r"Unknown method 'icral'\. Did you mean 'icarl'"):
+        get_method("icral")
+
+
+def test_published_hyper_parameters() -> None:
+    ewc, icarl = get_method("ewc").config(), get_method("icarl").config()
+    assert (ewc.strength, ewc.fisher_cap) == (1000.0, 1e-4)
+    assert (icarl.temperature, icarl.memory) == (2.0, MemoryBudget(2000, 20))
+
+
+def test_settings_change_what_they_name_and_nothing_else() -> None:
+    icarl = get_method("icarl")
+    changed = icarl.configure(
+        PAPER,
+        PAPER_MEMORY,
+        {
+            "temperature": 3,
+            "memory": {"per_class": 5},
+            "recipe": {"milestones": [10, 20], "augment": []},
+        },
+    )
+    recipe = replace(PAPER, milestones=(10, 20), augment=())
+    assert changed == replace(
+        icarl.config(), temperature=3.0, memory=MemoryBudget(2000, 5), recipe=recipe
+    )
+    assert type(changed.temperature) is float
+
+
+def test_a_recipe_brings_its_memory_to_those_who_keep_images() -> None:
+    small = MemoryBudget(100, 3)
+    assert get_method("icarl").configure(PAPER, small).memory == small
+    assert get_method("ewc").configure(PAPER, small) == get_method("ewc").config()
+
+
+def test_a_budget_may_be_without_one_of_its_limits() -> None:
+    changed = get_method("icarl").configure(PAPER, PAPER_MEMORY, {"memory": {"per_class": None}})
+    assert changed.memory == MemoryBudget(2000, None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temprature": 1.0}, "Unknown setting of icarl 'temprature'. Did you mean 'temperature'"),
+        ({"memory": {"totl": 1}}, "Unknown setting of icarl.memory 'totl'"),
+        ({"temperature": "hot"}, r"icarl.temperature takes a float. Got 'hot' \(str\)"),
+        ({"temperature": None}, "icarl.temperature must have a value"),
+        ({"memory": 20}, "icarl.memory takes a MemoryBudget"),
+        ({"memory": {"total": True}}, "icarl.memory.total takes a int. Got True"),
+        ({"memory": {"total": 2.5}}, "icarl.memory.total takes a int. Got 2.5"),
+        ({"memory": {"total": -1}}, "'total' must be 0 or more. Got -1"),
+        ({"recipe": {"augment": "flip"}}, "icarl.recipe.augment takes a tuple"),
+        ({"recipe": {"milestones": ["60"]}}, r"icarl.recipe.milestones\[\] takes a int"),
+        ({"recipe": {"epochs": None}}, "icarl.recipe.epochs must have a value"),
+    ],
+)
+def test_wrong_names_and_kinds_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        get_method("icarl").configure(PAPER, PAPER_MEMORY, settings)

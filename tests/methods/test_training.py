@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.training import fit, in_batches
+from edgecil.scenario.task import Scenario, Task
+from tests.toys import toy_dataset, toy_setting
+
+DATASET = toy_dataset(train=3)
+SETTING = toy_setting(DATASET)
+PLAIN = Recipe(
+    epochs=3, learning_rate=1.0, batch_size=4, momentum=0.0, weight_decay=0.0, augment=()
+)
+
+
+def with_task(classes: tuple[int, ...] = (0, 1, 2)) -> Task:
+    scenario = Scenario(DATASET)
+    with scenario.task((classes,), 0) as task:
+        return Task((classes,), task.pixels, task.labels, task.seed)
+
+
+def watch(
+    recipe: Recipe, *, count: int = 9, stage: str = "learn"
+) -> tuple[torch.nn.Parameter, list[tuple[torch.Tensor, torch.Tensor]]]:
+    """Fit one weight by a loss whose gradient is 1; also every batch that the loss saw."""
+    task, weight, batches = with_task(), torch.nn.Parameter(torch.zeros(1)), []
+
+    def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        batches.append((images, labels))
+        return weight.sum()
+
+    data = task.pixels[:count], torch.arange(count)
+    fit([weight], data, loss, recipe, task, SETTING, stage=stage)
+    return weight, batches
+
+
+def test_the_rate_follows_the_recipe() -> None:
+    recipe = replace(PLAIN, milestones=(1, 2), decay=0.5)
+    weight, batches = watch(recipe)
+    assert len(batches) == 6
+    assert weight.item() == pytest.approx(-2 * (1.0 + 0.5 + 0.25))
+
+
+def test_momentum_and_weight_decay_are_used() -> None:
+    weight, _ = watch(replace(PLAIN, epochs=1, learning_rate=0.1, momentum=0.5, weight_decay=0.1))
+    first = -0.1 * 1.0
+    velocity = 0.5 * 1.0 + (1.0 + 0.1 * first)
+    assert weight.item() == pytest.approx(first - 0.1 * velocity)
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(8, [4, 4]), (9, [4, 5]), (6, [4, 2]), (1, [1])])
+def test_no_batch_of_one_image_unless_there_is_but_one(count: int, sizes: list[int]) -> None:
+    _, batches = watch(replace(PLAIN, epochs=1), count=count)
+    assert [len(labels) for _, labels in batches] == sizes
+
+
+def test_every_epoch_sees_every_image_once_in_an_order_of_its_own() -> None:
+    _, batches = watch(PLAIN)
+    orders = [
+        torch.cat([labels for _, labels in batches[start : start + 2]]).tolist()
+        for start in (0, 2, 4)
+    ]
+    assert all(sorted(order) == list(range(9)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3
+
+
+def test_labels_stay_with_their_images() -> None:
+    task = with_task()
+    _, batches = watch(PLAIN)
+    prepared = in_batches(lambda images: images, task.pixels, SETTING)
+    for images, labels in batches:
+        assert torch.equal(images, prepared[labels])
+
+
+def test_task_and_stage_decide_the_randomness_and_nothing_else_does() -> None:
+    recipe = replace(PLAIN, augment=("crop:2", "flip"))
+    one, again, other = (watch(recipe, stage=stage)[1] for stage in ("learn", "learn", "tune"))
+    assert all(torch.equal(a[0], b[0]) for a, b in zip(one, again, strict=True))
+    assert not all(torch.equal(a[0], b[0]) for a, b in zip(one, other, strict=True))
+
+
+def test_frozen_parameters_stay() -> None:
+    task, weights = with_task(), [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    weights[1].requires_grad_(False)
+    fit(
+        weights,
+        (task.pixels, task.labels),
+        lambda images, labels: weights[0].sum() + weights[1].sum(),
+        PLAIN,
+        task,
+        SETTING,
+    )
+    assert weights[0].item() < 0.0
+    assert weights[1].item() == 0.0
+
+
+def test_prediction_joins_batches_in_order_and_keeps_no_graph(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("edgecil.methods.training._PREDICT_BATCH", 4)
+    task, weight = with_task(), torch.ones(1, requires_grad=True)
+    sizes = []
+
+    def compute(images: torch.Tensor) -> torch.Tensor:
+        sizes.append(len(images))
+        return weight * images.mean(dim=(1, 2, 3))
+
+    rows = in_batches(compute, task.pixels, SETTING)
+    assert sizes == [4, 4, 1]
+    assert not rows.requires_grad
+    pixels = task.pixels.double() / 255
+    expected = ((pixels - SETTING.mean[0]) / SETTING.std[0]).mean(dim=(1, 2, 3))
+    assert rows.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
