@@ -46,7 +46,7 @@ class Objective:
             raise UsageError(
                 f"Objective weights must be a K x K matrix. Got shape {weights.shape} instead."
             )
-        near = 1e-6 * np.abs(weights).max(initial=0.0)
+        near = 1e-5 * np.abs(weights).max(initial=0.0)
         if not np.isfinite(weights).all() or not np.allclose(weights, weights.T, 0.0, near):
             raise UsageError("Objective weights must be finite and symmetric.")
         weights = (weights + weights.T) / 2
