@@ -35,6 +35,29 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Be the only process at work in a directory; a second one is told at once.
+
+    The lock ends with the process that holds it, however that ends.
+    """
+    import fcntl
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        file = (directory / "lock").open("w")
+    except OSError as error:
+        raise EdgecilError(f"Cannot use {directory}: {error.strerror or error}.") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise EdgecilError(
+                f"Another run is at work in {directory}; wait for it, or use another directory."
+            ) from error
+        yield
+
+
 def cache_directory() -> Path:
     """Where computed embeddings are kept: $EDGECIL_CACHE, else edgecil/ in the user's cache."""
     if given := os.environ.get("EDGECIL_CACHE"):

@@ -30,6 +30,7 @@ from edgecil.scenario.task import Scenario
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import SimilarityMatrix, read_similarity, text_similarity
+from edgecil.storage import locked
 
 
 @dataclass(frozen=True)
@@ -76,20 +77,21 @@ def run(
         The open store, and what was done.
     """
     prepared = prepare(config)
-    if fresh:
-        _clear(Path(out))
-    store = Store(out)
-    try:
-        store.settle(prepared.identity)
-        for name, runs in prepared.sequences.items():
-            store.add_sequences(name, runs)
-        on_start(prepared, store)
-        count = max(1, cores() // config.threads) if workers is None else workers
-        place = get_executor(executor, prepared.workplace, workers=count, address=address)
-        return store, execute(prepared.plan, store, place, on_finished)
-    except BaseException:
-        store.close()
-        raise
+    with locked(Path(out)):
+        if fresh:
+            _clear(Path(out))
+        store = Store(out)
+        try:
+            store.settle(prepared.identity)
+            for name, runs in prepared.sequences.items():
+                store.add_sequences(name, runs)
+            on_start(prepared, store)
+            count = max(1, cores() // config.threads) if workers is None else workers
+            place = get_executor(executor, prepared.workplace, workers=count, address=address)
+            return store, execute(prepared.plan, store, place, on_finished)
+        except BaseException:
+            store.close()
+            raise
 
 
 def prepare(config: RunConfig) -> Prepared:
