@@ -155,7 +155,10 @@ def test_when_everything_fails_there_are_no_numbers(cli: Cli, toy: Path) -> None
         "method": "raising",
         "protocol": "enumerate",
         "sequences": [],
-        **dict.fromkeys(("mean", "std", "min", "max")),
+        "expected": 1,
+        "found": 0,
+        "failed": [{"label": "all-1", "seed": 0, "error": "ValueError: cannot learn (0, 1, 2, 3)"}],
+        **dict.fromkeys(("mean", "std", "min", "max", "seed_std")),
     }
     assert run(cli, toy, *words).code == 1
 
@@ -175,14 +178,14 @@ def test_the_command_line_wins_over_the_file(cli: Cli, toy: Path) -> None:
     assert (from_file["method"], from_file["protocol"]) == ("finetune", "latin")
     assert [len(task) for task in from_file["sequences"][0]["tasks"]] == [2, 1, 1]
     assert {row["seed"] for row in from_file["sequences"]} == {0, 1}
-    more = ("--tasks", 2, "--method", "instant", "--eval", "random", "--seeds", 1, "--epochs", 1)
+    more = ("--tasks", 2, "--method", "ewc", "--eval", "random", "--seeds", 1, "--epochs", 1)
     answer = cli(*words, "--out", "line", *more).json
-    assert (answer["method"], answer["protocol"]) == ("instant", "random")
+    assert (answer["method"], answer["protocol"]) == ("ewc", "random")
     assert [len(task) for task in answer["sequences"][0]["tasks"]] == [2, 2]
     assert {row["seed"] for row in answer["sequences"]} == {0}
     store = Store("line")
-    assert store.settings()["method instant"]["recipe"]["epochs"] == 1
-    assert store.settings()["method instant"]["recipe"]["learning_rate"] == 0.01
+    assert store.settings()["method ewc"]["recipe"]["epochs"] == 1
+    assert store.settings()["method ewc"]["recipe"]["learning_rate"] == 0.01
     store.close()
 
 
@@ -288,5 +291,5 @@ def test_progress_on_a_terminal(cli: Cli, toy: Path, monkeypatch: pytest.MonkeyP
     answer = run(cli, toy, "instant", "--json")
     assert len(answer.json["sequences"]) == 6
     assert len(notes) == 12
-    assert "6/6 sequences, A(O) " in notes[-1]
+    assert "6/6 sequences, instant A(O) " in notes[-1]
     assert "per minute" in notes[-1]

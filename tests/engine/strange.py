@@ -14,8 +14,7 @@ from typing import Any
 
 import torch
 
-from edgecil.methods import Method, Recipe, Setting, register_method
-from edgecil.methods.recipe import PAPER
+from edgecil.methods import Method, Setting, register_method
 from edgecil.scenario.task import Task
 
 
@@ -23,7 +22,6 @@ from edgecil.scenario.task import Task
 class StrangeConfig:
     """When to misbehave: at a task of these classes, as long as the file exists."""
 
-    recipe: Recipe = PAPER
     classes: tuple[int, ...] = (0,)
     file: str = ""
 

@@ -45,7 +45,7 @@ def test_names_are_taken_once() -> None:
     ("text", "error", "message"),
     [
         ("methods = [", DataError, "run.toml is not valid TOML"),
-        ("method = 'icarl'", UsageError, "'method'. Did you mean 'methods'"),
+        ("metods = 'icarl'", UsageError, "'metods'. Did you mean 'methods'"),
     ],
 )
 def test_files_that_cannot_be_used(

@@ -116,12 +116,12 @@ def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None
     assert summary == Summary(195 - 2, 0, (broken,))
     assert len(told) == 194
     assert store.failures() == {broken: ("ValueError: no", "story")}
-    assert set(plan) - set(store.done()) == {broken, *plan.below(broken)}
+    assert set(plan) - set(store.done()) == {broken, *plan.children(broken)}
     assert len(states(store)) == 1, "its parent's state is still needed"
 
     repaired = Fake(store)
     assert execute(plan, store, repaired) == Summary(2, 193, ())
-    assert repaired.trained == [broken, *plan.below(broken)]
+    assert repaired.trained == [broken, *plan.children(broken)]
     assert store.failures() == {}
     assert states(store) == []
 
@@ -167,7 +167,7 @@ def test_a_state_that_is_gone_is_made_again_and_finished_nodes_stay(store: Store
 
 def test_what_a_dying_worker_left_behind_is_removed(store: Store) -> None:
     def leave(finished: Finished) -> None:
-        (store.directory / "states" / ".half.pt.x7").write_bytes(b"ha")
+        (store.directory / "states" / f".{'0' * 32}.pt.x7").write_bytes(b"ha")
 
     execute(Plan(["m"], [0], ENUMERATION[:1]), store, Fake(store), leave)
     assert states(store) == []

@@ -37,7 +37,6 @@ def test_a_single_sequence_is_a_chain() -> None:
     assert list(plan) == [first, second, third]
     assert plan.roots == [first]
     assert plan.children(first) == [second]
-    assert list(plan.below(first)) == [second, third]
     assert (first.parent, third.parent) == (None, second)
     assert third.path == (first, second, third)
 

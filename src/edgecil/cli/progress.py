@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from edgecil.engine.executors import Finished
+    from edgecil.engine.plan import Node
+    from edgecil.engine.results import NodeResult
     from edgecil.engine.run import Prepared
     from edgecil.engine.store import Store
 
@@ -21,7 +23,7 @@ class Progress:
         self._task: Any = None
         self._leaves: set[Any] = set()
         self._sequences = 0
-        self._range: list[float] = []
+        self._found: dict[str, list[float]] = {}
         self._begun = time.monotonic()
         self._ended = 0
 
@@ -46,9 +48,11 @@ class Progress:
         from rich.progress import Progress as Bar
 
         plan = prepared.plan
-        done = set(store.done()) & set(plan)
+        wanted = set(plan)
+        done = {node: result for node, result in store.done().items() if node in wanted}
         self._leaves = {node for node in plan if not plan.children(node)}
-        self._sequences = len(done & self._leaves)
+        for node, result in done.items():
+            self._note(node, result)
         self._bar = Bar(
             TextColumn("tasks"),
             BarColumn(),
@@ -65,15 +69,21 @@ class Progress:
         """Count a node that has ended."""
         if self._bar is None:
             return
-        result = finished.outcome.result
-        if result is not None and finished.job.node in self._leaves:
-            self._sequences += 1
-            correct = next(iter(result.correct.values()))
-            shares = [right / total for right, total in zip(correct, result.totals, strict=True)]
-            self._range.append(100.0 * sum(shares) / len(shares))
+        node = finished.job.node
+        if finished.outcome.result is not None:
+            self._note(node, finished.outcome.result)
         self._ended += 1
         rate = 60.0 * self._ended / max(time.monotonic() - self._begun, 1e-9)
         told = f"{rate:.0f} per minute, {self._sequences}/{len(self._leaves)} sequences"
-        if self._range:
-            told += f", A(O) {min(self._range):.1f} to {max(self._range):.1f}"
+        found = self._found.get(node.method)
+        if found:
+            told += f", {node.method} A(O) {min(found):.1f} to {max(found):.1f}"
         self._bar.update(self._task, advance=1, note=told)
+
+    def _note(self, node: Node, result: NodeResult) -> None:
+        """Remember the A(O) of a whole sequence."""
+        if node in self._leaves:
+            self._sequences += 1
+            correct = next(iter(result.correct.values()))
+            shares = [right / total for right, total in zip(correct, result.totals, strict=True)]
+            self._found.setdefault(node.method, []).append(100.0 * sum(shares) / len(shares))

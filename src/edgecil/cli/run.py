@@ -16,7 +16,7 @@ from edgecil.errors import EdgecilError
 
 if TYPE_CHECKING:
     from edgecil.engine import RunConfig, RunResult, Summary
-    from edgecil.engine.plan import Prefix
+    from edgecil.engine.plan import Node, Prefix
     from edgecil.sequences import LabelledSequence
 
 NAME = "run"
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--classes-seed", type=int, metavar="S", help="draw the N classes instead")
     what.add_argument("--class-ids", metavar="A,B,…", help="exactly these classes")
     what.add_argument(
-        "--download", action="store_true", default=None, help="fetch the dataset (CIFAR-100)"
+        "--download", action=argparse.BooleanOptionalAction, help="fetch the dataset (CIFAR-100)"
     )
     add_space_options(parser)
     what.add_argument("--eval", dest="protocols", metavar="P,Q", help="protocols (default: edge)")
@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--template", metavar="TEXT", help="prompt around a name")
     what.add_argument("--similarity", metavar="FILE", help="a matrix instead of an encoder")
     how = parser.add_argument_group("how")
-    how.add_argument("--backbone", metavar="NAME", help="network (default: resnet-tiny)")
+    how.add_argument("--backbone", metavar="NAME", help="resnet-tiny (default), resnet32, resnet18")
     how.add_argument("--recipe", metavar="NAME", help="fast (default) or paper")
     how.add_argument("--epochs", type=int, metavar="E", help="instead of the recipe's")
     how.add_argument(
@@ -83,8 +83,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--image-size", type=int, metavar="PX", help="resize image files")
     how.add_argument("--device", metavar="NAME", help="auto (default), cpu, cuda, mps")
-    how.add_argument("--half", action="store_true", default=None, help="mixed precision on CUDA")
-    how.add_argument("--compile", action="store_true", default=None, help="torch.compile")
+    how.add_argument(
+        "--half", action=argparse.BooleanOptionalAction, help="mixed precision on CUDA"
+    )
+    how.add_argument("--compile", action=argparse.BooleanOptionalAction, help="torch.compile")
     how.add_argument("--threads", type=int, metavar="T", help="per worker (default: 1)")
     how.add_argument("--workers", type=int, metavar="W", help="nodes at a time (default: cores)")
     how.add_argument("--executor", default="local", metavar="NAME", help="local (default) or ray")
@@ -102,8 +104,10 @@ def run(args: argparse.Namespace) -> None:
     from edgecil.cli.progress import Progress
     from edgecil.engine import build_config, prefix_text, read_config
     from edgecil.engine import run as train
-    from edgecil.engine.loggers import write_jsonl, write_tensorboard
+    from edgecil.engine.loggers import require_tensorboard, write_jsonl, write_tensorboard
 
+    if args.tensorboard is not None:
+        require_tensorboard()
     config = build_config(_merge(args, {} if args.config is None else read_config(args.config)))
     progress = Progress()
     try:
@@ -123,15 +127,15 @@ def run(args: argparse.Namespace) -> None:
         raise
     with closing(store):
         results, failures = store.runs(), store.failures()
-        tables = _tables(store.sequences(), results, config)
-    if args.jsonl is not None:
-        write_jsonl(results.values(), Path(args.jsonl))
-    if args.tensorboard is not None:
-        write_tensorboard(results.values(), Path(args.tensorboard))
+        tables = _tables(store.sequences(), results, failures, config)
     if args.json:
         print_json(tables[0] if len(tables) == 1 else {"results": tables})
     else:
         _show(tables, summary, args.out)
+    if args.jsonl is not None:
+        write_jsonl(results.values(), Path(args.jsonl))
+    if args.tensorboard is not None:
+        write_tensorboard(results.values(), Path(args.tensorboard))
     if summary.failed:
         first = summary.failed[0]
         raise EdgecilError(
@@ -146,6 +150,9 @@ def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     values = dict(config)
     if any(getattr(args, name) is not None for name in ("tasks", "increment", "sizes")):
         for name in ("tasks", "base", "increment", "sizes"):
+            values.pop(name, None)
+    if args.classes is not None or args.class_ids is not None:
+        for name in ("classes", "classes_seed", "class_ids"):
             values.pop(name, None)
     for name in _FROM_COMMAND_LINE:
         if getattr(args, name) is not None:
@@ -163,27 +170,58 @@ def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
 def _tables(
     sequences: dict[str, list[LabelledSequence]],
     results: dict[tuple[str, int, Prefix], RunResult],
+    failures: dict[Node, tuple[str, str]],
     config: RunConfig,
 ) -> list[dict[str, Any]]:
-    """Per method and protocol: every sequence, and the paper's statistics of A(O)."""
+    """Per method and protocol: every run, what failed, and statistics of A(O) over sequences.
+
+    With several training seeds a sequence counts by its mean; `seed_std` is the spread that
+    remains within sequences.
+    """
     import numpy as np
 
     tables = []
     for method in config.methods:
         for protocol in config.protocols:
-            keys = [
+            asked = [
                 (labelled.label, (method, seed, labelled.sequence.tasks))
                 for labelled in sequences[protocol]
                 for seed in range(config.seeds)
             ]
-            rows = [_row(label, results[key]) for label, key in keys if key in results]
-            found = np.array([row["accuracy"] for row in rows])
-            statistics = {
-                name: float(getattr(found, name)()) if len(found) else None
-                for name in ("mean", "std", "min", "max")
-            }
-            tables.append({"method": method, "protocol": protocol, "sequences": rows, **statistics})
+            rows = [_row(label, results[key]) for label, key in asked if key in results]
+            by_label: dict[str, list[float]] = {}
+            for row in rows:
+                by_label.setdefault(row["label"], []).append(row["accuracy"])
+            found = np.array([np.mean(values) for values in by_label.values()])
+            within = [np.var(values) for values in by_label.values()]
+            tables.append(
+                {
+                    "method": method,
+                    "protocol": protocol,
+                    "sequences": rows,
+                    "expected": len(sequences[protocol]),
+                    "found": len(by_label),
+                    "failed": _failed(method, sequences[protocol], failures),
+                    **{
+                        name: float(getattr(found, name)()) if len(found) else None
+                        for name in ("mean", "std", "min", "max")
+                    },
+                    "seed_std": float(np.sqrt(np.mean(within))) if config.seeds > 1 else None,
+                }
+            )
     return tables
+
+
+def _failed(
+    method: str, runs: list[LabelledSequence], failures: dict[Node, tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """The protocol's runs that a failed training is part of, with its error."""
+    return [
+        {"label": run.label, "seed": node.seed, "error": error}
+        for run in runs
+        for node, (error, _) in failures.items()
+        if node.method == method and run.sequence.tasks[: len(node.prefix)] == node.prefix
+    ]
 
 
 def _row(label: str, result: RunResult) -> dict[str, Any]:
@@ -206,10 +244,12 @@ def _row(label: str, result: RunResult) -> dict[str, Any]:
 def _show(tables: list[dict[str, Any]], summary: Summary, out: str) -> None:
     rows = []
     for table in tables:
-        some = table["sequences"]
-        if some:
+        found, expected = table["found"], table["expected"]
+        numbers = ["n/a"] * 4
+        if found:
             numbers = [f"{table[name]:.2f}" for name in ("mean", "std", "min", "max")]
-            rows.append((table["method"], table["protocol"], str(len(some)), *numbers))
+        count = str(found) if found == expected else f"{found} of {expected}"
+        rows.append((table["method"], table["protocol"], count, *numbers))
     columns = ("method", "protocol", "sequences", "mean A(O)", "std", "min", "max")
     print_table(columns, rows, right=columns[2:])
     console().print(
@@ -220,5 +260,5 @@ def _show(tables: list[dict[str, Any]], summary: Summary, out: str) -> None:
 
 def _again() -> str:
     """This command, without what would make it start over."""
-    words = [word for word in sys.argv[1:] if word == "--" or not "--fresh".startswith(word)]
+    words = [word for word in sys.argv[1:] if len(word) < 3 or not "--fresh".startswith(word)]
     return "edgecil " + " ".join(shlex.quote(word) for word in words)

@@ -91,7 +91,7 @@ class RunConfig:
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The settings in a TOML file, by the names of :class:`RunConfig`."""
+    """The settings in a TOML file, by the names of :class:`RunConfig`, or `method` and `eval`."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -103,6 +103,9 @@ def read_config(path: str | Path) -> dict[str, Any]:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path} is not valid TOML: {error}.") from error
+    for option, name in (("method", "methods"), ("eval", "protocols")):
+        if option in data:
+            data[name] = data.pop(option)
     known = [entry.name for entry in fields(RunConfig)]
     for name in data:
         if name not in known:

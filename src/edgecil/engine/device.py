@@ -18,7 +18,7 @@ def choose_device(name: str) -> str:
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).split("\n")[0].rstrip(".")
+        reason = str(error).split("\n")[0].split(". ")[0].rstrip(".")
         raise UsageError(f"Device {name!r} cannot be used here: {reason}.") from error
     return name
 

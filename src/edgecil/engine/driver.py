@@ -53,6 +53,8 @@ def execute(
             else:
                 store.record_failure(node, outcome.error or "", outcome.trace or "")
                 failed.append(node)
+                if outcome.damaged and node.parent is not None:
+                    store.state_path(node.parent).unlink(missing_ok=True)
             on_finished(finished)
     finally:
         executor.close()

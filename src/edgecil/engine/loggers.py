@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +39,31 @@ def write_jsonl(results: Iterable[RunResult], path: Path) -> None:
             file.write((json.dumps(result_row(result)) + "\n").encode())
 
 
-def write_tensorboard(results: Iterable[RunResult], directory: Path) -> None:
-    """TensorBoard event files: the accuracy after each task, one run per method and sequence."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
+def require_tensorboard() -> None:
+    """Say in one sentence how to get TensorBoard, where it is missing."""
+    if find_spec("tensorboard") is None:
         raise PrerequisiteError(
             "TensorBoard event files need TensorBoard: run pip install tensorboard."
-        ) from error
+        )
+
+
+def write_tensorboard(results: Iterable[RunResult], directory: Path) -> None:
+    """TensorBoard event files: the accuracy after each task, one run per method and sequence.
+
+    A run's folder is named by a hash of its sequence, which is in it as a text; files of an
+    earlier call are replaced.
+    """
+    require_tensorboard()
+    from torch.utils.tensorboard import SummaryWriter
+
     for result in results:
-        name = f"{result.method}/seed{result.seed}/{prefix_text(result.sequence.tasks)}"
-        with SummaryWriter(str(directory / name.replace("|", "_").replace(" ", "-"))) as writer:
+        sequence = prefix_text(result.sequence.tasks)
+        key = hashlib.sha256(sequence.encode()).hexdigest()[:12]
+        folder = directory / result.method / f"seed{result.seed}" / key
+        for old in folder.glob("events.out.tfevents.*"):
+            old.unlink()
+        with SummaryWriter(str(folder)) as writer:
+            writer.add_text("sequence", sequence)
             for step, node in enumerate(result.nodes):
                 for reading, correct in node.correct.items():
                     seen = sum(node.totals)

@@ -68,12 +68,6 @@ class Plan:
         """The nodes that go on from this one."""
         return self._children[node]
 
-    def below(self, node: Node) -> Iterator[Node]:
-        """Every node that needs this one, directly or not."""
-        for child in self._children[node]:
-            yield child
-            yield from self.below(child)
-
 
 def prefix_text(prefix: Prefix) -> str:
     """A prefix as people and databases read it: `0 1|2 3|4 5`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,12 +51,14 @@ class RunResult:
         seed: of the run.
         sequence: the classes, task by task.
         nodes: results after each task, first task first.
+        versions: of edgecil and torch.
     """
 
     method: str
     seed: int
     sequence: ClassSequence
     nodes: tuple[NodeResult, ...]
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def readings(self) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from edgecil.engine.device import choose_device, cores
 from edgecil.engine.driver import Summary, execute
 from edgecil.engine.executors import Finished, get_executor
 from edgecil.engine.plan import Plan
-from edgecil.engine.store import Store
+from edgecil.engine.store import Store, clear
 from edgecil.engine.work import Workplace
 from edgecil.errors import UsageError
 from edgecil.methods import Setting, get_method, get_recipe
@@ -66,7 +66,7 @@ def run(
     Args:
         config: what to run.
         out: the run directory.
-        workers: nodes at a time; by default one per `threads` cores.
+        workers: nodes at a time; by default one per `threads` cores, or one on a GPU.
         executor: `local` or `ray`.
         address: of a Ray cluster.
         fresh: forget what the directory holds.
@@ -77,17 +77,19 @@ def run(
         The open store, and what was done.
     """
     prepared = prepare(config)
-    with locked(Path(out)):
+    if workers is None:
+        on_cpu = prepared.workplace.setting.device == "cpu"
+        workers = max(1, cores() // config.threads) if on_cpu else 1
+    place = get_executor(executor, prepared.workplace, workers=workers, address=address)
+    with closing(place), locked(Path(out)):
         if fresh:
-            _clear(Path(out))
+            clear(out)
         store = Store(out)
         try:
             store.settle(prepared.identity)
             for name, runs in prepared.sequences.items():
                 store.add_sequences(name, runs)
             on_start(prepared, store)
-            count = max(1, cores() // config.threads) if workers is None else workers
-            place = get_executor(executor, prepared.workplace, workers=count, address=address)
             return store, execute(prepared.plan, store, place, on_finished)
         except BaseException:
             store.close()
@@ -169,7 +171,7 @@ def choose_sequences(
             name,
             space,
             similarity=similarity,
-            runs=None if name == "enumerate" else config.runs,
+            runs=None if name == "enumerate" and len(config.protocols) > 1 else config.runs,
             seed=config.seed,
             objective=config.objective,
         )
@@ -187,11 +189,3 @@ def _similarity(config: RunConfig, dataset: ImageDataset) -> SimilarityMatrix:
         return matrix
     classes = ClassList(dataset.name, dataset.names)
     return text_similarity(classes, encoder=config.encoder, template=config.template)
-
-
-def _clear(directory: Path) -> None:
-    """Remove what a run directory holds, and nothing else."""
-    for name in ("results.sqlite", "results.sqlite-wal", "results.sqlite-shm"):
-        (directory / name).unlink(missing_ok=True)
-    if (directory / "states").is_dir():
-        shutil.rmtree(directory / "states")

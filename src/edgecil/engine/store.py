@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -173,13 +174,17 @@ class Store:
         """Every finished sequence, by method, seed and tasks."""
         done = self.done()
         found = {}
+        settings = self.settings()
+        versions: dict[str, str] = {
+            name: settings[name] for name in ("edgecil", "torch") if name in settings
+        }
         wanted = {run.sequence for runs in self.sequences().values() for run in runs}
         for node in done:
             sequence = ClassSequence(node.prefix)
             if sequence in wanted:
                 results = tuple(done[step] for step in node.path)
                 found[node.method, node.seed, node.prefix] = RunResult(
-                    node.method, node.seed, sequence, results
+                    node.method, node.seed, sequence, results, versions
                 )
         return found
 
@@ -190,8 +195,7 @@ class Store:
 
     def remove_leftovers(self) -> None:
         """Delete half-written states that a killed run left behind."""
-        for path in self._states.glob(".*"):
-            path.unlink(missing_ok=True)
+        _unlink(self._states, r"\.[0-9a-f]{32}\.pt\..+")
 
     def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
         """An error if this run differs from the one that the directory holds."""
@@ -234,6 +238,20 @@ class _Transaction:
                 f"Cannot write results to {self._directory}: {error}. What was stored before is "
                 "whole; make room and run the same command again."
             ) from error
+
+
+def clear(directory: str | Path) -> None:
+    """Remove what runs left in a directory, and nothing else."""
+    directory = Path(directory)
+    _unlink(directory, r"results\.sqlite(-wal|-shm)?")
+    _unlink(directory / "states", r"[0-9a-f]{32}\.pt|\.[0-9a-f]{32}\.pt\..+")
+
+
+def _unlink(directory: Path, pattern: str) -> None:
+    """Delete the files of a directory whose whole name fits a pattern."""
+    for path in list(directory.iterdir()) if directory.is_dir() else []:
+        if re.fullmatch(pattern, path.name) and path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def save_state(path: Path, state: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import resource
 import sys
 import time
@@ -37,6 +38,7 @@ class Workplace:
 
     def prepare(self) -> None:
         """Make this process compute as every other one does."""
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.set_num_threads(self.threads)
         torch.use_deterministic_algorithms(True, warn_only=True)
 
@@ -54,11 +56,13 @@ class Outcome:
         result: if all went well.
         error: a failure in one line, for people.
         trace: all of it.
+        damaged: whether the state to go on from could not be read.
     """
 
     result: NodeResult | None = None
     error: str | None = None
     trace: str | None = None
+    damaged: bool = False
 
 
 def train_node(
@@ -79,7 +83,12 @@ def train_node(
     try:
         method = workplace.build(node)
         if parent is not None:
-            method.restore(unpack(parent))
+            try:
+                state_before = unpack(parent)
+            except Exception:
+                message = "The state after the task before is damaged; it has to be trained again."
+                return Outcome(error=message, trace=traceback.format_exc(), damaged=True), None
+            method.restore(state_before)
         everything = method.sees_everything
         with workplace.scenario.task(node.prefix, node.seed, everything=everything) as task:
             method.learn(task)

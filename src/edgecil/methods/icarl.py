@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch.nn.functional import normalize
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, unknown
 from edgecil.methods.distillation import distil
 from edgecil.methods.method import Setting
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.memory import ExemplarMemory, MemoryBudget, herd
+from edgecil.scenario.memory import ExemplarMemory, MemoryBudget, draw, herd
 from edgecil.scenario.task import Task
 
 
@@ -30,12 +31,18 @@ class ICaRLConfig:
     Attributes:
         recipe: of each task.
         memory: budget for exemplars.
+        selection: of exemplars, `herding` or `random`.
         temperature: of the distillation.
     """
 
     recipe: Recipe = PAPER
     memory: MemoryBudget = PAPER_MEMORY
+    selection: str = "herding"
     temperature: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.selection not in ("herding", "random"):
+            raise unknown("selection of exemplars", self.selection, ("herding", "random"))
 
 
 @register_method("icarl", ICaRLConfig, "exemplar replay, distillation, nearest mean (2017)")
@@ -79,9 +86,13 @@ class ICaRL(NetworkMethod):
     def end(self, task: Task) -> None:
         """Choose exemplars by herding in the new feature space."""
         self.teacher = None
-        self.memory.update(
-            task, lambda pixels, count: herd(normalize(self.features(pixels), dim=1), count)
-        )
+        self.memory.update(task, partial(self.rank, task.generator("exemplars")))
+
+    def rank(self, generator: torch.Generator, pixels: torch.Tensor, count: int) -> torch.Tensor:
+        """Indices of the exemplars to keep of one class's images, most important first."""
+        if self.config.selection == "random":
+            return draw(pixels, count, generator)
+        return herd(normalize(self.features(pixels), dim=1), count)
 
     def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The nearest mean of exemplars, and the head's largest logit."""

@@ -41,8 +41,9 @@ class MethodEntry:
 
         A setting of a nested part is an inner mapping: `{"memory": {"per_class": 5}}`.
         """
-        keeps_images = any(entry.name == "memory" for entry in fields(self.config))
-        shared = {"recipe": recipe, **({"memory": memory} if keeps_images else {})}
+        own = {entry.name for entry in fields(self.config)}
+        offered = {"recipe": recipe, "memory": memory}
+        shared = {name: value for name, value in offered.items() if name in own}
         return replace_settings(self.config(**shared), settings or {}, self.name)
 
 

@@ -45,9 +45,12 @@ class RayExecutor:
                     f"{str(error).splitlines()[0]}"
                 ) from error
         self._workplace = ray.put(workplace)
-        self._train: Any = ray.remote(num_cpus=workplace.threads, num_returns=2, max_retries=1)(
-            _train
-        )
+        self._train: Any = ray.remote(
+            num_cpus=workplace.threads,
+            num_gpus=int(workplace.setting.device.startswith("cuda")),
+            num_returns=2,
+            max_retries=1,
+        )(_train)
         self._running: dict[Any, tuple[Job, Any]] = {}
         self._states: dict[Path, Any] = {}
 

@@ -1,0 +1,70 @@
+"""What must not cost anyone their results."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from edgecil.cli.main import main
+from edgecil.engine.store import Store, clear
+
+RUN = ["run", "--method", "finetune", "--dataset", "quickdraw", "--classes", "4", "--tasks", "2"]
+RUN += ["--eval", "random", "--epochs", "1", "--workers", "1"]
+
+
+def results(out: Path) -> int:
+    store = Store(out)
+    try:
+        return len(store.done())
+    finally:
+        store.close()
+
+
+@pytest.fixture
+def finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    assert main([*RUN, "--out", str(tmp_path / "run")]) == 0
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--executor", "ry"], ["--workers", "0"], ["--address", "nowhere"]]
+)
+def test_a_command_that_makes_no_sense_wipes_nothing(finished: Path, wrong: list[str]) -> None:
+    before = results(finished)
+    assert before > 0
+    assert main([*RUN, "--out", str(finished), "--fresh", *wrong]) == 2
+    assert results(finished) == before
+
+
+def test_starting_over_leaves_files_of_others_alone(finished: Path) -> None:
+    kept = [finished / "notes.txt", finished / "states" / "mine.txt", finished / "states/.gitkeep"]
+    for path in kept:
+        path.write_text("precious")
+    clear(finished)
+    assert all(path.read_text() == "precious" for path in kept)
+    assert results(finished) == 0
+
+
+def test_a_damaged_state_is_trained_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = [*RUN, "--eval", "enumerate", "--out", str(tmp_path)]
+    engine = sys.modules["edgecil.engine.run"]
+    whole = engine.execute
+
+    def stop_after_one(plan, store, executor, on_finished):  # type: ignore[no-untyped-def]
+        def once(finished):  # type: ignore[no-untyped-def]
+            raise KeyboardInterrupt
+
+        return whole(plan, store, executor, once)
+
+    monkeypatch.setattr(engine, "execute", stop_after_one)
+    assert main(more) == 130
+    monkeypatch.undo()
+    (state,) = (tmp_path / "states").glob("*.pt")
+    state.write_bytes(state.read_bytes()[:100])
+    assert main(more) == 1
+    assert "damaged" in capsys.readouterr().err
+    assert main(more) == 0
