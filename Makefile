@@ -24,6 +24,7 @@ types: $(VENV)/.dev
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/light_core.py
+	$(BIN)/python benchmarks/training.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "edgecil needs Python 3.10 or newer; run: make PYTHON=/path/to/python3")'
