@@ -136,6 +136,14 @@ def test_the_job_that_kills_its_worker_is_found(ran: Ran) -> None:
         assert Node("deadly", 0, ((0, 2), (1, 3))) in ran.done
 
 
+@pytest.mark.parametrize("name", ["in-process", "pool", "ray"])
+def test_closing_twice_with_a_job_under_way_is_harmless(name: str, tmp_path: Path) -> None:
+    executor = open_executor(name, tmp_path, ["icarl"])
+    executor.submit(Job(ROOT, None, None))
+    executor.close()
+    executor.close()
+
+
 def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
     executor = get_executor("local", workplace({"instant": {}}), workers=1)
     (tmp_path / "file").touch()

@@ -48,7 +48,7 @@ class Executor(Protocol):
         """The next job to end; raises EdgecilError when results can no longer be stored."""
 
     def close(self) -> None:
-        """Give up whatever is still under way."""
+        """Give up whatever is still under way; closing again does nothing."""
 
 
 EXECUTORS = ("local", "ray")

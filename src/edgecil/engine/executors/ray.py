@@ -77,10 +77,11 @@ class RayExecutor:
 
     def close(self) -> None:
         """Cancel what is under way; a cluster that was there before stays."""
-        for outcome in self._running:
-            self._ray.cancel(outcome, force=True)
+        while self._running:
+            self._ray.cancel(self._running.popitem()[0], force=True)
         if self._owner:
             self._ray.shutdown()
+            self._owner = False
 
     def _parent_state(self, job: Job) -> Any:
         """A reference to the parent's state, from the cluster's memory or from its file.
