@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from edgecil.similarity import Similarity, SimilarityMatrix
 
 
+# As in edgecil.similarity, which is not imported before it is needed; a test keeps them equal.
 _ENCODER = "minilm-bundled"
 _TEMPLATE = "a photo of a {name}."
 

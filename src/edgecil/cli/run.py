@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,35 +22,6 @@ if TYPE_CHECKING:
 
 NAME = "run"
 HELP = "train methods on the sequences of protocols; the same command resumes"
-
-_FROM_COMMAND_LINE = (
-    "methods",
-    "dataset",
-    "root",
-    "classes",
-    "classes_seed",
-    "class_ids",
-    "download",
-    "tasks",
-    "base",
-    "increment",
-    "sizes",
-    "protocols",
-    "runs",
-    "seed",
-    "seeds",
-    "objective",
-    "encoder",
-    "template",
-    "similarity",
-    "backbone",
-    "recipe",
-    "image_size",
-    "device",
-    "half",
-    "compile",
-    "threads",
-)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -146,7 +118,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
-    """The config file's settings with the command line's on top."""
+    """The config file's settings with the command line's, which go by the same names, on top."""
+    from edgecil.engine import RunConfig
+
     values = dict(config)
     if any(getattr(args, name) is not None for name in ("tasks", "increment", "sizes")):
         for name in ("tasks", "base", "increment", "sizes"):
@@ -154,9 +128,10 @@ def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     if args.classes is not None or args.class_ids is not None:
         for name in ("classes", "classes_seed", "class_ids"):
             values.pop(name, None)
-    for name in _FROM_COMMAND_LINE:
-        if getattr(args, name) is not None:
-            values[name] = getattr(args, name)
+    for entry in fields(RunConfig):
+        given = getattr(args, entry.name, None)
+        if given is not None:
+            values[entry.name] = given
     for name in ("sizes", "class_ids"):
         if isinstance(values.get(name), str):
             values[name] = parse_numbers(values[name], name)

@@ -10,6 +10,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from edgecil.errors import DataError, UsageError, unknown
+from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,8 @@ class RunConfig:
     seed: int | None = None
     seeds: int = 1
     objective: str = "adjacent"
-    encoder: str = "minilm-bundled"
-    template: str = "a photo of a {name}."
+    encoder: str = DEFAULT_ENCODER
+    template: str = TEMPLATE
     similarity: str | None = None
     backbone: str = "resnet-tiny"
     recipe: str = "fast"

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from edgecil.errors import DataError, UsageError
 from edgecil.similarity.clip_weights import clip_settings, read_clip
 from edgecil.similarity.hub import TOKENIZERS, hub_folder
-from edgecil.similarity.pretrained import Pretrained, locate, require_packages, text_batches
+from edgecil.similarity.pretrained import (
+    Pretrained,
+    encode_batches,
+    locate,
+    require_packages,
+    text_batches,
+)
 
 TOKENIZER = "openai/clip-vit-base-patch32"
 
@@ -58,22 +64,14 @@ class ClipEncoder:
 
         batches = list(text_batches(texts))
         model, tokenizer = self._loaded
-        rows = []
-        for batch in batches:
-            tokens = tokenizer(
-                batch,
-                padding=True,
-                truncation=True,
-                max_length=model.config.max_position_embeddings,
-                padding_side="right",
-                return_tensors="pt",
-            )
-            with torch.inference_mode():
-                hidden = model.text_model(tokens.input_ids, tokens.attention_mask)
-                end = tokens.attention_mask.sum(dim=1) - 1
-                pooled = hidden.last_hidden_state[torch.arange(len(batch)), end]
-                rows.append(model.text_projection(pooled).double().numpy())
-        return np.concatenate(rows)
+
+        def pool(tokens: Any) -> Any:
+            hidden = model.text_model(tokens.input_ids, tokens.attention_mask)
+            end = tokens.attention_mask.sum(dim=1) - 1
+            last = hidden.last_hidden_state[torch.arange(len(end)), end]
+            return model.text_projection(last)
+
+        return encode_batches(batches, tokenizer, model.config.max_position_embeddings, pool)
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:

