@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class EdgecilError(Exception):
@@ -40,3 +40,13 @@ def unknown(kind: str, given: str, known: Iterable[str]) -> UsageError:
     near = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
     return UsageError(f"Unknown {kind} {given!r}.{hint} Known: {', '.join(names)}.")
+
+
+def name_some(names: Sequence[str]) -> str:
+    """The first three names, and how many more there are.
+
+    >>> name_some(["conv1", "conv2", "conv3", "fc"])
+    'conv1, conv2, conv3 and 1 more'
+    """
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

@@ -8,6 +8,8 @@ from typing import TypeVar
 import torch
 from torch import nn
 
+from edgecil.backbones.vit import ViT
+
 _Module = TypeVar("_Module", bound=nn.Module)
 
 
@@ -29,14 +31,15 @@ def build(make: Callable[[], _Module], generator: torch.Generator) -> _Module:
 
 
 def initialise(network: nn.Module, generator: torch.Generator) -> None:
-    """Draw every weight of a convolutional network anew, in place.
+    """Draw every weight of a network anew, in place.
 
     Convolutions are normal with variance 2 / (k² · channels out) (He et al. 2015, fan out, as the
-    reference networks of He et al. 2016); batch norm starts as the identity, its running
-    statistics at mean 0 and variance 1.
+    reference networks of He et al. 2016), linear maps normal with std 0.02 (as the reference
+    vision transformers), all biases zero; norms start as the identity, running statistics at mean
+    0 and variance 1. A module with weights of its own draws them in `reset_parameters(generator)`.
 
     Args:
-        network: any nesting of convolutions and batch norms, on the generator's device.
+        network: any nesting of these, on the generator's device.
         generator: where the weights come from.
     """
     for module in network.modules():
@@ -44,7 +47,18 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
             nn.init.kaiming_normal_(
                 module.weight, mode="fan_out", nonlinearity="relu", generator=generator
             )
-        elif isinstance(module, nn.BatchNorm2d):
+            _no_bias(module)
+        elif isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=0.02, generator=generator)
+            _no_bias(module)
+        elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
             module.reset_parameters()
+        elif isinstance(module, ViT):
+            module.reset_parameters(generator)
         elif any(True for _ in module.parameters(recurse=False)):
             raise TypeError(f"No initialisation is known for {type(module).__name__}.")
+
+
+def _no_bias(module: nn.Conv2d | nn.Linear) -> None:
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)

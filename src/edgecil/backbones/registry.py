@@ -7,6 +7,12 @@ from collections.abc import Callable
 import torch
 
 from edgecil.backbones.initialise import build
+from edgecil.backbones.pretrained import (
+    PRETRAINED,
+    is_pretrained,
+    load_vit,
+    pretrained_status,
+)
 from edgecil.backbones.resnet import Backbone, resnet18, resnet32, resnet_tiny
 from edgecil.errors import UsageError, unknown
 
@@ -20,22 +26,33 @@ BACKBONES: dict[str, Callable[[Shape], Backbone]] = {
 
 
 def backbone_names() -> tuple[str, ...]:
-    """Names of every known backbone, the fastest first."""
-    return tuple(BACKBONES)
+    """Names of every known backbone: from scratch, the fastest first; then pre-trained."""
+    return (*BACKBONES, *PRETRAINED)
 
 
 def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backbone:
     """A fresh backbone for images of a shape, on the CPU.
 
     Args:
-        name: one of :func:`backbone_names`.
+        name: one of :func:`backbone_names`, or the path or hub id of a vision transformer.
         shape: channels, height and width of the images.
-        generator: a CPU generator; the same state gives the same weights.
+        generator: a CPU generator; the same state gives the same weights. Pre-trained backbones
+            leave it alone.
     """
-    if name not in BACKBONES:
-        raise unknown("backbone", name, BACKBONES)
     if len(shape) != 3 or min(shape) < 1:
         raise UsageError(
             f"An image shape is (channels, height, width), each 1 or more. Got {shape}."
         )
-    return build(lambda: BACKBONES[name](shape), generator)
+    if name in BACKBONES:
+        return build(lambda: BACKBONES[name](shape), generator)
+    if is_pretrained(name):
+        return load_vit(name, shape)
+    raise unknown("backbone", name, backbone_names())
+
+
+def backbone_status(name: str) -> tuple[bool, str]:
+    """Whether a backbone can be built without a network, and one sentence: what it is and needs."""
+    if name in BACKBONES:
+        summary = (BACKBONES[name].__doc__ or "").split("\n")[0]
+        return True, f"From scratch: {summary[0].lower()}{summary[1:]}"
+    return pretrained_status(name)

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from edgecil.errors import DataError, UsageError
 from edgecil.similarity.clip_weights import clip_settings, read_clip
-from edgecil.similarity.hub import TOKENIZERS, hub_folder
 from edgecil.similarity.pretrained import (
-    Pretrained,
+    TOKENIZERS,
     encode_batches,
     locate,
     require_packages,
     text_batches,
+    tokenizer_folder,
 )
+from edgecil.weight_files import WeightFiles
 
 TOKENIZER = "openai/clip-vit-base-patch32"
 
@@ -39,7 +40,7 @@ class ClipEncoder:
     def __init__(
         self,
         name: str,
-        files: Pretrained,
+        files: WeightFiles,
         *,
         sizes: tuple[int, int] | None = None,
         activation: str | None = None,
@@ -110,7 +111,7 @@ class ClipEncoder:
                 f"CLIP's tokenizer is not beside the weights in {folder}, so copy vocab.json and "
                 f"merges.txt of {TOKENIZER} there"
             )
-            folder = hub_folder(self.name, TOKENIZER, TOKENIZERS, remedy)
+            folder = tokenizer_folder(self.name, TOKENIZER, remedy)
         try:
             tokenizer = CLIPTokenizerFast.from_pretrained(folder, local_files_only=True)
         except Exception as error:

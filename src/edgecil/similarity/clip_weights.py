@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError
-from edgecil.similarity.pretrained import Pretrained, read_tensors
+from edgecil.errors import DataError, name_some
+from edgecil.similarity.pretrained import read_text_tensors
+from edgecil.weight_files import WeightFiles
 
 TOKENS = "text_model.embeddings.token_embedding.weight"
 POSITIONS = "text_model.embeddings.position_embedding.weight"
@@ -56,10 +57,8 @@ class ClipWeights:
         wanted = {name: self._own(name) for name in names}
         missing = sorted({own for own in wanted.values() if own not in self.tensors})
         if missing:
-            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
             raise DataError(
-                f"{self.file} is not a complete CLIP text tower: it lacks "
-                f"{', '.join(missing[:3])}{more}."
+                f"{self.file} is not a complete CLIP text tower: it lacks {name_some(missing)}."
             )
         return {name: self._shaped(name, self.tensors[own]) for name, own in wanted.items()}
 
@@ -86,14 +85,14 @@ class ClipWeights:
 
 def read_clip(path: Path) -> ClipWeights:
     """The text tower in a weight file, its layout recognised by the names in it."""
-    tensors = read_tensors(path)
+    tensors = read_text_tensors(path)
     if any(name.startswith("text_model.") for name in tensors):
         return ClipWeights(path, tensors, None)
     prefix = "text." if any(name.startswith("text.") for name in tensors) else ""
     return ClipWeights(path, tensors, prefix)
 
 
-def clip_settings(files: Pretrained, weights: ClipWeights) -> dict[str, Any]:
+def clip_settings(files: WeightFiles, weights: ClipWeights) -> dict[str, Any]:
     """Arguments of transformers' CLIPTextConfig: sizes from the weights, the rest from a config.
 
     Without a config the tower is taken for one of OpenAI's: heads of width 64, quick GELU.

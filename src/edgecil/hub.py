@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from edgecil.errors import PrerequisiteError
 
-WEIGHTS = (
-    "open_clip_model.safetensors",
-    "open_clip_pytorch_model.bin",
-    "model.safetensors",
-    "pytorch_model.bin",
-)
-TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt")
-SETTINGS = (
-    *TOKENIZERS,
-    "merges.txt",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "open_clip_config.json",
-    "config.json",
-)
-BUNDLED_SERVES = "'minilm-bundled' needs nothing and serves every bundled dataset"
 
+def hub_folder(
+    hub_id: str, wanted: Sequence[str], settings: Sequence[str], *, needed_by: str, remedy: str
+) -> Path:
+    """The folder of a hub repository with one of the files `wanted`: cached, else downloaded.
 
-def hub_folder(encoder: str, hub_id: str, wanted: Sequence[str], remedy: str) -> Path:
-    """The folder of a hub repository with one of the files `wanted`: cached, else downloaded."""
+    Args:
+        hub_id: owner/name.
+        wanted: names of files, the preferred first.
+        settings: names of files to download along with it, as far as there are any.
+        needed_by: who needs it, the beginning of the error.
+        remedy: what to do if it cannot be had, the end of the error.
+    """
     if cached := cached_snapshot(hub_id, wanted):
         return cached
-    problem = "it is not a hub id (owner/name)" if hub_id.count("/") != 1 else _unreachable()
+    problem, cause = _obstacle(hub_id), None
     if problem is None:
         try:
-            return _download(hub_id, wanted)
+            return _download(hub_id, wanted, settings)
         except Exception as error:
-            problem = f"downloading it failed ({type(error).__name__})"
-            raise _missing(encoder, hub_id, problem, remedy) from error
-    raise _missing(encoder, hub_id, problem, remedy)
+            problem, cause = f"downloading it failed ({type(error).__name__})", error
+    raise PrerequisiteError(
+        f"{needed_by} needs {hub_id}, which is neither a folder or file here nor in the hub's "
+        f"cache, and {problem}; {remedy}."
+    ) from cause
+
+
+def is_hub_id(text: str) -> bool:
+    """Whether a text has the form of a hub id, owner/name.
+
+    >>> [is_hub_id(text) for text in ("timm/vit_base_patch16_224.dino", "./vit", "vit", "a/b/c")]
+    [True, False, False, False]
+    """
+    return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", text) is not None
 
 
 def cached_snapshot(hub_id: str, wanted: Sequence[str]) -> Path | None:
@@ -60,6 +66,15 @@ def first_file(folder: Path, names: Sequence[str]) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
+def _obstacle(hub_id: str) -> str | None:
+    """Why a download need not be tried, if there is a reason."""
+    if not is_hub_id(hub_id):
+        return "it is not a hub id (owner/name)"
+    if find_spec("huggingface_hub") is None:
+        return "huggingface_hub is not installed to download it"
+    return _unreachable()
+
+
 def _unreachable() -> str | None:
     import ssl
     import urllib.error
@@ -80,17 +95,10 @@ def _unreachable() -> str | None:
         return f"{endpoint} cannot be reached"
 
 
-def _download(hub_id: str, wanted: Sequence[str]) -> Path:
+def _download(hub_id: str, wanted: Sequence[str], settings: Sequence[str]) -> Path:
     import huggingface_hub
 
     held = huggingface_hub.list_repo_files(hub_id)
     file = next(name for name in wanted if name in held)
-    huggingface_hub.snapshot_download(hub_id, allow_patterns=list(SETTINGS))
+    huggingface_hub.snapshot_download(hub_id, allow_patterns=list(settings))
     return Path(huggingface_hub.snapshot_download(hub_id, allow_patterns=[file]))
-
-
-def _missing(encoder: str, given: str, problem: str, remedy: str) -> PrerequisiteError:
-    return PrerequisiteError(
-        f"Encoder {encoder!r} needs {given}, which is neither a folder or file here nor in the "
-        f"hub's cache, and {problem}; {remedy} ({BUNDLED_SERVES})."
-    )

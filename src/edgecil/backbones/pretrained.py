@@ -1,0 +1,190 @@
+"""Pre-trained vision transformers by name, path or hub id.
+
+`PRETRAINED` is a table of weights; the network is always :class:`~edgecil.backbones.vit.ViT`.
+Wherever a name of the table is taken, so is the path of a weight file or of a folder with one, and
+a hub id (owner/name).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from edgecil.backbones.vit import ViT
+from edgecil.backbones.vit_settings import SETTINGS, told_statistics
+from edgecil.backbones.vit_weights import read_vit, resize_positions
+from edgecil.errors import UsageError, unknown
+from edgecil.hub import cached_snapshot, is_hub_id
+from edgecil.scenario.augment import Normalise
+from edgecil.weight_files import WEIGHTS, WeightFiles, locate_weights
+
+Shape = tuple[int, int, int]
+
+_HALF = Normalise((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+_IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+_CLIP = Normalise((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+
+
+@dataclass(frozen=True)
+class PretrainedModel:
+    """Weights for a vision transformer.
+
+    Attributes:
+        name: what it is called.
+        source: a weight file, a folder with one, or a hub id.
+        summary: what it was trained on, in a few words.
+        statistics: how its images are normalised; None if that is read beside the weights.
+    """
+
+    name: str
+    source: str
+    summary: str
+    statistics: Normalise | None = None
+
+
+PRETRAINED = {
+    model.name: model
+    for model in (
+        PretrainedModel(
+            "vit-quickdraw",
+            str(Path(__file__).parent / "data" / "vit-quickdraw.safetensors"),
+            "small ViT, 245 classes of drawings that quickdraw does not hold",
+        ),
+        PretrainedModel(
+            "vit-b16-in21k",
+            "timm/vit_base_patch16_224.augreg_in21k",
+            "ViT-B/16, ImageNet-21k (Steiner et al. 2022)",
+            _HALF,
+        ),
+        PretrainedModel(
+            "vit-b16-in1k",
+            "timm/vit_base_patch16_224.augreg2_in21k_ft_in1k",
+            "ViT-B/16, ImageNet-21k, then ImageNet-1k",
+            _HALF,
+        ),
+        PretrainedModel(
+            "vit-b16-in21k-google",
+            "google/vit-base-patch16-224-in21k",
+            "ViT-B/16, ImageNet-21k (Dosovitskiy et al. 2021)",
+            _HALF,
+        ),
+        PretrainedModel(
+            "vit-b16-dino",
+            "timm/vit_base_patch16_224.dino",
+            "ViT-B/16, ImageNet-1k without labels (Caron et al. 2021)",
+            _IMAGENET,
+        ),
+        PretrainedModel(
+            "vit-b16-clip",
+            "openai/clip-vit-base-patch16",
+            "ViT-B/16, CLIP's image tower (Radford et al. 2021)",
+            _CLIP,
+        ),
+    )
+}
+
+
+def is_pretrained(name: str) -> bool:
+    """Whether a name is in the table, an existing file or folder, or has the form of a hub id.
+
+    A folder is written with a slash (./vit), so that none is taken for another backbone's name.
+    """
+    path = Path(name).expanduser()
+    is_path = path.is_file() or ("/" in name and path.is_dir())
+    return name in PRETRAINED or is_path or is_hub_id(name)
+
+
+def find_pretrained(name: str) -> PretrainedModel:
+    """The table's entry of a name, or one made up for a path or a hub id."""
+    if not is_pretrained(name):
+        raise UsageError(
+            f"{unknown('pre-trained model', name, PRETRAINED)} A weight file or a folder that "
+            "exists and a hub id (owner/name) are taken too."
+        )
+    return PRETRAINED.get(name) or PretrainedModel(name, name, "weights of your own")
+
+
+def pretrained_status(name: str) -> tuple[bool, str]:
+    """Whether weights are on this machine, and one sentence: where, or how to get them."""
+    model = find_pretrained(name)
+    about = f"Pre-trained: {model.summary}"
+    if Path(model.source).expanduser().exists():
+        where = "comes with edgecil" if name in PRETRAINED else f"in {model.source}"
+        return True, f"{about}; {where}."
+    if folder := cached_snapshot(model.source, WEIGHTS):
+        return True, f"{about}; weights in {folder}."
+    return False, (
+        f"{about}; its weights are not here: with a network the first use downloads them, else "
+        f"{_remedy(model)}."
+    )
+
+
+def load_vit(name: str, shape: Shape) -> ViT:
+    """A new network with pre-trained weights, trainable, in float32, on the CPU.
+
+    Args:
+        name: in `PRETRAINED`, or a path or hub id.
+        shape: channels, height and width of the images; position embeddings are interpolated to
+            sizes other than the weights' own.
+    """
+    weights = read_vit(_locate(name))
+    with torch.device("meta"):
+        network = ViT(weights.layout, shape)
+    network.to_empty(device="cpu")
+    positions = resize_positions(weights.tensors["pos_embed"], network.grid)
+    network.load_state_dict({**weights.tensors, "pos_embed": positions})
+    return network
+
+
+@cache
+def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
+    """A network that never changes: no gradients, ready to predict; one per process for all.
+
+    Args:
+        name: in `PRETRAINED`, or a path or hub id.
+        shape: channels, height and width of the images.
+        device: where it computes.
+    """
+    network = load_vit(name, shape)
+    network.to(device).requires_grad_(False).eval()
+    return network
+
+
+@cache
+def statistics_of(name: str) -> Normalise:
+    """How the images of a pre-trained network are normalised, channel by channel.
+
+    For weights outside the table this is read beside them (preprocessor_config.json, or timm's or
+    open_clip's configuration); without any, mean and standard deviation are 0.5.
+    """
+    known = find_pretrained(name).statistics or told_statistics(_locate(name))
+    if known is None:
+        half = (0.5,) * read_vit(_locate(name)).layout.channels
+        known = Normalise(half, half)
+    return known
+
+
+@cache
+def fingerprint(name: str) -> str:
+    """Identifies pre-trained weights by the content of their files."""
+    return _locate(name).version
+
+
+def _locate(name: str) -> WeightFiles:
+    model = find_pretrained(name)
+    return locate_weights(
+        model.source,
+        SETTINGS,
+        needed_by=f"Backbone {name!r}",
+        remedy=f"{_remedy(model)} ('vit-quickdraw' comes with edgecil)",
+    )
+
+
+def _remedy(model: PretrainedModel) -> str:
+    return (
+        f"run hf download {model.source} where there is a network and give the folder it prints "
+        "in place of the name"
+    )

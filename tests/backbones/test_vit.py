@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from edgecil.backbones.initialise import build
+from edgecil.backbones.vit import PLAIN, Sockets, ViT, ViTBlock, ViTLayout, quick_gelu
+from edgecil.errors import UsageError
+
+SMALL = ViTLayout(channels=2, patch=4, width=12, depth=3, heads=3, hidden=20)
+LAYOUTS = {
+    "plain": SMALL,
+    "clip": replace(SMALL, patch_bias=False, first_norm=True, activation="quick_gelu"),
+    "stem": replace(SMALL, stem="convolutions"),
+}
+SHAPE = (2, 8, 12)
+PROMPTS = torch.randn(5, 12, generator=torch.Generator().manual_seed(1))
+Kinds = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def randomised(layout: ViTLayout = SMALL) -> ViT:
+    """A network in which every weight matters: no norm is the identity, no bias zero."""
+    vit = build(lambda: ViT(layout, SHAPE), seeded())
+    with torch.no_grad():
+        for parameter in vit.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=seeded(7)), alpha=0.3)
+    return vit.eval()
+
+
+@pytest.fixture
+def vit() -> ViT:
+    return randomised()
+
+
+@pytest.fixture
+def images() -> torch.Tensor:
+    return torch.randn(4, *SHAPE, generator=seeded(2))
+
+
+def adapters(last: nn.Module) -> list[nn.Module]:
+    """Nothing in parallel to the first two blocks, `last` to the third."""
+
+    class Zeros(nn.Module):
+        def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+            return torch.zeros_like(tokens)
+
+    return [Zeros(), Zeros(), last]
+
+
+def block_by_hand(
+    block: ViTBlock,
+    tokens: torch.Tensor,
+    more_keys: Sequence[torch.Tensor] = (),
+    more_values: Sequence[torch.Tensor] = (),
+) -> torch.Tensor:
+    """One image's tokens (t, d) through a block, one query and one head at a time."""
+    normed = block.norm1(tokens)
+    width, heads = tokens.shape[1], block.attn.heads
+    weight, bias = block.attn.qkv.weight, block.attn.qkv.bias
+    queries, keys, values = (
+        [weight[part * width : (part + 1) * width] @ token + bias[part * width : (part + 1) * width]
+         for token in normed]
+        for part in range(3)
+    )  # fmt: skip
+    keys, values = [*more_keys, *keys], [*more_values, *values]
+    mixed = torch.zeros_like(tokens)
+    size = width // heads
+    for place, query in enumerate(queries):
+        for head in range(heads):
+            own = slice(head * size, (head + 1) * size)
+            scores = torch.stack([query[own] @ key[own] / size**0.5 for key in keys])
+            shares = scores.exp() / scores.exp().sum()
+            mixed[place, own] = sum(
+                share * value[own] for share, value in zip(shares, values, strict=True)
+            )
+    tokens = tokens + mixed @ block.attn.proj.weight.T + block.attn.proj.bias
+    hidden = block.norm2(tokens) @ block.mlp.fc1.weight.T + block.mlp.fc1.bias
+    hidden = hidden * 0.5 * (1 + torch.erf(hidden / 2**0.5))
+    return tokens + hidden @ block.mlp.fc2.weight.T + block.mlp.fc2.bias
+
+
+@Kinds
+def test_features_are_the_final_class_token(layout: ViTLayout, images: torch.Tensor) -> None:
+    vit = randomised(layout)
+    tokens = vit.encode(vit.embed(images))
+    assert tokens.shape == (4, 1 + 2 * 3, 12)
+    assert torch.equal(vit(images), tokens[:, 0])
+    assert vit(images).shape == (4, vit.feature_size)
+
+
+def test_vit_b16_has_the_published_number_of_weights() -> None:
+    with torch.device("meta"):
+        vit = ViT(ViTLayout(), (3, 224, 224))
+    # Dosovitskiy et al. 2021: 86 M; exactly, with a classifier of 1000 classes.
+    classifier = 1000 * 769
+    assert sum(weight.numel() for weight in vit.parameters()) == 86_567_656 - classifier
+
+
+def test_a_patch_is_a_token_row_by_row(vit: ViT, images: torch.Tensor) -> None:
+    with torch.no_grad():
+        vit.pos_embed.zero_()
+    whole = vit.embed(images)
+    for row in range(2):
+        for column in range(3):
+            patch = images[:, :, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4]
+            by_hand = patch.flatten(1) @ vit.patch_embed.proj.weight.flatten(1).T
+            token = whole[:, 1 + 3 * row + column]
+            torch.testing.assert_close(token, by_hand + vit.patch_embed.proj.bias)
+
+
+def test_attention_and_mlp_against_hand_computed_ones(vit: ViT, images: torch.Tensor) -> None:
+    vit.double()
+    tokens = vit.embed(images.double())
+    for one in range(2):
+        expected = tokens[one]
+        for block in vit.blocks:
+            expected = block_by_hand(block, expected)
+        torch.testing.assert_close(vit.encode(tokens)[one], vit.norm(expected))
+
+
+def test_prompts_are_tokens_before_all_others(vit: ViT, images: torch.Tensor) -> None:
+    vit.double()
+    tokens = vit.embed(images.double())
+    expected = torch.cat([PROMPTS.double(), tokens[0]])
+    for block in vit.blocks:
+        expected = block_by_hand(block, expected)
+    sockets = Sockets(prompts=PROMPTS.double())
+    torch.testing.assert_close(vit.encode(tokens, sockets)[0], vit.norm(expected))
+    torch.testing.assert_close(vit(images.double(), sockets)[0], vit.norm(expected)[5])
+
+
+def test_a_prefix_adds_keys_and_values_to_its_block_alone(vit: ViT, images: torch.Tensor) -> None:
+    vit.double()
+    tokens = vit.embed(images.double())
+    keys, values = torch.randn(2, 3, 12, generator=seeded(3), dtype=torch.float64)
+    expected = tokens[0]
+    for index, block in enumerate(vit.blocks):
+        more = (list(keys), list(values)) if index == 1 else ()
+        expected = block_by_hand(block, expected, *more)
+    found = vit.encode(tokens, Sockets(prefixes={1: (keys, values)}))
+    torch.testing.assert_close(found[0], vit.norm(expected))
+    assert found.shape == tokens.shape
+
+
+def test_a_prefix_that_repeats_the_tokens_own_keys_and_values_changes_nothing(
+    vit: ViT, images: torch.Tensor
+) -> None:
+    tokens = vit.embed(images)
+    _, keys, values = vit.blocks[0].attn.qkv(vit.blocks[0].norm1(tokens)).chunk(3, dim=-1)
+    repeated = vit.encode(tokens, Sockets(prefixes={0: (keys, values)}))
+    torch.testing.assert_close(repeated, vit.encode(tokens))
+
+
+def test_empty_sockets_change_nothing(vit: ViT, images: torch.Tensor) -> None:
+    none = torch.zeros(0, 12)
+    for sockets in (Sockets(), Sockets(prompts=none), Sockets(prefixes={2: (none, none)})):
+        assert torch.equal(vit(images, sockets), vit(images))
+
+
+def test_prompts_and_prefixes_of_each_image_may_be_the_same(vit: ViT, images: torch.Tensor) -> None:
+    keys, values = torch.randn(2, 3, 12, generator=seeded(3))
+    shared = Sockets(PROMPTS, {0: (keys, values)})
+    own = Sockets(
+        PROMPTS.expand(4, -1, -1), {0: (keys.expand(4, -1, -1), values.expand(4, -1, -1))}
+    )
+    assert torch.equal(vit(images, shared), vit(images, own))
+
+
+def test_prompts_and_prefixes_of_each_image_are_its_own(vit: ViT, images: torch.Tensor) -> None:
+    prompts, keys, values = torch.randn(3, 4, 2, 12, generator=seeded(3))
+    together = vit(images, Sockets(prompts, {1: (keys, values)}))
+    for one in range(4):
+        alone = Sockets(prompts[one], {1: (keys[one], values[one])})
+        torch.testing.assert_close(vit(images[one : one + 1], alone)[0], together[one])
+
+
+def test_an_adapter_of_zeros_changes_nothing(vit: ViT, images: torch.Tensor) -> None:
+    zeros = adapters(nn.Identity())[0]
+    assert torch.equal(vit(images, Sockets(adapters=[zeros] * 3)), vit(images))
+
+
+def test_an_adapter_is_in_parallel_with_the_mlp(vit: ViT, images: torch.Tensor) -> None:
+    vit.double()
+    adapter = nn.Linear(12, 12).double()
+    tokens = vit.embed(images.double())[:1]
+    expected = tokens[0]
+    for block in vit.blocks[:2]:
+        expected = block_by_hand(block, expected)
+    last = vit.blocks[2]
+    after_attention = expected + last.attn(last.norm1(expected[None]), None)[0]
+    expected = block_by_hand(last, expected) + adapter(after_attention)
+    found = vit.encode(tokens, Sockets(adapters=adapters(adapter)))
+    torch.testing.assert_close(found[0], vit.norm(expected))
+
+
+@Kinds
+def test_what_is_plugged_in_leaves_no_trace(layout: ViTLayout, images: torch.Tensor) -> None:
+    vit = randomised(layout)
+    before, weights = vit(images), copy.deepcopy(vit.state_dict())
+    keys, values = torch.randn(2, 3, 12, generator=seeded(3))
+    sockets = Sockets(PROMPTS, {0: (keys, values)}, adapters(nn.Linear(12, 12)))
+    assert not torch.allclose(vit(images, sockets), before)
+    assert torch.equal(vit(images), before)
+    assert vit.state_dict().keys() == weights.keys()
+    assert all(torch.equal(value, weights[name]) for name, value in vit.state_dict().items())
+
+
+def test_what_is_plugged_into_a_frozen_network_learns(vit: ViT, images: torch.Tensor) -> None:
+    vit.requires_grad_(False)
+    prompts, keys, values = (torch.randn(2, 12, requires_grad=True) for _ in range(3))
+    adapter = nn.Linear(12, 12)
+    sockets = Sockets(prompts, {1: (keys, values)}, adapters(adapter))
+    vit(images, sockets).pow(2).sum().backward()
+    assert all(part.grad.abs().sum() > 0 for part in (prompts, keys, values, adapter.weight))
+    assert all(weight.grad is None for weight in vit.parameters())
+
+
+@Kinds
+def test_every_weight_receives_a_gradient(layout: ViTLayout, images: torch.Tensor) -> None:
+    vit = build(lambda: ViT(layout, SHAPE), seeded())
+    (vit(images) * torch.randn(4, 12, generator=seeded(3))).sum().backward()
+    for name, parameter in vit.named_parameters():
+        assert parameter.grad.abs().sum() > 0, name
+
+
+@Kinds
+def test_weights_come_from_the_generator_alone(layout: ViTLayout) -> None:
+    before = torch.get_rng_state()
+    first, again, other = (
+        build(lambda: ViT(layout, SHAPE), seeded(seed)).state_dict() for seed in (5, 5, 6)
+    )
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    drawn = [name for name, value in first.items() if value.ndim > 1]
+    assert {"cls_token", "pos_embed"} < set(drawn)
+    assert not any(torch.equal(first[name], other[name]) for name in drawn)
+
+
+def test_tokens_and_linear_maps_start_with_std_002() -> None:
+    wide = ViTLayout(channels=1, patch=4, width=128, depth=1, heads=2, hidden=256)
+    vit = build(lambda: ViT(wide, (1, 32, 32)), seeded())
+    for weight in (vit.cls_token, vit.pos_embed, vit.blocks[0].mlp.fc1.weight):
+        assert weight.std().item() == pytest.approx(0.02, rel=4 / weight.numel() ** 0.5)
+    assert not vit.blocks[0].attn.qkv.bias.any()
+
+
+def test_quick_gelu_at_known_points() -> None:
+    values = torch.tensor([0.0, 1.0, -1.0])
+    expected = torch.tensor([0.0, 0.845796, -0.154204])
+    torch.testing.assert_close(quick_gelu(values), expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "message"),
+    [
+        (SMALL, (3, 8, 8), r"2 channel\(s\). Got 3"),
+        (SMALL, (2, 9, 8), r"patches of 4×4 pixels. Got 9×8"),
+        (replace(SMALL, patch=6, stem="convolutions"), (2, 12, 12), "power of two. Got 6"),
+    ],
+)
+def test_images_that_do_not_fit_are_told(
+    layout: ViTLayout, shape: tuple[int, int, int], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        ViT(layout, shape)
+
+
+def test_a_convolutional_stem_takes_any_size() -> None:
+    vit = build(lambda: ViT(LAYOUTS["stem"], (2, 9, 14)), seeded())
+    assert vit.grid == (3, 4)
+    assert vit(torch.zeros(1, 2, 9, 14), PLAIN).shape == (1, 12)

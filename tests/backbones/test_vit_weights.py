@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import CLIPVisionConfig, CLIPVisionModel
+
+from edgecil.backbones.pretrained import load_vit, statistics_of
+from edgecil.backbones.vit_weights import resize_positions
+from edgecil.errors import DataError, UsageError
+from tests.backbones.tiny_models import (
+    DEPTH,
+    HEADS,
+    SIZE,
+    SIZES,
+    WIDTH,
+    PlainClipTower,
+    randomise,
+    save_state,
+    timm_state,
+    transformers_classifier,
+    transformers_clip,
+    transformers_clip_vision,
+    transformers_vit,
+)
+
+SHAPE = (3, SIZE, SIZE)
+State = dict[str, torch.Tensor]
+
+
+def some_images(height: int = SIZE, width: int = SIZE) -> torch.Tensor:
+    return torch.randn(2, 3, height, width, generator=torch.Generator().manual_seed(3))
+
+
+def features(source: Path, images: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return load_vit(str(source), tuple(images.shape[1:])).eval()(images)
+
+
+def assert_same(found: torch.Tensor, expected: torch.Tensor) -> None:
+    assert (expected[0] - expected[1]).abs().max() > 0.01  # a hundred times the tolerance
+    torch.testing.assert_close(found, expected.detach(), atol=1e-4, rtol=1e-4)
+
+
+@pytest.fixture
+def timm(tmp_path: Path) -> State:
+    """A random ViT under timm's names; timm's norms add 1e-6."""
+    return timm_state(transformers_vit(layer_norm_eps=1e-6), tmp_path / "hf")
+
+
+@pytest.mark.parametrize("size", [(SIZE, SIZE), (32, 32), (16, 40)])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"hidden_act": "quick_gelu", "num_attention_heads": 4, "layer_norm_eps": 0.1}],
+    ids=["usual", "as its configuration says"],
+)
+def test_a_transformers_vit_gives_what_transformers_gives(
+    tmp_path: Path, size: tuple[int, int], changes: dict[str, Any]
+) -> None:
+    model = transformers_vit(**changes)
+    model.save_pretrained(tmp_path)
+    images = some_images(*size)
+    expected = model(images, interpolate_pos_encoding=True).last_hidden_state[:, 0]
+    assert_same(features(tmp_path, images), expected)
+
+
+def test_a_classifier_gives_the_features_it_classifies(tmp_path: Path) -> None:
+    model = transformers_classifier()
+    model.save_pretrained(tmp_path)
+    expected = model.vit(some_images()).last_hidden_state[:, 0]
+    assert_same(features(tmp_path, some_images()), expected)
+
+
+@pytest.mark.parametrize("size", [SIZE, 40])
+@pytest.mark.parametrize("activation", ["quick_gelu", "gelu"])
+def test_a_clip_vision_model_gives_what_transformers_gives(
+    tmp_path: Path, activation: str, size: int
+) -> None:
+    model = transformers_clip_vision(hidden_act=activation)
+    model.save_pretrained(tmp_path)
+    images = some_images(size, size)
+    expected = model.vision_model(images, interpolate_pos_encoding=True).pooler_output
+    assert_same(features(tmp_path, images), expected)
+
+
+def test_the_image_tower_is_found_in_a_whole_clip(tmp_path: Path) -> None:
+    model = transformers_clip()
+    model.save_pretrained(tmp_path)
+    expected = model.vision_model(some_images()).pooler_output
+    assert_same(features(tmp_path, some_images()), expected)
+
+
+def test_a_clip_vision_model_without_prefixes_is_read_too(tmp_path: Path) -> None:
+    model = randomise(CLIPVisionModel(CLIPVisionConfig(**SIZES)))
+    model.save_pretrained(tmp_path)
+    assert_same(features(tmp_path, some_images()), model(some_images()).pooler_output)
+
+
+@pytest.mark.parametrize(
+    ("config", "quick"), [(None, True), ({"quick_gelu": True}, True), ({}, False)]
+)
+@pytest.mark.parametrize("prefix", ["visual.", "module.visual.", ""])
+def test_an_open_clip_tower_gives_what_it_gives_written_out(
+    tmp_path: Path, prefix: str, config: dict[str, Any] | None, quick: bool
+) -> None:
+    tower = PlainClipTower()
+    state = {f"{prefix}{name}": tensor for name, tensor in tower.state_dict().items()}
+    if prefix:
+        state |= {"token_embedding.weight": torch.zeros(9, 8), "logit_scale": torch.zeros(1)}
+    save_state(tmp_path, state)
+    heads = HEADS
+    if config is None:
+        heads = WIDTH // 64
+        for block in tower.transformer["resblocks"]:
+            block.attn.num_heads, block.attn.head_dim = heads, 64
+    else:
+        vision = {"width": WIDTH, "layers": DEPTH, "head_width": WIDTH // heads}
+        model = {"model_cfg": {"vision_cfg": vision, **config}}
+        (tmp_path / "open_clip_config.json").write_text(json.dumps(model))
+    assert_same(features(tmp_path, some_images()), tower(some_images(), quick))
+
+
+def test_timms_names_are_taken_key_by_key(tmp_path: Path, timm: State) -> None:
+    loaded = load_vit(str(save_state(tmp_path / "timm", timm)), SHAPE).state_dict()
+    assert loaded.keys() == timm.keys() - {"head.weight", "head.bias"}
+    assert all(torch.equal(loaded[name], timm[name]) for name in loaded)
+
+
+def test_a_timm_file_gives_what_transformers_gives(tmp_path: Path, timm: State) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    expected = transformers_vit(layer_norm_eps=1e-6)(some_images()).last_hidden_state[:, 0]
+    assert_same(features(folder, some_images()), expected)
+
+
+@pytest.mark.parametrize(("quick", "network"), [(False, "clip_224"), (True, "clip_quickgelu_224")])
+def test_a_clip_tower_under_timms_names_is_known_by_its_first_norm(
+    tmp_path: Path, timm: State, quick: bool, network: str
+) -> None:
+    tower = PlainClipTower()
+    held = tower.state_dict()
+    del timm["patch_embed.proj.bias"]
+    timm["cls_token"] = held["class_embedding"].view(1, 1, WIDTH)
+    timm["pos_embed"] = held["positional_embedding"][None]
+    timm["patch_embed.proj.weight"] = held["conv1.weight"]
+    for kind in ("weight", "bias"):
+        timm[f"norm_pre.{kind}"] = held[f"ln_pre.{kind}"]
+        timm[f"norm.{kind}"] = held[f"ln_post.{kind}"]
+        for index in range(DEPTH):
+            theirs, ours = f"transformer.resblocks.{index}", f"blocks.{index}"
+            timm |= {
+                f"{ours}.norm1.{kind}": held[f"{theirs}.ln_1.{kind}"],
+                f"{ours}.norm2.{kind}": held[f"{theirs}.ln_2.{kind}"],
+                f"{ours}.attn.qkv.{kind}": held[f"{theirs}.attn.in_proj_{kind}"],
+                f"{ours}.attn.proj.{kind}": held[f"{theirs}.attn.out_proj.{kind}"],
+                f"{ours}.mlp.fc1.{kind}": held[f"{theirs}.mlp.c_fc.{kind}"],
+                f"{ours}.mlp.fc2.{kind}": held[f"{theirs}.mlp.c_proj.{kind}"],
+            }
+    folder = save_state(tmp_path / "timm", timm).parent
+    config = {"architecture": f"vit_base_patch16_{network}", "num_attention_heads": HEADS}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert load_vit(str(folder), SHAPE).layout.norm_eps == 1e-5
+    assert_same(features(folder, some_images()), tower(some_images(), quick))
+
+
+@pytest.mark.parametrize(
+    ("place", "prefix"),
+    [
+        (None, ""),
+        ("state_dict", "module."),
+        ("teacher", "backbone."),
+        ("teacher", "module.backbone."),
+        ("model", ""),
+    ],
+)
+def test_checkpoints_hold_them_at_various_places(
+    tmp_path: Path, timm: State, place: str | None, prefix: str
+) -> None:
+    state: dict[str, Any] = {f"{prefix}{name}": tensor for name, tensor in timm.items()}
+    state["head.mlp.0.weight"] = torch.zeros(2, 2)
+    if place is not None:
+        state = {place: state, "student": {"module.backbone.cls_token": 0}, "epoch": 3}
+    torch.save(state, tmp_path / "checkpoint.pth")
+    loaded = load_vit(str(tmp_path / "checkpoint.pth"), SHAPE)
+    assert torch.equal(loaded.state_dict()["norm.bias"], timm["norm.bias"])
+
+
+@pytest.mark.parametrize(
+    ("width", "heads"), [(192, 3), (384, 6), (768, 12), (1024, 16), (1280, 16), (1664, 16)]
+)
+def test_heads_are_those_of_the_published_widths(tmp_path: Path, width: int, heads: int) -> None:
+    state = {
+        "cls_token": torch.zeros(1, 1, width),
+        "pos_embed": torch.zeros(1, 2, width),
+        "patch_embed.proj.weight": torch.zeros(width, 1, 1, 1),
+        "blocks.0.attn.qkv.weight": torch.zeros(3 * width, width),
+        "blocks.0.attn.qkv.bias": torch.zeros(3 * width),
+        "blocks.0.attn.proj.weight": torch.zeros(width, width),
+        "blocks.0.mlp.fc1.weight": torch.zeros(1, width),
+        "blocks.0.mlp.fc1.bias": torch.zeros(1),
+        "blocks.0.mlp.fc2.weight": torch.zeros(width, 1),
+    }
+    for bias in ("blocks.0.attn.proj.bias", "blocks.0.mlp.fc2.bias"):
+        state[bias] = torch.zeros(width)
+    for norm in ("blocks.0.norm1", "blocks.0.norm2", "norm"):
+        state |= {f"{norm}.weight": torch.zeros(width), f"{norm}.bias": torch.zeros(width)}
+    assert load_vit(str(save_state(tmp_path, state)), (1, 1, 1)).layout.heads == heads
+
+
+def test_weights_are_new_trainable_and_in_single_precision(tmp_path: Path, timm: State) -> None:
+    half = {name: tensor.half() for name, tensor in timm.items()}
+    path = str(save_state(tmp_path / "half", half))
+    first, second = load_vit(path, SHAPE), load_vit(path, SHAPE)
+    assert all(weight.dtype == torch.float32 for weight in first.parameters())
+    assert all(weight.requires_grad for weight in first.parameters())
+    with torch.no_grad():
+        first.norm.bias.add_(1)
+    assert torch.equal(second.norm.bias, half["norm.bias"].float())
+
+
+def test_positions_of_the_same_grid_stay_bit_for_bit() -> None:
+    positions = torch.randn(1, 10, 4)
+    assert torch.equal(resize_positions(positions, (3, 3)), positions)
+
+
+def cubic(distance: float) -> float:
+    """The weight of a point in bicubic interpolation (Keys 1981, a = -0.75)."""
+    x = abs(distance)
+    if x <= 1:
+        return 1.25 * x**3 - 2.25 * x**2 + 1
+    return -0.75 * x**3 + 3.75 * x**2 - 6 * x + 3 if x < 2 else 0.0
+
+
+@pytest.mark.parametrize("down", [12, 3])
+def test_positions_are_bicubic_between_pixel_centres_without_antialiasing(down: int) -> None:
+    positions = torch.randn(1, 1 + 36, 5, generator=torch.Generator().manual_seed(0))
+    resized = resize_positions(positions, (down, 6))
+    assert torch.equal(resized[:, 0], positions[:, 0])
+    rows, found = positions[0, 1:].reshape(6, 6, 5), resized[0, 1:].reshape(down, 6, 5)
+    for row in range(down):
+        place = (row + 0.5) * 6 / down - 0.5
+        expected = sum(cubic(place - near) * rows[min(max(near, 0), 5)] for near in range(-3, 9))
+        torch.testing.assert_close(found[row], expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        ("preprocessor_config.json", {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}),
+        ("config.json", {"pretrained_cfg": {"mean": [0.1, 0.2, 0.3], "std": [0.4, 0.5, 0.6]}}),
+        (
+            "open_clip_config.json",
+            {"preprocess_cfg": {"mean": [0.1, 0.2, 0.3], "std": [0.4, 0.5, 0.6]}},
+        ),
+    ],
+)
+def test_statistics_are_read_beside_the_weights(
+    tmp_path: Path, timm: State, name: str, held: dict[str, Any]
+) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    assert statistics_of(str(folder / "model.safetensors")).mean == (0.5, 0.5, 0.5)
+    (folder / name).write_text(json.dumps(held))
+    found = statistics_of(str(folder))
+    assert (found.mean, found.std) == ((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
+
+
+def without(*names: str) -> Callable[[State], State]:
+    return lambda state: {name: value for name, value in state.items() if name not in names}
+
+
+def beside(**more: torch.Tensor) -> Callable[[State], State]:
+    return lambda state: {**state, **{name.replace("_", "."): more[name] for name in more}}
+
+
+RESNET = {"conv1.weight": torch.zeros(4, 3, 7, 7), "layer1.0.conv1.weight": torch.zeros(4, 4, 3, 3)}
+CLIP_RESNET = {f"visual.{name}": tensor for name, tensor in RESNET.items()}
+TEXT = {"text_model.final_layer_norm.weight": torch.zeros(4), "logit_scale": torch.zeros(1)}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda _: RESNET, "holds no vision transformer"),
+        (lambda _: CLIP_RESNET, "holds no vision transformer"),
+        (lambda _: TEXT, "holds no vision transformer"),
+        (without("norm.bias"), r"it lacks norm.bias \(timm's names\)"),
+        (without("pos_embed"), "it lacks pos_embed"),
+        (without("patch_embed.proj.weight"), "it lacks patch_embed.proj.weight"),
+        (without("blocks.1.attn.qkv.bias"), "it lacks blocks.1.attn.qkv.bias"),
+        (
+            lambda state: {name: value for name, value in state.items() if "blocks.1" not in name},
+            r"it lacks blocks.1.norm1.weight, .* and 9 more",
+        ),
+        (beside(blocks_0_ls1_gamma=torch.zeros(4)), r"it also has blocks.0.ls1.gamma"),
+        (
+            lambda state: {**state, "patch_embed.proj.weight": torch.zeros(WIDTH, 192)},
+            "not embedded by a convolution",
+        ),
+        (
+            lambda state: {**state, "pos_embed": torch.zeros(1, 9, WIDTH)},
+            "9 positions are not a class token's and a square of patches'",
+        ),
+        (
+            lambda state: {**state, "norm.bias": torch.zeros(3)},
+            r"norm.bias has shape \(3,\) instead of \(64,\)",
+        ),
+    ],
+)
+def test_another_architecture_is_one_sentence(
+    tmp_path: Path, timm: State, change: Callable[[State], State], message: str
+) -> None:
+    path = save_state(tmp_path / "changed", change(timm))
+    with pytest.raises(DataError, match=message) as raised:
+        load_vit(str(path), SHAPE)
+    assert str(raised.value).startswith(str(path))
+    assert str(raised.value).count("\n") == 0
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"num_hidden_layers": 12}, r"its depth is 3, the configuration's 12"),
+        ({"hidden_size": 768}, r"its width is 64, the configuration's 768"),
+        ({"hidden_act": "relu"}, r"the activation 'relu'; only gelu and quick_gelu"),
+        ({"num_attention_heads": 7}, r"do not tell how many heads"),
+        ([], "no JSON object"),
+    ],
+)
+def test_a_configuration_that_does_not_fit_is_one_sentence(
+    tmp_path: Path, timm: State, config: Any, message: str
+) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(DataError, match=message):
+        load_vit(str(folder), SHAPE)
+
+
+def test_a_broken_configuration_is_one_sentence(tmp_path: Path, timm: State) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    (folder / "config.json").write_text("{")
+    with pytest.raises(DataError, match="is not a configuration"):
+        load_vit(str(folder), SHAPE)
+
+
+def test_a_width_that_does_not_tell_the_heads_asks_for_them(tmp_path: Path) -> None:
+    transformers_vit(hidden_size=48).save_pretrained(tmp_path)
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(DataError, match=r"width 48 do not tell how many heads .*config.json"):
+        load_vit(str(tmp_path), SHAPE)
+
+
+def test_images_that_do_not_fit_are_one_sentence(tmp_path: Path, timm: State) -> None:
+    path = str(save_state(tmp_path / "timm", timm))
+    with pytest.raises(UsageError, match=r"3 channel\(s\). Got 1"):
+        load_vit(path, (1, SIZE, SIZE))
+    with pytest.raises(UsageError, match=r"patches of 8×8 pixels. Got 28×28"):
+        load_vit(path, (3, 28, 28))
+
+
+def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path: Path, timm: State) -> None:
+    path = save_state(tmp_path / "timm", timm)
+    path.with_suffix(".json").write_text(json.dumps({"layout": {"colour": 3}}))
+    with pytest.raises(DataError, match=r"does not describe a vision transformer: .*colour"):
+        load_vit(str(path), SHAPE)
+
+
+def test_files_without_weights_are_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="holds no weights"):
+        load_vit(str(tmp_path), SHAPE)
+    (tmp_path / "model.safetensors").write_bytes(b"nothing")
+    with pytest.raises(DataError, match="cut short, damaged, or not a weight file"):
+        load_vit(str(tmp_path), SHAPE)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from edgecil.classes import ClassList
+from edgecil.errors import DataError
+from edgecil.language_model import LanguageModel, UnusableAnswerError
+from edgecil.similarity.captioning import read_caption, write_captions
+from edgecil.similarity.captions import check_captions
+from tests.language_server import Messages, serve
+
+CLASSES = ClassList("pets", ("n01_tabby_cat", "n02_beagle"))
+
+
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+
+
+def describe(messages: Messages) -> str:
+    name = re.search(r'what "(.+?)"', messages[0]["content"])
+    assert name is not None
+    return f'"a {name[1]} with short fur, lying on a sofa indoors"\n'
+
+
+def test_every_class_gets_a_caption_that_the_similarity_takes() -> None:
+    told = []
+    with serve(describe) as server:
+        model = LanguageModel("toy", server.url, "k")
+        captions = write_captions(CLASSES, model, on_caption=lambda *pair: told.append(pair))
+    assert list(captions) == list(CLASSES.labels)
+    words = CLASSES.words
+    assert captions["n02_beagle"] == f"a {words[1]} with short fur, lying on a sofa indoors"
+    assert check_captions(CLASSES, captions) == tuple(captions.values())
+    assert told == list(captions.items())
+    assert all('"pets"' in request["messages"][0]["content"] for request in server.requests)
+    assert len(server.requests) == 2
+
+
+def test_what_was_captioned_before_a_failure_is_not_asked_again() -> None:
+    broken = True
+
+    def answer(messages: Messages) -> str:
+        return "no" if broken and "beagle" in messages[0]["content"] else describe(messages)
+
+    with serve(answer) as server:
+        model = LanguageModel("toy", server.url, "k")
+        with pytest.raises(DataError, match="it has 1 words instead of 8 to 20"):
+            write_captions(CLASSES, model)
+        assert len(server.requests) == 3
+        broken = False
+        assert len(write_captions(CLASSES, model)) == 2
+        assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("words", [8, 20])
+def test_eight_to_twenty_words_are_taken(words) -> None:
+    caption = " ".join(["word"] * words)
+    assert read_caption(f"  “{caption}”\n") == caption
+    assert read_caption(caption.replace(" ", "\n")) == caption
+
+
+@pytest.mark.parametrize("words", [0, 7, 21])
+def test_shorter_and_longer_captions_are_not(words) -> None:
+    with pytest.raises(UnusableAnswerError, match=f"it has {words} words"):
+        read_caption(" ".join(["word"] * words))
