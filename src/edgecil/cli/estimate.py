@@ -1,0 +1,159 @@
+"""`edgecil estimate`: what the accuracies of a few orders say about all of them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from edgecil.cli.judging import add_judging_options, judge_source
+from edgecil.cli.output import console, note, print_json, print_table
+
+if TYPE_CHECKING:
+    from edgecil.estimation import Judgement, MethodJudgement
+
+NAME = "estimate"
+HELP = "distributions, distances, normality, correlation and ranking from accuracies"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where the accuracies are, and what to predict them with."""
+    add_judging_options(parser)
+    parser.add_argument("--csv", metavar="FILE", help="also write the runs as CSV")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Judge every dataset of the source."""
+    from edgecil.estimation import read_accuracies, write_accuracies
+
+    if args.csv is not None:
+        tables = read_accuracies(args.source)
+        write_accuracies((run for table in tables for run in table.runs), args.csv)
+    found = judge_source(args)
+    judgements = [judged.judgement for judged in found]
+    if args.json:
+        answers = {judgement.dataset: judgement.as_dict() for judgement in judgements}
+        print_json(next(iter(answers.values())) if len(answers) == 1 else {"datasets": answers})
+    else:
+        for judgement in judgements:
+            _show(judgement)
+    for judged in found:
+        for sentence in judged.remarks:
+            note(sentence)
+
+
+def _show(judgement: Judgement) -> None:
+    screen = console()
+    for name, method in judgement.methods.items():
+        screen.print(f"{name} on {judgement.dataset}: {_told(method)}", style="bold", markup=False)
+        for warning in method.warnings:
+            screen.print(f"Warning: {warning}", style="bold yellow", markup=False)
+        _show_estimates(method)
+        _show_averages(method)
+        _show_predictors(method)
+    _show_ranking(judgement)
+    for (first, second), found in judgement.comparisons.items():
+        screen.print(
+            f"{first} minus {second}: {found.difference:+.2f} points over {found.n} orders; better "
+            f"on {found.probability_of_improvement:.0%} of them (ties half)",
+            markup=False,
+        )
+
+
+def _told(method: MethodJudgement) -> str:
+    """The truth, normality and variance in one line."""
+    parts = ["no truth is known"]
+    if method.truth is not None:
+        true = method.truth.as_dict()
+        of = "all of Ω" if method.truth.kind == "enumerated" else "a random sample stands for Ω"
+        parts = [
+            f"{true['mean']:.2f} ± {true['std']:.2f}, {true['min']:.2f} to {true['max']:.2f}, over "
+            f"{true['n']} orders ({of})"
+        ]
+    normality = method.normality
+    if normality.shapiro_p is not None:
+        parts.append(
+            f"Box–Cox λ {normality.boxcox_lambda:.2f}, Shapiro–Wilk p {normality.shapiro_p:.2f}"
+        )
+    else:
+        parts.append(f"normality n/a ({normality.reason})")
+    if method.variance is not None and method.variance.order_share is not None:
+        parts.append(f"{method.variance.order_share:.0%} of the variance is due to the order")
+    return "; ".join(parts)
+
+
+def _show_estimates(method: MethodJudgement) -> None:
+    rows = []
+    for protocol, estimates in method.estimates.items():
+        for estimator, judged in estimates.items():
+            if judged.estimate is None:
+                continue
+            made, near = judged.estimate, judged.closeness
+            numbers = (made.distribution.mean, made.distribution.std, made.min, made.max)
+            rows.append(
+                (
+                    protocol,
+                    str(method.runs[protocol]),
+                    estimator,
+                    *(f"{number:.2f}" for number in numbers),
+                    "n/a" if near is None else f"{near.jsd:.3f}",
+                    "n/a" if near is None else f"{near.wasserstein:.2f}",
+                )
+            )
+    columns = ("as run", "runs", "estimate", "mean", "std", "min", "max", "JSD", "W₁")
+    print_table(columns, rows, right=(columns[1], *columns[3:]))
+
+
+def _show_averages(method: MethodJudgement) -> None:
+    rows = [
+        (
+            protocol,
+            estimator,
+            f"{found.jsd:.3f}",
+            f"{found.wasserstein:.2f}",
+            f"{found.min_error:.2f}",
+            f"{found.max_error:.2f}",
+        )
+        for protocol, by_estimator in method.averages.items()
+        for estimator, found in by_estimator.items()
+    ]
+    if rows:
+        columns = ("on average", "estimate", "JSD", "W₁", "|error of min|", "|error of max|")
+        print_table(columns, rows, right=columns[2:])
+
+
+def _show_predictors(method: MethodJudgement) -> None:
+    rows = []
+    for name, found in method.correlations.items():
+        if found.pearson is None or found.spearman is None:
+            rows.append((name, "n/a", "", "n/a", found.reason or ""))
+            continue
+        interval = found.pearson_interval
+        around = "" if interval is None else f"[{interval[0]:+.2f}, {interval[1]:+.2f}]"
+        rows.append((name, f"{found.pearson:+.2f}", around, f"{found.spearman:+.2f}", str(found.n)))
+    if rows:
+        columns = ("predictor", "Pearson", "95 %", "Spearman", "orders")
+        print_table(columns, rows, right=columns[1:])
+
+
+def _show_ranking(judgement: Judgement) -> None:
+    if len(judgement.methods) < 2:
+        return
+    rankings = [
+        (f"{protocol}, {estimator}", found.ranking, found.error)
+        for protocol, by_estimator in judgement.rankings.items()
+        for estimator, found in by_estimator.items()
+    ]
+    if judgement.true_ranking is not None:
+        rankings.insert(0, ("truth", judgement.true_ranking, None))
+    rows = []
+    for source, ranking, error in rankings:
+        places = (
+            ", ".join(f"{place:g} {name}" for name, place in sorted(ranks.items(), key=_by_rank))
+            for ranks in (ranking.lower, ranking.upper, ranking.stability)
+        )
+        rows.append((source, "" if error is None else f"{error:g}", *places))
+    print_table(("ranking by", "error", "at worst", "at best", "steadiness"), rows)
+
+
+def _by_rank(entry: tuple[str, float]) -> float:
+    return entry[1]

@@ -1,0 +1,85 @@
+"""From a few accuracies to their distribution over class orders, and how far to trust it."""
+
+from edgecil.estimation.accuracies import (
+    AccuracyTable,
+    Orders,
+    Run,
+    read_accuracies,
+    write_accuracies,
+)
+from edgecil.estimation.closeness import (
+    AverageCloseness,
+    Closeness,
+    average_closeness,
+    closeness,
+)
+from edgecil.estimation.comparison import Comparison, compare
+from edgecil.estimation.correlation import Correlation, correlate
+from edgecil.estimation.distances import grid, jensen_shannon, wasserstein
+from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.estimators import ESTIMATORS, Estimate, Estimator, Runs, get_estimator
+from edgecil.estimation.judge import judge
+from edgecil.estimation.judgement import (
+    JudgedEstimate,
+    JudgedRanking,
+    Judgement,
+    MethodJudgement,
+)
+from edgecil.estimation.normality import Normality, check_normality
+from edgecil.estimation.predictors import (
+    Predictor,
+    column_predictor,
+    objective_predictor,
+    pilot_predictor,
+)
+from edgecil.estimation.ranking import Ranking, rank, ranking_error
+from edgecil.estimation.samples import Capture, SamplePoint, capture, sample_curve
+from edgecil.estimation.truth import Truth, find_truth
+from edgecil.estimation.variance import VarianceShares, split_variance
+
+__all__ = [
+    "ESTIMATORS",
+    "AccuracyTable",
+    "AverageCloseness",
+    "Capture",
+    "Closeness",
+    "Comparison",
+    "Correlation",
+    "Distribution",
+    "Estimate",
+    "Estimator",
+    "JudgedEstimate",
+    "JudgedRanking",
+    "Judgement",
+    "MethodJudgement",
+    "Normality",
+    "Orders",
+    "Predictor",
+    "Ranking",
+    "Run",
+    "Runs",
+    "SamplePoint",
+    "Truth",
+    "VarianceShares",
+    "average_closeness",
+    "capture",
+    "check_normality",
+    "closeness",
+    "column_predictor",
+    "compare",
+    "correlate",
+    "find_truth",
+    "get_estimator",
+    "grid",
+    "jensen_shannon",
+    "judge",
+    "objective_predictor",
+    "pilot_predictor",
+    "rank",
+    "ranking_error",
+    "read_accuracies",
+    "sample_curve",
+    "split_variance",
+    "wasserstein",
+    "write_accuracies",
+]

@@ -1,0 +1,130 @@
+"""Distributions of accuracy: mixtures of normals of one width, which covers all that is needed.
+
+A width of zero leaves atoms, so an empirical distribution and a point mass are mixtures too; one
+component is a normal distribution. Mean, cdf, quantiles and the integral of the cdf are exact, and
+with them every distance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from edgecil.errors import UsageError
+from edgecil.similarity.matrix import Floats
+
+_HALVINGS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Σₖ wₖ N(locationₖ, width²), in accuracy points.
+
+    Attributes:
+        locations: (m,) ascending, finite.
+        weights: (m,) positive, summing to 1.
+        width: standard deviation of every component; 0 leaves atoms.
+
+    >>> Distribution.of([1.0, 2.0, 6.0]).mean
+    3.0
+    """
+
+    locations: Floats
+    weights: Floats
+    width: float = 0.0
+
+    def __post_init__(self) -> None:
+        locations = np.atleast_1d(np.array(self.locations, dtype=np.float64))
+        weights = np.atleast_1d(np.array(self.weights, dtype=np.float64))
+        if locations.ndim != 1 or locations.shape != weights.shape or not locations.size:
+            raise UsageError(
+                "A distribution needs as many weights as locations, and at least one. "
+                f"Got shapes {weights.shape} and {locations.shape}."
+            )
+        if not (np.isfinite(locations).all() and 0.0 <= self.width < np.inf):
+            raise UsageError("A distribution's locations and width must be finite, the width >= 0.")
+        if not (weights > 0.0).all():
+            raise UsageError(f"A distribution's weights must be positive. Got {weights.min():g}.")
+        order = np.argsort(locations, kind="stable")
+        object.__setattr__(self, "locations", locations[order])
+        object.__setattr__(self, "weights", weights[order] / weights.sum())
+
+    @classmethod
+    def of(cls, values: ArrayLike) -> Distribution:
+        """The empirical distribution of n values, each with weight 1/n."""
+        atoms = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        return cls(atoms, np.ones(atoms.shape))
+
+    @classmethod
+    def normal(cls, mean: float, std: float) -> Distribution:
+        """N(mean, std²); a point mass if std is 0."""
+        return cls(np.array([mean]), np.ones(1), std)
+
+    @property
+    def mean(self) -> float:
+        """The expected accuracy."""
+        return float(self.weights @ self.locations)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        around = self.weights @ (self.locations - self.mean) ** 2
+        return float(np.sqrt(around + self.width**2))
+
+    def cdf(self, at: ArrayLike) -> Floats:
+        """P(X <= x) at each of any array of points."""
+        points = np.asarray(at, dtype=np.float64)
+        if self.width == 0.0:
+            reached = np.concatenate([[0.0], np.cumsum(self.weights)])
+            reached[-1] = 1.0
+            found: Floats = reached[np.searchsorted(self.locations, points, side="right")]
+            return found
+        return np.asarray(ndtr(self._standardised(points)) @ self.weights)
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        """The least x with P(X <= x) >= p, for each p of any array in (0, 1)."""
+        wanted = np.asarray(probability, dtype=np.float64)
+        if not ((wanted > 0.0) & (wanted < 1.0)).all():
+            raise UsageError(
+                "Quantiles are for probabilities in (0, 1). "
+                f"Got {wanted.min():g} to {wanted.max():g}."
+            )
+        if self.width == 0.0:
+            reached = np.cumsum(self.weights)
+            index = np.searchsorted(reached, wanted * (1.0 - 1e-12), side="left")
+            return self.locations[np.minimum(index, len(reached) - 1)]
+        edge = self.width * ndtri(wanted)
+        return self.solve(wanted, self.locations[0] + edge, self.locations[-1] + edge)
+
+    def solve(self, probability: Floats, low: Floats, high: Floats) -> Floats:
+        """Where the cdf reaches each probability, between points known to be below and above."""
+        if len(self.locations) == 1:
+            exact = self.locations[0] + self.width * ndtri(probability)
+            return np.asarray(np.clip(exact, low, high))
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            below = self.cdf(middle) < probability
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2.0
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """The central interval that holds an accuracy with this probability."""
+        ends = self.quantile(np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]))
+        return float(ends[0]), float(ends[1])
+
+    def shortfall(self, at: ArrayLike) -> Floats:
+        """∫ of the cdf up to each point, E[(x - X)₊]."""
+        points = np.asarray(at, dtype=np.float64)
+        if self.width == 0.0:
+            lacking = np.maximum(points[..., None] - self.locations, 0.0)
+            return np.asarray(lacking @ self.weights)
+        z = self._standardised(points)
+        density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
+        return np.asarray(self.width * (z * ndtr(z) + density) @ self.weights)
+
+    def _standardised(self, points: Floats) -> Floats:
+        """Distances from every location in widths, shape (…, m)."""
+        return np.asarray((points[..., None] - self.locations) / self.width)

@@ -1,0 +1,252 @@
+"""The whole judgement of a table of accuracies: what protocols say, how far to trust them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.estimation.accuracies import AccuracyTable, Orders
+from edgecil.estimation.closeness import closeness
+from edgecil.estimation.comparison import Comparison, compare
+from edgecil.estimation.correlation import correlate, warn_of_predictor
+from edgecil.estimation.estimators import ESTIMATORS, Runs
+from edgecil.estimation.judgement import (
+    JudgedEstimate,
+    JudgedRanking,
+    Judgement,
+    MethodJudgement,
+)
+from edgecil.estimation.normality import check_normality
+from edgecil.estimation.predictors import (
+    Predictor,
+    column_predictor,
+    objective_predictor,
+    pilot_predictor,
+    unbiased_sequences,
+)
+from edgecil.estimation.ranking import Ranking, rank, ranking_error
+from edgecil.estimation.redraws import average_protocols, build_pool, sample_curves
+from edgecil.estimation.samples import capture
+from edgecil.estimation.truth import Truth, find_truth
+from edgecil.estimation.variance import split_variance
+from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Floats, Similarity
+
+DRAWS = 100
+
+
+def judge(
+    table: AccuracyTable,
+    *,
+    similarities: Mapping[str, Similarity] | None = None,
+    predictor: str = "adjacent",
+    pilot: AccuracyTable | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Judgement:
+    """Estimate, compare with the truth where there is one, and say how far to trust it.
+
+    Args:
+        table: the runs of one dataset.
+        similarities: by source (`text`, `images`), over the table's N classes in ascending order of
+            their ids; the first is the one whose objectives go by their bare names.
+        predictor: what `regression` and `stratified` use: an objective's name, a column of the
+            table's file, or `pilot`.
+        pilot: cheap runs of the same methods over the same classes.
+        draws: how often random parts of protocols are drawn again to be averaged over.
+        seed: of those draws.
+    """
+    if draws < 1:
+        raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
+    table = table.renumbered()
+    pilot = None if pilot is None else pilot.renumbered()
+    shared = build_predictors(table, similarities or {}, predictor)
+    notes = []
+    if table.failed:
+        notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
+    methods = {}
+    for method in table.methods:
+        if not len(table.orders(method)):
+            notes.append(f"Every run of {method} failed; it is left out.")
+            continue
+        known = dict(shared)
+        if pilot is not None:
+            known["pilot"] = pilot_predictor(pilot, method)
+        methods[method] = _judge_method(table, method, known, predictor, draws, seed)
+    if not any(found.predictor for found in methods.values()):
+        notes.append(
+            f"There is no predictor {predictor!r} here (no similarity of the classes is known), so "
+            "nothing is said about how well it predicts, and no estimate uses it."
+        )
+    true_ranking = _rank_truth(methods, methods)
+    return Judgement(
+        table.dataset, methods, true_ranking, _rank(methods), _compare(table, methods), notes
+    )
+
+
+def build_predictors(
+    table: AccuracyTable, similarities: Mapping[str, Similarity], predictor: str
+) -> dict[str, Predictor]:
+    """Every objective of every similarity, and the column that is asked for, by name."""
+    found = {}
+    for place, (source, similarity) in enumerate(similarities.items()):
+        for objective in applicable_objectives(table.space).values():
+            name = objective.name if place == 0 else f"{source} {objective.name}"
+            found[name] = objective_predictor(similarity, table.space, objective, name=name)
+    if predictor not in found and predictor not in OBJECTIVES and predictor != "pilot":
+        found[predictor] = column_predictor(table, predictor)
+    return found
+
+
+def _judge_method(
+    table: AccuracyTable,
+    method: str,
+    predictors: dict[str, Predictor],
+    chosen: str,
+    draws: int,
+    seed: int,
+) -> MethodJudgement:
+    space, truth = table.space, find_truth(table, method)
+    predictor = predictors.get(chosen)
+    ran = {name: orders for name in table.protocols if len(orders := table.orders(method, name))}
+    judged = {
+        name: orders
+        for name, orders in ran.items()
+        if truth is None or truth.kind == "sample" or name not in truth.protocols
+    }
+    estimates = {
+        name: _estimate(
+            _runs(orders.sequences, orders.accuracies, predictor, space),
+            None if truth is None or name in truth.protocols else truth.accuracies,
+        )
+        for name, orders in judged.items()
+    }
+    evidence = _evidence(table, method, truth)
+    correlations = {
+        name: correlate(known.z(evidence.sequences), evidence.accuracies)
+        for name, known in predictors.items()
+    }
+    warnings = _warn_of_truth(truth)
+    if predictor is not None:
+        warning = warn_of_predictor(
+            "S" if chosen == "adjacent" else chosen, predictor.sign, correlations[chosen]
+        )
+        warnings += [] if warning is None else [warning]
+    pool = None if truth is None else build_pool(truth, judged, predictor)
+    return MethodJudgement(
+        truth=truth,
+        estimates=estimates,
+        runs={name: len(orders) for name, orders in ran.items()},
+        averages=average_protocols(pool, judged, space, draws=draws, seed=seed) if pool else {},
+        predictor=None if predictor is None else chosen,
+        correlations=correlations,
+        normality=check_normality(evidence.accuracies),
+        variance=split_variance(table.repeats(method)),
+        samples=sample_curves(pool, draws=draws, seed=seed) if pool else {},
+        captures={
+            name: capture(pool.accuracies[places], pool.truth.accuracies)
+            for name, places in pool.extremes.items()
+        }
+        if pool
+        else {},
+        warnings=warnings,
+    )
+
+
+def _evidence(table: AccuracyTable, method: str, truth: Truth | None) -> Orders:
+    """The orders on which statistics over Ω may rest: the truth, or whatever was drawn blindly."""
+    if truth is not None:
+        return Orders(("",) * len(truth.sequences), truth.sequences, truth.accuracies)
+    blind = set(unbiased_sequences(table))
+    found = table.orders(method).by_sequence()
+    kept = {sequence: value for sequence, value in found.items() if sequence in blind}
+    return Orders(("",) * len(kept), tuple(kept), np.array(list(kept.values())))
+
+
+def _warn_of_truth(truth: Truth | None) -> list[str]:
+    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.orders:
+        return []
+    return [
+        f"Only {len(truth.sequences)} of {truth.orders} sequences have an accuracy; the truth is "
+        "taken from those."
+    ]
+
+
+def _runs(
+    sequences: tuple[ClassSequence, ...],
+    accuracies: Floats,
+    predictor: Predictor | None,
+    space: SequenceSpace,
+) -> Runs:
+    if predictor is None:
+        return Runs(accuracies, orders=space.size)
+    return Runs(accuracies, predictor.z(sequences), predictor.levels(), space.size)
+
+
+def _estimate(runs: Runs, truth: Floats | None) -> dict[str, JudgedEstimate]:
+    """Every estimator's answer, or why it has none."""
+    found = {}
+    for name, estimator in ESTIMATORS.items():
+        reason = estimator.obstacle(runs)
+        if reason is not None:
+            found[name] = JudgedEstimate(None, None, f"{name} {reason}")
+            continue
+        estimate = estimator(runs)
+        found[name] = JudgedEstimate(
+            estimate, None if truth is None else closeness(truth, estimate)
+        )
+    return found
+
+
+def _rank_truth(methods: dict[str, MethodJudgement], names: Mapping[str, object]) -> Ranking | None:
+    """The true ranking of those methods, if the truth of every one is known."""
+    true = {name: methods[name].truth for name in names}
+    numbers = {
+        name: (float(a.min()), float(a.max()), float(a.std()))
+        for name, a in ((name, truth.accuracies) for name, truth in true.items() if truth)
+    }
+    return rank(numbers) if numbers and len(numbers) == len(true) else None
+
+
+def _rank(methods: dict[str, MethodJudgement]) -> dict[str, dict[str, JudgedRanking]]:
+    """Rankings by every protocol and estimator, of the methods that have such an estimate."""
+    numbers: dict[str, dict[str, dict[str, tuple[float, float, float]]]] = {}
+    for method, found in methods.items():
+        for protocol, estimates in found.estimates.items():
+            for name, judged in estimates.items():
+                if judged.estimate is not None:
+                    made = judged.estimate
+                    numbers.setdefault(protocol, {}).setdefault(name, {})[method] = (
+                        made.min,
+                        made.max,
+                        made.distribution.std,
+                    )
+    rankings: dict[str, dict[str, JudgedRanking]] = {}
+    for protocol, by_estimator in numbers.items():
+        rankings[protocol] = {}
+        for name, by_method in by_estimator.items():
+            ranking, truth = rank(by_method), _rank_truth(methods, by_method)
+            error = None if truth is None else ranking_error(ranking, truth)
+            rankings[protocol][name] = JudgedRanking(ranking, error)
+    return rankings
+
+
+def _compare(
+    table: AccuracyTable, methods: Mapping[str, object]
+) -> dict[tuple[str, str], Comparison]:
+    """Every pair of methods on the orders that both ran."""
+    by_method = {name: table.orders(name).by_sequence() for name in methods}
+    found = {}
+    for first, second in combinations(methods, 2):
+        both = [sequence for sequence in by_method[first] if sequence in by_method[second]]
+        if both:
+            found[first, second] = compare(
+                [by_method[first][sequence] for sequence in both],
+                [by_method[second][sequence] for sequence in both],
+            )
+    return found

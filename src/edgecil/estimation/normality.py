@@ -1,0 +1,70 @@
+"""Whether accuracies over class orders look normal, tested as the paper does."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+LEAST = 20
+LEAST_DISTINCT = 10
+_MOST_SHAPIRO = 5_000
+
+
+@dataclass(frozen=True)
+class Normality:
+    """p-values of three tests after a Box-Cox transformation; None with a reason if n/a.
+
+    Attributes:
+        boxcox_lambda: λ of greatest likelihood.
+        shapiro_p: Shapiro-Wilk.
+        dagostino_p: D'Agostino's K².
+        ks_p: Kolmogorov-Smirnov against the normal with the sample's own mean and std; as these are
+            fitted, the p-value is too large (Lilliefors 1967), and given because the paper does.
+        reason: why something is None.
+    """
+
+    boxcox_lambda: float | None = None
+    shapiro_p: float | None = None
+    dagostino_p: float | None = None
+    ks_p: float | None = None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return asdict(self)
+
+
+def check_normality(accuracies: ArrayLike) -> Normality:
+    """Box-Cox λ by maximum likelihood, then the tests of the transformed accuracies, shape (n,)."""
+    values = np.asarray(accuracies, dtype=np.float64)
+    distinct = len(np.unique(values.round(9)))
+    if len(values) < LEAST:
+        return Normality(reason=f"needs at least {LEAST} orders, there are {len(values)}")
+    if distinct < LEAST_DISTINCT:
+        different = "1 different value" if distinct == 1 else f"{distinct} different values"
+        return Normality(
+            reason=f"needs at least {LEAST_DISTINCT} different accuracies, there "
+            f"{'is' if distinct == 1 else 'are'} {different}"
+        )
+    if values.min() <= 0.0:
+        return Normality(reason="Box-Cox needs positive accuracies, and one is 0")
+    # λ does not depend on the unit; about 1 the powers of λ stay within floating point.
+    scaled = values / np.exp(np.log(values).mean())
+    power = float(stats.boxcox_normmax(scaled, method="mle"))
+    transformed = stats.boxcox(scaled, lmbda=power)
+    spread = transformed.std(ddof=1)
+    if not np.isfinite(power) or not np.isfinite(spread) or spread == 0.0:
+        return Normality(reason="the likelihood of Box-Cox has no maximum for these accuracies")
+    z = (transformed - transformed.mean()) / spread
+    too_many = len(z) > _MOST_SHAPIRO
+    return Normality(
+        power,
+        None if too_many else float(stats.shapiro(z).pvalue),
+        float(stats.normaltest(z).pvalue),
+        float(stats.kstest(z, "norm").pvalue),
+        f"Shapiro-Wilk is valid up to {_MOST_SHAPIRO} orders" if too_many else None,
+    )

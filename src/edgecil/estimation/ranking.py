@@ -1,0 +1,61 @@
+"""Which method is best at worst, at best, and in steadiness; and how far a ranking is off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from edgecil.errors import UsageError
+
+Ranks = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Ranks of methods, 1 the best; equal ones share the mean of their ranks.
+
+    Attributes:
+        lower: by the worst order's accuracy, high first.
+        upper: by the best order's accuracy, high first.
+        stability: by the standard deviation, low first.
+    """
+
+    lower: Ranks
+    upper: Ranks
+    stability: Ranks
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return dict(vars(self))
+
+
+def rank(methods: Mapping[str, tuple[float, float, float]]) -> Ranking:
+    """Rank methods by the least and greatest accuracy and the standard deviation of each.
+
+    >>> rank({"a": (40.0, 50.0, 3.0), "b": (30.0, 60.0, 9.0)}).lower
+    {'a': 1.0, 'b': 2.0}
+    """
+    names = list(methods)
+    numbers = np.array([methods[name] for name in names], dtype=np.float64).reshape(-1, 3)
+    places = [rankdata(column) for column in (numbers.round(9) * [-1.0, -1.0, 1.0]).T]
+    lower, upper, stability = (
+        {name: float(place) for name, place in zip(names, column, strict=True)} for column in places
+    )
+    return Ranking(lower, upper, stability)
+
+
+def ranking_error(estimated: Ranking, truth: Ranking) -> float:
+    """Spearman's footrule Σ |rank - true rank| over methods and the three criteria."""
+    if set(estimated.lower) != set(truth.lower):
+        raise UsageError("Rankings to compare must rank the same methods.")
+    return float(
+        sum(
+            abs(place - getattr(truth, criterion)[name])
+            for criterion, places in estimated.as_dict().items()
+            for name, place in places.items()
+        )
+    )

@@ -1,0 +1,63 @@
+"""How much of the variance of accuracy is due to the class order, and how much to the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class VarianceShares:
+    """One-way random effects: accuracy = mean + order + seed.
+
+    Attributes:
+        orders: how many sequences were trained with several seeds.
+        order_std: standard deviation due to the order, the noise of seeds taken off.
+        seed_std: standard deviation between seeds of one order.
+        order_share: of the variance, in [0, 1]; None if nothing varies.
+        seed_share: the rest.
+    """
+
+    orders: int
+    order_std: float
+    seed_std: float
+    order_share: float | None
+    seed_share: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return asdict(self)
+
+
+def split_variance(groups: Sequence[ArrayLike]) -> VarianceShares | None:
+    """Variance components by the analysis of variance, for groups of any sizes.
+
+    The mean squares between and within groups give the components; a negative one counts as 0
+    (Searle, Casella and McCulloch 1992, section 3.6).
+
+    Args:
+        groups: the accuracies of each order, one per seed.
+
+    Returns:
+        None unless at least two orders are there and one of them has several seeds.
+    """
+    arrays = [np.asarray(group, dtype=np.float64) for group in groups]
+    sizes = np.array([len(group) for group in arrays], dtype=np.float64)
+    count, total = len(arrays), float(sizes.sum())
+    if count < 2 or total <= count:
+        return None
+    means = np.array([group.mean() for group in arrays])
+    grand = float(sizes @ means / total)
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in arrays) / (total - count)
+    between = float(sizes @ (means - grand) ** 2) / (count - 1)
+    typical = (total - float(sizes @ sizes) / total) / (count - 1)
+    order = max(0.0, (between - within) / typical)
+    whole = order + within
+    share = order / whole if whole > 0.0 else None
+    repeated = int((sizes > 1).sum())
+    rest = None if share is None else 1.0 - share
+    return VarianceShares(repeated, float(np.sqrt(order)), float(np.sqrt(within)), share, rest)

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecil.estimation import write_accuracies
+from edgecil.similarity import save_similarity
+from tests.cli.conftest import Cli
+from tests.estimation.tables import noisy, six_classes, table_of
+
+
+@pytest.fixture
+def accuracies() -> Path:
+    table = table_of({"first": noisy(0), "second": noisy(1, mean=60.0)})
+    write_accuracies(table.runs, "a.csv")
+    save_similarity(six_classes(), "D.npz")
+    return Path("a.csv")
+
+
+def test_the_answer_has_a_key_per_method_and_a_ranking(cli: Cli, accuracies: Path) -> None:
+    answer = cli("estimate", accuracies, "--similarity", "D.npz", "--draws", 3, "--json").json
+    assert set(answer) == {"first", "second", "ranking", "comparison", "notes"}
+    assert answer["first"]["truth"]["n"] == 90
+    assert answer["first"]["estimates"]["edge"]["regression"]["wasserstein"] > 0.0
+    assert answer["first"]["correlation"]["predictor"] == "adjacent"
+    assert answer["ranking"]["truth"]["lower"] == {"first": 2.0, "second": 1.0}
+
+
+def test_without_a_similarity_it_says_so_and_goes_on(cli: Cli, accuracies: Path) -> None:
+    found = cli("estimate", accuracies, "--draws", 2, "--json")
+    assert "No similarity of the classes of 'made-up'" in found.err
+    assert found.json["first"]["correlation"] == {"predictor": None, "predictors": {}}
+    assert "regression" in found.json["first"]["estimates"]["edge"]
+
+
+def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
+    found = cli("estimate", accuracies, "--similarity", "D.npz", "--draws", 2)
+    assert (found.code, found.err) == (0, "")
+    for words in ("Warning: S ", "all of Ω", "on average", "Pearson", "1 second, 2 first", "W₁"):
+        assert words in found.out
+
+
+def test_the_bundled_names_of_a_known_dataset_give_s_and_its_images_more(cli: Cli) -> None:
+    runs = table_of({"m": noisy(0)}, ("random", "enumerate")).runs
+    write_accuracies(runs, "a.csv")
+    text = Path("a.csv").read_text().replace("made-up", "QuickDraw")
+    Path("b.csv").write_text(text)
+    found = cli("estimate", "b.csv", "--draws", 2, "--json").json["m"]["correlation"]
+    assert {"adjacent", "intra", "images adjacent"} <= set(found["predictors"])
+    assert found["pearson"] == found["predictors"]["adjacent"]["pearson"]
+    drawn = cli("estimate", "b.csv", "--draws", 2, "--classes-seed", 1, "--json").json["m"]
+    assert drawn["correlation"]["pearson"] != found["pearson"]
+
+
+def test_several_datasets_are_judged_one_by_one(cli: Cli, accuracies: Path) -> None:
+    lines = accuracies.read_text().splitlines()
+    other = [line.replace("made-up", "other") for line in lines[1:]]
+    Path("both.csv").write_text("\n".join([*lines, *other]))
+    answer = cli("estimate", "both.csv", "--draws", 1, "--json").json
+    assert set(answer["datasets"]) == {"made-up", "other"}
+
+
+def test_a_column_and_a_pilot_can_predict(cli: Cli, accuracies: Path) -> None:
+    lines = accuracies.read_text().splitlines()
+    rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
+    Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]))
+    hint = cli("estimate", "hint.csv", "--predictor", "hint", "--draws", 1, "--json").json
+    assert hint["first"]["correlation"]["predictor"] == "hint"
+    options = ("--predictor", "pilot", "--pilot", accuracies, "--draws", 1, "--json")
+    pilot = cli("estimate", accuracies, *options).json
+    assert pilot["first"]["correlation"]["pearson"] == pytest.approx(1.0)
+
+
+def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
+    cli("estimate", accuracies, "--draws", 1, "--json", "--csv", "copy.csv")
+    assert Path("copy.csv").read_text() == accuracies.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--predictor", "hnt"), "no column 'hnt'"),
+        (("--predictor", "pilot"), "give --pilot"),
+        (("--draws", 0), "'draws' parameter must be an int >= 1"),
+        (("--similarity", "small.npy"), "covers 3 classes but the runs have 6"),
+        (("--classes-seed", 1), "Unknown dataset 'made-up'"),
+    ],
+)
+def test_a_command_that_makes_no_sense_is_told(
+    cli: Cli, accuracies: Path, options: tuple[object, ...], words: str
+) -> None:
+    np.save("small.npy", np.ones((3, 3)))
+    answer = cli("estimate", accuracies, *options)
+    assert answer.code == 2
+    assert words in answer.sentence
+
+
+def test_it_needs_no_torch(accuracies: Path) -> None:
+    script = (
+        "import sys\n"
+        "from edgecil.cli.main import main\n"
+        f"code = main(['estimate', '{accuracies}', '--draws', '1', '--json'])\n"
+        "sys.exit(code or 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr

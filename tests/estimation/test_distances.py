@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+from scipy.stats import norm, wasserstein_distance
+
+from edgecil.errors import UsageError
+from edgecil.estimation import Distribution, grid, jensen_shannon, wasserstein
+
+TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 90, 200])
+def test_w1_between_samples_is_scipys(count: int) -> None:
+    other = np.random.default_rng(1).normal(52.0, 3.0, count)
+    found = wasserstein(TRUTH, Distribution.of(other))
+    assert found == pytest.approx(wasserstein_distance(TRUTH, other))
+
+
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        Distribution.normal(50.0, 5.0),
+        Distribution.normal(44.0, 0.7),
+        Distribution(np.array([40.0, 55.0]), np.array([0.3, 0.7]), 2.0),
+    ],
+)
+def test_w1_to_a_continuous_estimate_is_that_to_many_of_its_quantiles(
+    estimate: Distribution,
+) -> None:
+    fine = estimate.quantile((np.arange(20_000) + 0.5) / 20_000)
+    assert wasserstein(TRUTH, estimate) == pytest.approx(
+        wasserstein_distance(TRUTH, fine), rel=1e-3
+    )
+
+
+def test_w1_to_a_point_is_the_mean_absolute_difference() -> None:
+    found = wasserstein(TRUTH, Distribution.normal(47.0, 0.0))
+    assert found == pytest.approx(np.abs(TRUTH - 47.0).mean())
+
+
+def test_w1_of_one_point_to_a_normal_around_it_is_its_mean_absolute_deviation() -> None:
+    found = wasserstein([50.0], Distribution.normal(50.0, 3.0))
+    assert found == pytest.approx(3.0 * np.sqrt(2.0 / np.pi))
+
+
+@pytest.mark.parametrize("std", [0.5, 3.0, 20.0])
+def test_the_jsd_is_scipys_on_the_same_bins(std: float) -> None:
+    edges = grid(TRUTH)
+    assert len(edges) == 10, "⌈2 · 90^(1/3)⌉ = 9 bins"
+    all_edges = np.concatenate([[-np.inf], edges, [np.inf]])
+    first = np.histogram(TRUTH, all_edges)[0] / 90
+    second = np.diff(norm(51.0, std).cdf(all_edges))
+    found = jensen_shannon(TRUTH, Distribution.normal(51.0, std))
+    assert found == pytest.approx(jensenshannon(first, second) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("truth", "estimate", "jsd"),
+    [
+        ([3.0, 3.0], Distribution.normal(3.0, 0.0), 0.0),
+        ([3.0, 3.0 + 1e-13], Distribution.of([3.0, 3.0, 3.0]), 0.0),
+        ([3.0], Distribution.normal(3.1, 0.0), np.log(2.0)),
+        ([3.0], Distribution.normal(3.0, 1.0), np.log(2.0)),
+        ([1.0, 2.0], Distribution.normal(9.0, 0.1), np.log(2.0)),
+        ([1.0, 2.0], Distribution.of([1.0, 2.0]), 0.0),
+        ([1.0, 2.0], Distribution.normal(1.0, 0.0), 0.75 * np.log(4 / 3)),
+    ],
+)
+def test_point_masses_are_exact(truth: list[float], estimate: Distribution, jsd: float) -> None:
+    # The last: P = (1/2, 1/2), Q = (1, 0), M = (3/4, 1/4), so that JSD = 1/2 [1/2 ln(2/3) +
+    # 1/2 ln 2 + ln(4/3)] = 1/2 [1/2 ln(4/3) + ln(4/3)].
+    assert jensen_shannon(truth, estimate) == pytest.approx(jsd, abs=1e-7)
+
+
+def test_both_move_and_scale_with_the_accuracies() -> None:
+    moved = 2.0 * TRUTH - 30.0
+    near, far = Distribution.normal(51.0, 4.0), Distribution.normal(72.0, 8.0)
+    assert jensen_shannon(moved, far) == pytest.approx(jensen_shannon(TRUTH, near), abs=1e-6)
+    assert wasserstein(moved, far) == pytest.approx(2.0 * wasserstein(TRUTH, near))
+
+
+@pytest.mark.parametrize("truth", [[], [np.nan], [[1.0], [2.0]]])
+def test_no_truth_is_an_error(truth: list[float]) -> None:
+    with pytest.raises(UsageError, match="at least one accuracy"):
+        wasserstein(truth, Distribution.normal(1.0, 1.0))

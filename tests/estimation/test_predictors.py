@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from edgecil.errors import UsageError
+from edgecil.estimation import (
+    AccuracyTable,
+    column_predictor,
+    objective_predictor,
+    pilot_predictor,
+)
+from edgecil.sequences import SequenceSpace, profile
+from edgecil.similarity import SimilarityMatrix
+from tests.estimation.tables import SPACE, noisy, six_classes, table_of
+
+
+def test_s_over_a_small_space_is_every_sequences_own() -> None:
+    known = objective_predictor(six_classes(), SPACE)
+    scores = np.array([profile(six_classes(), sequence).score for sequence in SPACE.enumerate()])
+    np.testing.assert_allclose(np.sort(known.population), np.sort(scores))
+    assert (known.mean, known.std) == (pytest.approx(scores.mean()), pytest.approx(scores.std()))
+
+
+def test_z_is_the_profiles() -> None:
+    known = objective_predictor(six_classes(), SPACE, "generalization")
+    some = list(SPACE.enumerate())[:5]
+    expected = [profile(six_classes(), one).objectives["generalization"]["z"] for one in some]
+    np.testing.assert_allclose(known.z(some), expected)
+
+
+@pytest.mark.parametrize(("objective", "sign"), [("adjacent", 1), ("generalization", -1)])
+def test_the_claimed_sign_is_that_of_the_objectives_easy_end(objective: str, sign: int) -> None:
+    assert objective_predictor(six_classes(), SPACE, objective).sign == sign
+
+
+def test_the_levels_keep_mean_and_variance_in_a_large_space() -> None:
+    values = np.random.default_rng(0).random((12, 12))
+    known = objective_predictor(
+        SimilarityMatrix.of((values + values.T) / 2), SequenceSpace.equal(12, 4)
+    )
+    levels, weights = known.levels()
+    assert len(levels) <= 64
+    assert float(weights @ levels) == pytest.approx(0.0, abs=1e-9)
+    assert float(weights @ levels**2) == pytest.approx(1.0)
+    assert (known.population.mean() - known.mean) / known.std == pytest.approx(0.0, abs=0.1)
+
+
+def test_a_constant_similarity_predicts_nothing() -> None:
+    known = objective_predictor(SimilarityMatrix.of(np.ones((6, 6))), SPACE)
+    assert known.std == 0.0
+    assert len(known.levels()[0]) == 1
+
+
+def test_a_column_of_the_table_predicts() -> None:
+    table = table_of({"m": noisy(0)}, ("enumerate",))
+    hints = {run.sequence: float(place) for place, run in enumerate(table.runs)}
+    hinted = AccuracyTable(
+        tuple(replace(run, more={"hint": str(hints[run.sequence])}) for run in table.runs)
+    )
+    known = column_predictor(hinted, "hint")
+    assert known.mean == pytest.approx(44.5)
+    assert known.value(table.runs[7].sequence) == 7.0
+    with pytest.raises(UsageError, match="no column 'other'"):
+        column_predictor(hinted, "other")
+    broken = AccuracyTable(tuple(replace(run, more={"hint": "x"}) for run in table.runs))
+    with pytest.raises(UsageError, match="must hold numbers"):
+        column_predictor(broken, "hint")
+
+
+def test_a_pilot_predicts_by_its_own_accuracies_of_the_same_method() -> None:
+    pilot = table_of({"a": noisy(0), "b": noisy(1)}, ("enumerate",))
+    sequence = next(iter(SPACE.enumerate()))
+    assert pilot_predictor(pilot, "b").value(sequence) == noisy(1)(sequence)
+    with pytest.raises(UsageError, match=r"several methods \(a, b\)"):
+        pilot_predictor(pilot, "c")
+    single = table_of({"a": noisy(0)}, ("enumerate",))
+    assert pilot_predictor(single, "c").value(sequence) == noisy(0)(sequence)
+
+
+def test_a_pilot_of_extremes_alone_does_not_stand_for_the_space() -> None:
+    with pytest.raises(UsageError, match="stand for the space"):
+        pilot_predictor(table_of({"a": noisy(0)}, ("edge",)), "a")

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from edgecil.estimation import split_variance
+
+
+def test_the_shares_are_those_worked_out_by_hand() -> None:
+    """Means 12 and 20, within 2 each: MSB = 64, MSW = 2, order variance = (64 - 2) / 2 = 31."""
+    found = split_variance([[11.0, 13.0], [19.0, 21.0]])
+    assert found is not None
+    assert found.order_std == pytest.approx(np.sqrt(31.0))
+    assert found.seed_std == pytest.approx(np.sqrt(2.0))
+    assert found.order_share == pytest.approx(31.0 / 33.0)
+    assert found.seed_share == pytest.approx(2.0 / 33.0)
+
+
+def test_the_mean_squares_are_those_of_scipys_f_test() -> None:
+    groups = list(np.random.default_rng(0).normal(50.0, 2.0, (6, 4)) + np.arange(6)[:, None])
+    found = split_variance(groups)
+    assert found is not None
+    ratio = 1.0 + 4.0 * found.order_std**2 / found.seed_std**2
+    assert ratio == pytest.approx(stats.f_oneway(*groups).statistic)
+
+
+def test_known_components_are_found_again_with_unequal_groups() -> None:
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(1, 5, 4000)
+    groups = [50.0 + rng.normal(0, 3.0) + rng.normal(0, 4.0, size) for size in sizes]
+    found = split_variance(groups)
+    assert found is not None
+    assert found.order_std == pytest.approx(3.0, rel=0.05)
+    assert found.seed_std == pytest.approx(4.0, rel=0.05)
+
+
+@pytest.mark.parametrize("groups", [[], [[1.0, 2.0]], [[1.0], [2.0], [3.0]]])
+def test_without_repeated_seeds_there_is_no_answer(groups: list[list[float]]) -> None:
+    assert split_variance(groups) is None
+
+
+def test_seeds_that_differ_more_than_orders_leave_no_order_variance() -> None:
+    found = split_variance([[0.0, 10.0], [1.0, 9.0]])
+    assert found is not None
+    assert (found.order_share, found.seed_share) == (0.0, 1.0)
+
+
+def test_nothing_varies_and_no_share_is_made_up() -> None:
+    found = split_variance([[5.0, 5.0], [5.0, 5.0]])
+    assert found is not None
+    assert (found.order_std, found.order_share) == (0.0, None)
