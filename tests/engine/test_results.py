@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from edgecil.engine.results import Accuracies, NodeResult, RunResult
+from edgecil.engine.results import Accuracies, NodeResult, Reported, RunResult, WholeRun
 from edgecil.sequences import ClassSequence
 
 # Three tasks with 10, 40 and 50 test images.
@@ -68,3 +68,28 @@ def test_costs() -> None:
 def test_a_node_survives_json() -> None:
     node = result().nodes[-1]
     assert NodeResult.from_dict(json.loads(json.dumps(node.as_dict()))) == node
+
+
+def test_what_another_tool_reports_stands_in_for_counts() -> None:
+    said = Reported(3, 60.0, last=62.0, rows=((90.0,), (30.0, 50.0), (50.0, 25.0, 100.0)))
+    cost = NodeResult({}, (), 7.5, 1000)
+    found = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": said})
+    assert found.readings == ("head",)
+    assert (found.accuracy, found.seconds, found.peak_memory) == (60.0, 7.5, 1000)
+    main = found.reading()
+    np.testing.assert_array_equal(main.matrix, METRICS.matrix)
+    assert main.forgetting == METRICS.forgetting
+    assert (main.last, main.average) == (62.0, None)
+
+
+def test_an_unknown_matrix_is_nan_everywhere() -> None:
+    said = Reported(2, 60.0)
+    assert np.isnan(said.matrix).all()
+    assert said.matrix.shape == (2, 2)
+    assert said.forgetting is None
+
+
+@pytest.mark.parametrize("reported", [{}, {"head": Reported(1, 60.0, rows=((60.0,),))}])
+def test_a_whole_run_comes_back_from_json(reported) -> None:
+    run = WholeRun((NodeResult({"head": (3,)}, (4,), 1.0, 2),), reported)
+    assert WholeRun.from_dict(json.loads(json.dumps(run.as_dict()))) == run

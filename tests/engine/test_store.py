@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult
+from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import FORMAT, Store, save_state
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.sequences import ClassSequence
@@ -214,3 +214,22 @@ def test_leftovers_of_a_killed_run_are_removed(store: Store) -> None:
     (path.parent / f".{path.name}.x7g2").write_bytes(b"ha")
     store.remove_leftovers()
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_whole_run_of_another_tool_shares_nothing(store: Store) -> None:
+    """Two orders with one first task: each has a result of its own for it."""
+    one, other = (Node("m", 0, ((0, 1), task)) for task in ((2, 3), (4, 5)))
+    runs = {
+        one: WholeRun((RESULT, LATER)),
+        other: WholeRun((NodeResult({}, (), 9.0, 1),), {"main": Reported(2, 61.5)}),
+    }
+    store.add_sequences("p", [labelled("x", *map(list, one.prefix))])
+    store.add_sequences("q", [labelled("y", *map(list, other.prefix))])
+    for node, run in runs.items():
+        store.record(node, run)
+    assert store.done() == {}
+    assert store.whole_runs() == runs
+    found = store.runs()
+    assert found["m", 0, one.prefix].nodes == (RESULT, LATER)
+    assert found["m", 0, other.prefix].accuracy == 61.5
+    assert found["m", 0, other.prefix].seconds == 9.0

@@ -105,6 +105,11 @@ def refuse_text_options(args: argparse.Namespace, instead: str) -> None:
 
 def read_any_similarity(args: argparse.Namespace) -> Similarity:
     """The similarity that the options ask for, cut down to the chosen classes."""
+    return _choose_classes(read_whole_similarity(args), args.classes, args.classes_seed)
+
+
+def read_whole_similarity(args: argparse.Namespace) -> Similarity:
+    """The similarity that the options ask for, over all its classes."""
     from edgecil.similarity import read_embeddings, read_similarity
 
     given = [args.dataset, args.names, args.similarity, args.embeddings]
@@ -121,7 +126,7 @@ def read_any_similarity(args: argparse.Namespace) -> Similarity:
         similarity = read_embeddings(args.embeddings)
     else:
         similarity = encode_names(args)
-    return _choose_classes(similarity, args.classes, args.classes_seed)
+    return similarity
 
 
 def _choose_classes(similarity: Similarity, count: int | None, seed: int | None) -> Similarity:

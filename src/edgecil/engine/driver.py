@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from edgecil.engine.executors import Executor, Finished, Job
 from edgecil.engine.plan import Node, Plan
+from edgecil.engine.results import Summary
 from edgecil.engine.store import Store
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a call of :func:`execute` did.
-
-    Attributes:
-        trained: nodes trained now.
-        reused: nodes that an earlier call had finished.
-        failed: nodes that raised; those below them were not tried.
-    """
-
-    trained: int
-    reused: int
-    failed: tuple[Node, ...]
 
 
 def execute(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from edgecil.engine.plan import Node
 from edgecil.sequences.sequence import ClassSequence
 
 
@@ -52,6 +53,8 @@ class RunResult:
         sequence: the classes, task by task.
         nodes: results after each task, first task first.
         versions: of edgecil and torch.
+        reported: by reading, what another tool said of the run where it gave no counts; the one
+            node there is then says only what the run cost.
     """
 
     method: str
@@ -59,15 +62,18 @@ class RunResult:
     sequence: ClassSequence
     nodes: tuple[NodeResult, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
+    reported: Mapping[str, Reported] = field(default_factory=dict)
 
     @property
     def readings(self) -> tuple[str, ...]:
         """Names of the readings, the main one first."""
-        return tuple(self.nodes[-1].correct)
+        return tuple(self.reported or self.nodes[-1].correct)
 
-    def reading(self, name: str | None = None) -> Accuracies:
+    def reading(self, name: str | None = None) -> Accuracies | Reported:
         """The accuracies by one reading (the main one by default)."""
         chosen = name or self.readings[0]
+        if self.reported:
+            return self.reported[chosen]
         correct = [node.correct[chosen] for node in self.nodes]
         return Accuracies(tuple(correct), self.nodes[-1].totals)
 
@@ -102,10 +108,8 @@ class Accuracies:
     @property
     def matrix(self) -> NDArray[np.float64]:
         """A[t, s], shape (K, K); NaN above the diagonal."""
-        filled = np.full((len(self.totals), len(self.totals)), np.nan)
-        for row, counts in enumerate(self.correct):
-            filled[row, : len(counts)] = 100.0 * np.array(counts) / self.totals[: len(counts)]
-        return filled
+        rows = [100.0 * np.array(row) / self.totals[: len(row)] for row in self.correct]
+        return _triangle(rows, len(self.totals))
 
     @property
     def accuracy(self) -> float:
@@ -126,7 +130,93 @@ class Accuracies:
     @property
     def forgetting(self) -> float | None:
         """Mean over old tasks of best earlier minus final accuracy; None with a single task."""
-        if len(self.totals) < 2:
-            return None
-        before, final = self.matrix[:-1, :-1], self.matrix[-1, :-1]
-        return float(np.mean(np.nanmax(before, axis=0) - final))
+        return _forgetting(self.matrix)
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Accuracies that another tool computed, in per cent; what it did not say is None.
+
+    Attributes:
+        tasks: K, how many there are.
+        accuracy: A(O), the mean over tasks of the final accuracy.
+        last: over all test images after the last task.
+        average: average incremental accuracy.
+        rows: `rows[t][s]` on task s after task t, s <= t; empty if not known.
+    """
+
+    tasks: int
+    accuracy: float
+    last: float | None = None
+    average: float | None = None
+    rows: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """A[t, s], shape (K, K); NaN above the diagonal, or everywhere if it is not known."""
+        return _triangle(self.rows, self.tasks)
+
+    @property
+    def forgetting(self) -> float | None:
+        """As that of :class:`Accuracies`; None where the matrix is not known."""
+        return _forgetting(self.matrix) if self.rows else None
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Reported:
+        """What `asdict` gave."""
+        return cls(**{**data, "rows": tuple(tuple(row) for row in data["rows"])})
+
+
+@dataclass(frozen=True)
+class WholeRun:
+    """A sequence that another tool trained from end to end, sharing nothing with others.
+
+    Attributes:
+        nodes: counts after each task, the cost of all standing with the last; where the tool gave
+            no counts, a single node with the cost alone.
+        reported: by reading, what it said instead.
+    """
+
+    nodes: tuple[NodeResult, ...]
+    reported: Mapping[str, Reported] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> WholeRun:
+        """What :meth:`as_dict` gave."""
+        nodes = tuple(NodeResult.from_dict(node) for node in data["nodes"])
+        reported = {name: Reported.from_dict(said) for name, said in data["reported"].items()}
+        return cls(nodes, reported)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run did.
+
+    Attributes:
+        trained: nodes trained now; whole sequences where another tool trains.
+        reused: nodes that an earlier call had finished.
+        failed: nodes that raised; those below them were not tried.
+    """
+
+    trained: int
+    reused: int
+    failed: tuple[Node, ...]
+
+
+def _triangle(rows: Sequence[ArrayLike], tasks: int) -> NDArray[np.float64]:
+    """Rows of growing length as a square matrix with NaN in the rest."""
+    filled = np.full((tasks, tasks), np.nan)
+    for place, row in enumerate(rows):
+        filled[place, : place + 1] = row
+    return filled
+
+
+def _forgetting(matrix: NDArray[np.float64]) -> float | None:
+    """Mean over old tasks of best earlier minus final accuracy; None with a single task."""
+    if len(matrix) < 2:
+        return None
+    return float(np.mean(np.nanmax(matrix[:-1, :-1], axis=0) - matrix[-1, :-1]))

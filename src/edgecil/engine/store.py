@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from edgecil.engine.plan import Node, Prefix, parse_prefix, prefix_text
-from edgecil.engine.results import NodeResult, RunResult
+from edgecil.engine.results import NodeResult, RunResult, WholeRun
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
@@ -29,6 +30,7 @@ CREATE TABLE IF NOT EXISTS nodes (
     method TEXT NOT NULL, seed INTEGER NOT NULL, prefix TEXT NOT NULL,
     result TEXT, error TEXT, trace TEXT,
     PRIMARY KEY (method, seed, prefix));
+CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY);
 """
 
 
@@ -103,6 +105,18 @@ class Store:
         rows = self._rows("SELECT name, value FROM settings")
         return {name: json.loads(value) for name, value in rows}
 
+    def add_config(self, config: Mapping[str, Any]) -> None:
+        """Remember what was asked for; one directory may answer several runs."""
+        with self._writing():
+            self._database.execute(
+                "INSERT OR IGNORE INTO configs VALUES (?)", (json.dumps(config),)
+            )
+
+    def configs(self) -> list[dict[str, Any]]:
+        """Every different configuration of a run here, first one first."""
+        rows = self._rows("SELECT config FROM configs ORDER BY rowid")
+        return [json.loads(config) for (config,) in rows]
+
     def add_sequences(self, protocol: str, runs: Iterable[LabelledSequence]) -> None:
         """Remember which sequences a protocol asks for, in place of what it asked for before.
 
@@ -135,8 +149,8 @@ class Store:
             found.setdefault(protocol, []).append(LabelledSequence(label, sequence))
         return found
 
-    def record(self, node: Node, result: NodeResult) -> None:
-        """A node is done."""
+    def record(self, node: Node, result: NodeResult | WholeRun) -> None:
+        """A node is done; or, by another tool, the whole sequence that ends there."""
         with self._writing():
             self._database.execute(
                 "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, NULL, NULL)",
@@ -154,9 +168,20 @@ class Store:
 
     def done(self) -> dict[Node, NodeResult]:
         """Every finished node."""
+        found = self._results()
+        return {node: NodeResult.from_dict(data) for node, data in found.items() if _is_node(data)}
+
+    def whole_runs(self) -> dict[Node, WholeRun]:
+        """Every sequence that another tool has finished, by its last node."""
+        found = self._results()
+        return {
+            node: WholeRun.from_dict(data) for node, data in found.items() if not _is_node(data)
+        }
+
+    def _results(self) -> dict[Node, dict[str, Any]]:
         rows = self._rows("SELECT method, seed, prefix, result FROM nodes WHERE result IS NOT NULL")
         return {
-            Node(method, seed, parse_prefix(prefix)): NodeResult.from_dict(json.loads(result))
+            Node(method, seed, parse_prefix(prefix)): json.loads(result)
             for method, seed, prefix, result in rows
         }
 
@@ -173,18 +198,19 @@ class Store:
     def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
         """Every finished sequence, by method, seed and tasks."""
         done = self.done()
+        elsewhere = self.whole_runs()
         found = {}
         settings = self.settings()
         versions: dict[str, str] = {
             name: settings[name] for name in ("edgecil", "torch") if name in settings
         }
         wanted = {run.sequence for runs in self.sequences().values() for run in runs}
-        for node in done:
+        for node in (*done, *elsewhere):
             sequence = ClassSequence(node.prefix)
             if sequence in wanted:
-                results = tuple(done[step] for step in node.path)
+                run = elsewhere.get(node) or WholeRun(tuple(done[step] for step in node.path))
                 found[node.method, node.seed, node.prefix] = RunResult(
-                    node.method, node.seed, sequence, results, versions
+                    node.method, node.seed, sequence, run.nodes, versions, run.reported
                 )
         return found
 
@@ -245,6 +271,8 @@ def clear(directory: str | Path) -> None:
     directory = Path(directory)
     _unlink(directory, r"results\.sqlite(-wal|-shm)?")
     _unlink(directory / "states", r"[0-9a-f]{32}\.pt|\.[0-9a-f]{32}\.pt\..+")
+    for part in ("pieces", "features"):
+        shutil.rmtree(directory / "shared" / part, ignore_errors=True)
 
 
 def _unlink(directory: Path, pattern: str) -> None:
@@ -260,6 +288,11 @@ def save_state(path: Path, state: bytes) -> None:
         file.write(state)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _is_node(result: Mapping[str, Any]) -> bool:
+    """Whether a stored result is of a single node, not of a whole run."""
+    return "correct" in result
 
 
 def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:

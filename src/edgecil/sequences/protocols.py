@@ -64,12 +64,14 @@ class Protocol:
         build: request to labelled sequences, lazily.
         summary: one line for the list of protocols.
         needs_similarity: whether it looks at the classes at all.
+        asks_model: whether it asks a language model.
     """
 
     name: str
     build: Callable[[Request], Iterator[LabelledSequence]]
     summary: str
     needs_similarity: bool
+    asks_model: bool = False
 
 
 def protocol(
@@ -224,6 +226,20 @@ PROTOCOLS: dict[str, Protocol] = {
             partial(_extremes, generator="maxcover"),
             "the ends of a covering set of random sequences (MS), and a median",
             needs_similarity=True,
+        ),
+        Protocol(
+            "llm-1",
+            partial(_extremes, generator="llm-1"),
+            "what a language model takes for hard and easy, and a median",
+            needs_similarity=True,
+            asks_model=True,
+        ),
+        Protocol(
+            "llm-5",
+            partial(_extremes, generator="llm-5"),
+            "the same after four rounds of feedback on S",
+            needs_similarity=True,
+            asks_model=True,
         ),
     )
 }

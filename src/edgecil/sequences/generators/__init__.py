@@ -1,6 +1,6 @@
 """Generators: each makes one class sequence; a new one is known as soon as it is imported here."""
 
-from edgecil.sequences.generators import adversarial, edge, maxcover, optimal, random
+from edgecil.sequences.generators import adversarial, edge, llm, maxcover, optimal, random
 from edgecil.sequences.generators.registry import Generator, generators, get_generator, register
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "edge",
     "generators",
     "get_generator",
+    "llm",
     "maxcover",
     "optimal",
     "random",

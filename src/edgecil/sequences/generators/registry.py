@@ -30,6 +30,7 @@ class Generator:
         build: `(similarity, space, rng, **options) -> ClassSequence`.
         summary: one line for the list of generators.
         most_classes: how many it can take; None for any number.
+        asks_model: whether it asks a language model.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Generator:
     build: Build
     summary: str
     most_classes: int | None = None
+    asks_model: bool = False
 
     def __call__(
         self,
@@ -67,12 +69,17 @@ _generators: dict[tuple[str, str], Generator] = {}
 
 
 def register(
-    name: str, goal: Goal, summary: str, *, most_classes: int | None = None
+    name: str,
+    goal: Goal,
+    summary: str,
+    *,
+    most_classes: int | None = None,
+    asks_model: bool = False,
 ) -> Callable[[_Build], _Build]:
     """Decorate a build function to make it known under a name and a goal."""
 
     def add(build: _Build) -> _Build:
-        _generators[name, goal] = Generator(name, goal, build, summary, most_classes)
+        _generators[name, goal] = Generator(name, goal, build, summary, most_classes, asks_model)
         return build
 
     return add

@@ -1,0 +1,30 @@
+"""EDGE orders in Avalanche: a benchmark for each, of points that stand for images."""
+
+import torch
+from avalanche.benchmarks import nc_benchmark
+from avalanche.benchmarks.utils import as_classification_dataset
+from torch.utils.data import TensorDataset
+
+import edgecil
+
+
+def dataset(classes: int, each: int) -> TensorDataset:
+    """Points whose first number is their class; put your own dataset in its place."""
+    targets = torch.arange(classes).repeat_interleave(each)
+    data = TensorDataset(torch.stack([targets, torch.rand(len(targets))], 1), targets)
+    data.targets = targets
+    return data
+
+
+def benchmarks(space: edgecil.SequenceSpace, similarity: edgecil.SimilarityMatrix):
+    """A run and its benchmark for each sequence of the protocol."""
+    train, test = (as_classification_dataset(dataset(space.classes, each)) for each in (6, 4))
+    for run in edgecil.protocol("edge", space, similarity=similarity):
+        yield run, nc_benchmark(train, test, **edgecil.export(run.sequence, "avalanche"))
+
+
+if __name__ == "__main__":
+    similarity = edgecil.text_similarity(edgecil.get_classes("cifar100"))
+    for run, benchmark in benchmarks(edgecil.SequenceSpace.equal(100, 10), similarity):
+        first = {int(point[0]) for point, *_ in benchmark.train_stream[0].dataset}
+        print(run.label, len(benchmark.train_stream), "tasks, first:", sorted(first))

@@ -1,0 +1,24 @@
+"""EDGE orders in Mammoth, whose class order is the inverse: original class to new label.
+
+In a Mammoth checkout: PYTHONPATH=. python mammoth_orders.py --dataset seq-cifar100 --model sgd …
+"""
+
+import numpy as np
+from main import main, parse_args
+
+import edgecil
+
+
+def follow(args, sequence: edgecil.ClassSequence):
+    """Mammoth's arguments, told to train in the order of the sequence."""
+    order = edgecil.export(sequence, "mammoth")
+    args.permute_classes = order["permute_classes"]
+    args.class_order = np.array(order["class_order"])
+    return args
+
+
+if __name__ == "__main__":
+    similarity = edgecil.text_similarity(edgecil.get_classes("cifar100"))
+    space = edgecil.SequenceSpace.equal(100, 10)
+    for run in edgecil.protocol("edge", space, similarity=similarity):
+        main(follow(parse_args(), run.sequence))

@@ -1,0 +1,130 @@
+"""What came of a run: a table per method and protocol, for programs and for people."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.output import console, print_json, print_table
+from edgecil.errors import EdgecilError
+
+if TYPE_CHECKING:
+    from edgecil.engine import RunResult, Store, Summary
+    from edgecil.engine.plan import Node
+    from edgecil.sequences import LabelledSequence
+
+
+def tabulate(
+    store: Store, methods: Iterable[str], protocols: Sequence[str], seeds: int
+) -> list[dict[str, Any]]:
+    """Per method and protocol: every run, what failed, and statistics of A(O) over sequences.
+
+    With several training seeds a sequence counts by its mean; `seed_std` is the spread that
+    remains within sequences.
+    """
+    import numpy as np
+
+    sequences, results, failures = store.sequences(), store.runs(), store.failures()
+    tables = []
+    for method in methods:
+        for protocol in protocols:
+            asked = [
+                (labelled.label, (method, seed, labelled.sequence.tasks))
+                for labelled in sequences[protocol]
+                for seed in range(seeds)
+            ]
+            rows = [_row(label, results[key]) for label, key in asked if key in results]
+            by_label: dict[str, list[float]] = {}
+            for row in rows:
+                by_label.setdefault(row["label"], []).append(row["accuracy"])
+            found = np.array([np.mean(values) for values in by_label.values()])
+            within = [np.var(values) for values in by_label.values()]
+            tables.append(
+                {
+                    "method": method,
+                    "protocol": protocol,
+                    "sequences": rows,
+                    "expected": len(sequences[protocol]),
+                    "found": len(by_label),
+                    "failed": _failed(method, sequences[protocol], failures),
+                    **{
+                        name: float(getattr(found, name)()) if len(found) else None
+                        for name in ("mean", "std", "min", "max")
+                    },
+                    "seed_std": float(np.sqrt(np.mean(within))) if seeds > 1 else None,
+                }
+            )
+    return tables
+
+
+def _failed(
+    method: str, runs: list[LabelledSequence], failures: dict[Node, tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """The protocol's runs that a failed training is part of, with its error."""
+    return [
+        {"label": run.label, "seed": node.seed, "error": error}
+        for run in runs
+        for node, (error, _) in failures.items()
+        if node.method == method and run.sequence.tasks[: len(node.prefix)] == node.prefix
+    ]
+
+
+def _row(label: str, result: RunResult) -> dict[str, Any]:
+    main = result.reading()
+    return {
+        "label": label,
+        "seed": result.seed,
+        "tasks": [list(task) for task in result.sequence.tasks],
+        "accuracy": main.accuracy,
+        "a_last": main.last,
+        "a_avg": main.average,
+        "forgetting": main.forgetting,
+        "matrix": [[value for value in row if value == value] for row in main.matrix.tolist()],
+        "readings": {name: result.reading(name).accuracy for name in result.readings},
+        "seconds": result.seconds,
+        "peak_memory": result.peak_memory,
+    }
+
+
+def print_results(
+    tables: list[dict[str, Any]], summary: Summary, args: argparse.Namespace, trainings: str
+) -> None:
+    """One JSON object, or a line per method and protocol and what was done.
+
+    Args:
+        tables: see :func:`tabulate`.
+        summary: what was trained now and before.
+        args: with `json` and `out`.
+        trainings: what the summary counts.
+    """
+    if args.json:
+        print_json(tables[0] if len(tables) == 1 else {"results": tables})
+        return
+    rows = []
+    for table in tables:
+        found, expected = table["found"], table["expected"]
+        numbers = ["n/a"] * 4
+        if found:
+            numbers = [f"{table[name]:.2f}" for name in ("mean", "std", "min", "max")]
+        count = str(found) if found == expected else f"{found} of {expected}"
+        rows.append((table["method"], table["protocol"], count, *numbers))
+    columns = ("method", "protocol", "sequences", "mean A(O)", "std", "min", "max")
+    print_table(columns, rows, right=columns[2:])
+    console().print(
+        f"{summary.trained} {trainings} now, {summary.reused} from before; kept in {args.out}",
+        markup=False,
+    )
+
+
+def report_failures(summary: Summary, failures: Mapping[Node, tuple[str, str]]) -> None:
+    """An error that names the first failure, if there was one."""
+    from edgecil.engine import prefix_text
+
+    if summary.failed:
+        first = summary.failed[0]
+        raise EdgecilError(
+            f"{len(summary.failed)} of the trainings failed, the first ({first.method}, "
+            f"{prefix_text(first.prefix)}) with {failures[first][0].rstrip('.')}; the others are "
+            "kept, and the same command tries again."
+        )

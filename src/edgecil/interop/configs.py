@@ -1,0 +1,183 @@
+"""The flat JSON configs of PyCIL and PILOT, in edgecil's words.
+
+Everything is a table from their keys to our settings; a key that is in no table is named to the
+user, never passed over in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from edgecil.classes import get_classes
+from edgecil.classes.files import read_json
+from edgecil.errors import DataError, UsageError, unknown
+
+BACKBONES = {
+    "resnet32": "resnet32",
+    "memo_resnet32": "resnet32",
+    "resnet18": "resnet18",
+}
+# PILOT's pre-trained models; a method's name may come after (vit_base_patch16_224_ease).
+PRETRAINED = {
+    "vit_base_patch16_224_in21k": "vit-b16-in21k",
+    "vit_base_patch16_224": "vit-b16-in1k",
+    "pretrained_vit_b16_224_in21k": "vit-b16-in21k",
+    "pretrained_vit_b16_224": "vit-b16-in1k",
+}
+# Our recipe's fields, and the keys that say the same in order of preference: the toolboxes often
+# tell the first task (init_…) from the later ones; our recipes do not.
+TRAINING = {
+    "epochs": ("epochs", "tuned_epoch", "later_epochs", "boosting_epochs"),
+    "learning_rate": ("lrate", "lr", "later_lr", "init_lr"),
+    "schedule": ("scheduler",),
+    "milestones": ("milestones",),
+    "decay": ("lrate_decay",),
+    "optimizer": ("optimizer",),
+    "weight_decay": ("weight_decay",),
+    "batch_size": ("batch_size",),
+}
+OWN_SETTINGS = {
+    "icarl": {"T": "temperature"},
+    "memo": {"alpha_aux": "auxiliary"},
+    "l2p": {
+        "size": "pool",
+        "length": "length",
+        "top_k": "chosen",
+        "pull_constraint_coeff": "pull",
+    },
+    "ranpac": {"ffn_num": "bottleneck", "M": "projection"},
+}
+SCHEDULES = {"steplr": "steps", "cosine": "cosine"}
+_SHARED = (
+    "model_name",
+    "dataset",
+    "init_cls",
+    "increment",
+    "memory_size",
+    "memory_per_class",
+    "fixed_memory",
+    "convnet_type",
+    "backbone_type",
+    "device",
+)
+_MEANINGLESS = ("prefix", "shuffle", "seed")
+
+
+def read_flat_config(path: str | Path) -> dict[str, Any]:
+    """A toolbox's config file as it is."""
+    data = read_json(Path(path))
+    if not isinstance(data, dict):
+        raise DataError(f"{path} must hold a JSON object, as PyCIL's and PILOT's configs do.")
+    for key in ("model_name", "dataset"):
+        if not isinstance(data.get(key), str):
+            raise UsageError(f"{path} must name the {key!r}. Got {data.get(key)!r}.")
+    return data
+
+
+def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
+    """A toolbox's config as values of a :class:`~edgecil.engine.RunConfig`.
+
+    Returns:
+        The values, and a sentence for the user on each group of keys that has no effect.
+    """
+    config = read_flat_config(path)
+    method = config["model_name"].lower().replace("_", "-")
+    training = {
+        name: next(key for key in keys if key in config)
+        for name, keys in TRAINING.items()
+        if any(key in config for key in keys)
+    }
+    own = {key: name for key, name in OWN_SETTINGS.get(method, {}).items() if key in config}
+    values: dict[str, Any] = {
+        "methods": [method],
+        "dataset": known_dataset(config["dataset"]) or config["dataset"],
+        "base": config.get("init_cls"),
+        "increment": config.get("increment"),
+        "memory": _memory(config),
+        **_network(config),
+        "device": _device(config.get("device")),
+        "recipe": "paper",
+        "training": {name: _training_value(name, config[key]) for name, key in training.items()},
+        "settings": {method: {name: config[key] for key, name in own.items()}} if own else None,
+    }
+    used = {*_SHARED, *_MEANINGLESS, *training.values(), *own}
+    return (
+        {name: value for name, value in values.items() if value is not None},
+        _remarks(path, config, [key for key in config if key not in used]),
+    )
+
+
+def _remarks(path: str | Path, config: Mapping[str, Any], unused: list[str]) -> list[str]:
+    remarks = []
+    meaningless = [key for key in _MEANINGLESS if key in config]
+    if meaningless:
+        remarks.append(
+            f"{path}: {', '.join(meaningless)} do nothing here: the protocol chooses the class "
+            "orders (PyCIL's own are --eval random-legacy --seed S)."
+        )
+    if unused:
+        remarks.append(f"{path}: keys that edgecil has no setting for: {', '.join(unused)}.")
+    return remarks
+
+
+def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
+    """Task sizes as the toolboxes cut them: the last task takes what is left.
+
+    >>> toolbox_sizes(4, 3, 12)
+    (4, 3, 3, 2)
+    """
+    starts = [0, *range(first, classes, increment)]
+    ends = [*starts[1:], classes]
+    return tuple(end - start for start, end in zip(starts, ends, strict=True))
+
+
+def known_dataset(name: str) -> str | None:
+    """Our name of a toolbox's dataset, if we know its classes (`_aa`: other augmentation).
+
+    >>> known_dataset("cifar224"), known_dataset("imagenetr"), known_dataset("vtab")
+    ('cifar100', 'imagenet-r', None)
+    """
+    try:
+        return get_classes(name.removesuffix("_aa")).name
+    except UsageError:
+        return None
+
+
+def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A fixed number per class, or a total that the classes seen divide among them."""
+    if config.get("fixed_memory"):
+        return {"total": None, "per_class": config.get("memory_per_class")}
+    return {"total": config["memory_size"], "per_class": None} if "memory_size" in config else None
+
+
+def _network(config: Mapping[str, Any]) -> dict[str, str]:
+    """The backbone, or the pre-trained model: for the learners that freeze it or train it on."""
+    name = config.get("convnet_type", config.get("backbone_type"))
+    if name is None:
+        return {}
+    if name in BACKBONES:
+        return {"backbone": BACKBONES[name]}
+    for known, ours in PRETRAINED.items():
+        if str(name).startswith(known):
+            return {"backbone": ours, "pretrained": ours}
+    raise unknown("backbone in a toolbox's config", str(name), (*BACKBONES, *PRETRAINED))
+
+
+def _device(device: Any) -> str | None:
+    """The first of their devices: a GPU's number as integer or text, -1 for the CPU."""
+    first = device[0] if isinstance(device, list) and device else device
+    if first is None:
+        return None
+    if str(first) in ("-1", "cpu"):
+        return "cpu"
+    return f"cuda:{first}" if str(first).isdigit() else str(first)
+
+
+def _training_value(name: str, value: Any) -> Any:
+    if name == "schedule":
+        if value not in SCHEDULES:
+            raise unknown("scheduler in a toolbox's config", str(value), SCHEDULES)
+        return SCHEDULES[value]
+    return tuple(value) if name == "milestones" else value

@@ -1,0 +1,149 @@
+"""The two files between edgecil and another tool: the order to train in, and what came out.
+
+The order file is JSON: `{"order": [3, 0, …], "tasks": [[0, 3], …], "seed": 0}` with the dataset's
+own class ids. The result file is JSON too and says as much as the tool knows, the first that fits:
+
+- `{"correct": [[8], [5, 9]], "totals": [10, 10]}`: right answers on each task's test images after
+  each task, and how many images there are;
+- `{"matrix": [[80.0], [50.0, 90.0]]}`: the same as accuracies in per cent;
+- `{"accuracy": 70.0}`: A(O) alone, the mean over tasks of the final accuracy, in per cent.
+
+`last` and `average` may stand beside the last two: the accuracy over all test images at the end,
+and the average incremental one. A tool that reads its predictions in several ways gives an object
+by reading, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecil.classes.files import read_json
+from edgecil.engine.results import NodeResult, Reported, WholeRun
+from edgecil.errors import DataError
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.storage import replace_file
+
+MAIN = "main"
+
+
+def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> None:
+    """Write the order file.
+
+    Args:
+        path: where to.
+        sequence: over classes 0 … N-1.
+        ids: the dataset's own ids of these N classes.
+        seed: of the training.
+    """
+    tasks = [sorted(ids[class_] for class_ in task) for task in sequence.tasks]
+    order = [id_ for task in tasks for id_ in task]
+    with replace_file(path) as file:
+        file.write(json.dumps({"order": order, "tasks": tasks, "seed": seed}).encode())
+
+
+def read_result(path: Path, tasks: int) -> WholeRun:
+    """What a tool left in its result file about a run over so many tasks.
+
+    What the run cost is not in the file; see :func:`with_cost`.
+    """
+    data = read_json(path)
+    if not isinstance(data, dict):
+        raise DataError(f"{path} must hold a JSON object. Got {json.dumps(data)[:60]}.")
+    try:
+        if "correct" in data:
+            return _counted(data, tasks)
+        return WholeRun((NodeResult({}, (), 0.0, 0),), _reported(data, tasks))
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def with_cost(run: WholeRun, seconds: float, peak_memory: int) -> WholeRun:
+    """The run with what all of it cost, which stands with its last task."""
+    *before, last = run.nodes
+    return replace(run, nodes=(*before, replace(last, seconds=seconds, peak_memory=peak_memory)))
+
+
+def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
+    totals = data.get("totals")
+    if (
+        not isinstance(totals, list)
+        or len(totals) != tasks
+        or not all(map(_is_count, totals))
+        or 0 in totals
+    ):
+        raise ValueError(f"'totals' must be {tasks} whole numbers, the test images of each task.")
+    correct = {
+        name: _triangle(rows, tasks, f"'correct' ({name})")
+        for name, rows in _by_reading(data["correct"]).items()
+    }
+    for name, rows in correct.items():
+        for row in rows:
+            for right, total in zip(row, totals, strict=False):
+                if not _is_count(right) or right > total:
+                    raise ValueError(
+                        f"'correct' ({name}) must hold whole numbers up to the task's total. "
+                        f"Got {right!r} of {total}."
+                    )
+    nodes = [
+        NodeResult(
+            {name: tuple(rows[task]) for name, rows in correct.items()},
+            tuple(totals[: task + 1]),
+            0.0,
+            0,
+        )
+        for task in range(tasks)
+    ]
+    return WholeRun(tuple(nodes))
+
+
+def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
+    kind = "matrix" if "matrix" in data else "accuracy"
+    if kind not in data:
+        raise ValueError("there must be one of 'correct', 'matrix' and 'accuracy' in it.")
+    last, average = (_by_reading(data.get(name)) for name in ("last", "average"))
+    found = {}
+    for name, value in _by_reading(data[kind]).items():
+        rows: tuple[tuple[float, ...], ...] = ()
+        if kind == "matrix":
+            triangle = _triangle(value, tasks, f"'matrix' ({name})")
+            rows = tuple(tuple(_per_cent(entry, "matrix") for entry in row) for row in triangle)
+        found[name] = Reported(
+            tasks,
+            accuracy=float(np.mean(rows[-1])) if rows else _per_cent(value, "accuracy"),
+            last=None if last.get(name) is None else _per_cent(last[name], "last"),
+            average=None if average.get(name) is None else _per_cent(average[name], "average"),
+            rows=rows,
+        )
+    return found
+
+
+def _by_reading(value: Any) -> dict[str, Any]:
+    """A value for each reading; a bare one is that of the only reading."""
+    return dict(value) if isinstance(value, Mapping) and value else {MAIN: value}
+
+
+def _triangle(rows: Any, tasks: int, what: str) -> list[list[Any]]:
+    """Rows of 1, 2, … entries, one after each task."""
+    lengths = (
+        [len(row) if isinstance(row, list) else 0 for row in rows] if isinstance(rows, list) else []
+    )
+    if lengths != list(range(1, tasks + 1)):
+        raise ValueError(f"{what} must be {tasks} lists, of 1 to {tasks} numbers.")
+    triangle: list[list[Any]] = rows
+    return triangle
+
+
+def _per_cent(value: Any, what: str) -> float:
+    if type(value) not in (int, float) or not 0.0 <= value <= 100.0:
+        raise ValueError(f"{what!r} must be in per cent, from 0 to 100. Got {value!r}.")
+    return float(value)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0

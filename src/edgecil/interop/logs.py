@@ -1,0 +1,247 @@
+"""Results in log files that PyCIL and PILOT wrote, where they name the class order.
+
+A log gives accuracies in per cent, rounded to two digits: the curve over all classes seen, and
+groups of classes. PILOT's groups are the tasks; PyCIL's are tens, whatever the tasks are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+import edgecil
+from edgecil.classes import get_classes
+from edgecil.classes.files import read_text
+from edgecil.engine.plan import Node, Prefix, prefix_text
+from edgecil.engine.results import NodeResult, Reported, WholeRun
+from edgecil.engine.store import Store, clear
+from edgecil.errors import DataError, UsageError
+from edgecil.interop.configs import known_dataset, toolbox_sizes
+from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.storage import locked
+
+PROTOCOL = "logs"
+READINGS = {"CNN": "head", "NME": "nme"}
+# Every class has as many test images as every other.
+BALANCED = ("cifar10", "cifar100", "cifar224", "imagenet100", "imagenet1000")
+
+_MESSAGE = re.compile(r" => (.*)")
+_SETTING = re.compile(r"(\w+): (.*)")
+_ORDER = re.compile(r"\[\d+(, \d+)+\]")
+_TESTED = re.compile(r"(CNN|NME): (\{.*\})")
+_NUMBER = r"(?:np\.float64\()?([\d.]+)"
+_TOTAL = re.compile(rf"'total': {_NUMBER}")
+_GROUP = re.compile(rf"'(\d+)-(\d+)': {_NUMBER}")
+
+
+class UnfinishedRunError(DataError):
+    """A run in a log that stops before its last task."""
+
+
+@dataclass
+class LoggedRun:
+    """One run in a log.
+
+    Attributes:
+        path: of the log.
+        settings: as the toolbox printed them before it began.
+        order: the class order.
+        totals: by reading, the accuracy over all classes seen, after each task.
+        groups: by reading, after each task: first and last new label of a group, and its accuracy.
+    """
+
+    path: Path
+    settings: dict[str, str]
+    order: list[int]
+    totals: dict[str, list[float]] = field(default_factory=dict)
+    groups: dict[str, list[list[tuple[int, int, float]]]] = field(default_factory=dict)
+
+    @property
+    def sequence(self) -> ClassSequence:
+        """The order, cut into tasks as the toolboxes do."""
+        first, increment = (self._whole(key) for key in ("init_cls", "increment"))
+        sizes = toolbox_sizes(first, increment, len(self.order))
+        return ClassSequence.from_order(self.order, sizes)
+
+    @property
+    def label(self) -> str:
+        """What people call the order: the seed that it was drawn from, where it was."""
+        if self.settings.get("shuffle") == "True":
+            return f"seed-{self._whole('seed')}"
+        tasks = prefix_text(self.sequence.tasks)
+        return f"order-{hashlib.sha256(tasks.encode()).hexdigest()[:8]}"
+
+    def reported(self) -> dict[str, Reported]:
+        """What the log says of each reading; an error if the run did not end."""
+        sequence = self.sequence
+        for totals in self.totals.values():
+            if len(totals) != len(sequence):
+                raise UnfinishedRunError(
+                    f"{self.path}: the run {self.label} did not end: it has results after "
+                    f"{len(totals)} of {len(sequence)} tasks."
+                )
+        if not self.totals:
+            raise UnfinishedRunError(f"{self.path}: the run {self.label} has no results.")
+        return {name: self._reported(name, sequence) for name in self.totals}
+
+    def _reported(self, reading: str, sequence: ClassSequence) -> Reported:
+        totals = self.totals[reading]
+        balanced = self.settings.get("dataset", "").lower().removesuffix("_aa") in BALANCED
+        rows = [
+            by_task(groups, sequence.sizes[: task + 1], balanced=balanced)
+            for task, groups in enumerate(self.groups[reading])
+        ]
+        known = tuple(tuple(row) for row in rows if row is not None)
+        complete = known if len(known) == len(rows) else ()
+        if not complete and not (balanced and len(set(sequence.sizes)) == 1):
+            raise DataError(
+                f"{self.path}: its groups of classes are not the tasks of sizes "
+                f"{list(sequence.sizes)}, so the mean over tasks cannot be told; train again by "
+                "'edgecil toolbox', which counts."
+            )
+        # With as many test images in each task, the mean over tasks is that over all images.
+        accuracy = float(np.mean(complete[-1])) if complete else totals[-1]
+        average = float(np.mean(totals))
+        return Reported(len(sequence), accuracy, totals[-1], average, complete)
+
+    def _whole(self, key: str) -> int:
+        text = self.settings.get(key, "")
+        if not text.isdigit():
+            raise DataError(f"{self.path} must say the run's {key!r}. Got {text or 'nothing'}.")
+        return int(text)
+
+
+def read_log(path: str | Path) -> list[LoggedRun]:
+    """The runs in a log file; several seeds of one command share a file."""
+    path = Path(path)
+    settings: dict[str, str] = {}
+    runs: list[LoggedRun] = []
+    for line in read_text(path).splitlines():
+        found = _MESSAGE.search(line)
+        message = found[1].strip() if found else ""
+        tested, setting = _TESTED.fullmatch(message), _SETTING.fullmatch(message)
+        if _ORDER.fullmatch(message):
+            order = [int(class_) for class_ in message.strip("[]").split(", ")]
+            runs.append(LoggedRun(path, dict(settings), order))
+        elif tested and runs:
+            reading, total = READINGS[tested[1]], _TOTAL.search(tested[2])
+            groups = [
+                (int(first), int(last), float(accuracy))
+                for first, last, accuracy in _GROUP.findall(tested[2])
+            ]
+            if total is None:
+                raise DataError(f"{path} has a result without a total: {message[:80]}.")
+            runs[-1].totals.setdefault(reading, []).append(float(total[1]))
+            runs[-1].groups.setdefault(reading, []).append(groups)
+        elif setting:
+            settings[setting[1]] = setting[2]
+    if not runs:
+        raise DataError(f"{path} names no class order; it is no log of PyCIL or PILOT.")
+    return runs
+
+
+def by_task(
+    groups: Sequence[tuple[int, int, float]], sizes: Sequence[int], *, balanced: bool
+) -> list[float] | None:
+    """Accuracies of tasks from those of groups of classes; None where groups cross tasks.
+
+    Args:
+        groups: first and last new label, and accuracy; the last group may claim classes that have
+            not come yet.
+        sizes: of the tasks so far.
+        balanced: whether every class has as many test images, so that groups can be averaged.
+
+    >>> by_task([(0, 9, 80.0), (10, 19, 60.0), (20, 29, 50.0)], (20, 10), balanced=True)
+    [70.0, 50.0]
+    """
+    ends = list(accumulate(sizes))
+    row = []
+    for size, end in zip(sizes, ends, strict=True):
+        start = end - size
+        inside = [group for group in groups if start <= group[0] < end]
+        counts = [min(last + 1, ends[-1]) - first for first, last, _ in inside]
+        if sum(counts) != size or (len(inside) > 1 and not balanced):
+            return None
+        row.append(float(np.average([accuracy for *_, accuracy in inside], weights=counts)))
+    return row
+
+
+def import_logs(
+    paths: Iterable[str | Path], out: str | Path, *, fresh: bool = False
+) -> tuple[Store, list[str]]:
+    """Keep the runs of log files as results, in a directory of their own or among other logs.
+
+    All must be on the same classes in tasks of the same sizes. A method's further runs on one order
+    count as further training seeds. Runs that did not end are left out.
+
+    Returns:
+        The open store, and a sentence on each run that was left out.
+    """
+    found, unfinished = [], []
+    for run in (run for path in paths for run in read_log(path)):
+        try:
+            found.append((run, run.reported()))
+        except UnfinishedRunError as error:
+            unfinished.append(str(error))
+    if not found:
+        raise DataError(f"No run in these logs has ended; the first: {unfinished[0]}")
+    with locked(Path(out)):
+        if fresh:
+            clear(out)
+        store = Store(out)
+        try:
+            for run, _ in found:
+                store.settle(_identity(run))
+            sequences = {known.label: known for known in store.sequences().get(PROTOCOL, [])}
+            sequences |= {run.label: LabelledSequence(run.label, run.sequence) for run, _ in found}
+            store.add_sequences(PROTOCOL, sequences.values())
+            seeds: dict[tuple[str, Prefix], int] = {}
+            for run, reported in found:
+                key = run.settings["model_name"], run.sequence.tasks
+                seeds[key] = seeds.get(key, -1) + 1
+                node = Node(key[0], seeds[key], key[1])
+                _keep(store, node, WholeRun((NodeResult({}, (), 0.0, 0),), reported))
+        except BaseException:
+            store.close()
+            raise
+    return store, unfinished
+
+
+def _keep(store: Store, node: Node, run: WholeRun) -> None:
+    """Record a run, unless another one has its place."""
+    if store.whole_runs().get(node, run) != run:
+        raise UsageError(
+            f"{store.directory} holds another run of {node.method!r} on the order "
+            f"{prefix_text(node.prefix)}; import all logs at once, with --fresh."
+        )
+    store.record(node, run)
+
+
+def _identity(run: LoggedRun) -> dict[str, object]:
+    """What the runs of one directory have in common, as the store keeps it."""
+    for key in ("model_name", "dataset"):
+        if key not in run.settings:
+            raise DataError(f"{run.path} must say the run's {key!r}. Got nothing.")
+    name = known_dataset(run.settings["dataset"])
+    labels = get_classes(name).labels if name is not None else ()
+    same = len(labels) == len(run.order)
+    return {
+        "edgecil": edgecil.__version__,
+        "dataset": {
+            "name": run.settings["dataset"],
+            "classes": list(labels) if same else [str(id_) for id_ in sorted(run.order)],
+        },
+        "sizes": list(run.sequence.sizes),
+        f"method {run.settings['model_name']}": {
+            key: value
+            for key, value in run.settings.items()
+            if key not in ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks")
+        },
+    }

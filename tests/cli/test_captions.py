@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.language_server import serve
+
+
+@pytest.fixture
+def names() -> Path:
+    """Two classes in pets.txt."""
+    Path("pets.txt").write_text("tabby cat\nbeagle\n")
+    return Path("pets.txt")
+
+
+def test_captions_are_saved_as_the_similarity_reads_them(cli: Cli, names, monkeypatch) -> None:
+    from edgecil.classes import read_classes
+    from edgecil.similarity import read_captions
+
+    caption = "a small animal with short fur lying on a sofa"
+    with serve(lambda messages: caption) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        asked = ("captions", "--names", names, "--model", "toy", "--out", "c.json")
+        answer = cli(*asked, "--json").json
+        assert "2 captions saved to c.json" in cli(*asked).out
+    assert answer["captions"] == {"tabby cat": caption, "beagle": caption}
+    assert json.loads(Path("c.json").read_text()) == answer["captions"]
+    assert read_captions("c.json", read_classes(names)) == (caption, caption)
+    assert server.requests[0]["model"] == "toy"
+    assert len(server.requests) == 2
+
+
+def test_what_is_missing_is_said(cli: Cli, names, monkeypatch) -> None:
+    for name in ("OPENAI_API_KEY", "EDGECIL_LLM_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    asked = ("captions", "--names", names, "--out", "c.json")
+    assert "set EDGECIL_LLM_MODEL" in cli(*asked).sentence
+    assert "needs OPENAI_API_KEY" in cli(*asked, "--model", "toy").sentence
+    assert "either a DATASET or --names" in cli("captions", "--out", "c.json").sentence
+    assert "to a .json file" in cli(*asked[:-1], "c.txt").sentence
+    assert not Path("c.json").exists()

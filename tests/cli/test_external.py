@@ -1,0 +1,179 @@
+"""`edgecil external` with programs that train well, badly, or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from edgecil.engine.store import Store
+from tests.cli.conftest import Answer, Cli
+
+TRAIN = """
+import json, os, signal, sys
+order_file, result_file, seed = sys.argv[1:4]
+order = json.load(open(order_file))
+assert order["seed"] == int(seed)
+open("ran.txt", "a").write(json.dumps(order["tasks"]) + "\\n")
+print("training on", order["order"])
+first = order["order"][0]
+{extra}
+right = [10 * sum(task) + 1 for task in order["tasks"]]
+rows = [right[: end + 1] for end in range(len(right))]
+json.dump({{"correct": rows, "totals": [200] * len(rows)}}, open(result_file, "w"))
+"""
+
+
+def program(extra: str = "") -> str:
+    """A command that trains: right answers tell which classes a task has."""
+    Path("train.py").write_text(TRAIN.format(extra=extra))
+    return f"{shlex.quote(sys.executable)} train.py {{order_file}} {{result_file}} {{seed}}"
+
+
+def external(cli: Cli, command: str, *more: object) -> Answer:
+    asked = ("--classes", 4, "--tasks", 2, "--eval", "enumerate", "--out", "out", *more)
+    return cli("external", "--command", command, *asked)
+
+
+def trained() -> list[str]:
+    return Path("ran.txt").read_text().splitlines() if Path("ran.txt").exists() else []
+
+
+def test_every_sequence_is_trained_once_with_its_own_order(cli: Cli) -> None:
+    answer = external(cli, program(), "--method", "mine", "--json").json
+    assert (answer["method"], answer["protocol"], answer["found"]) == ("mine", "enumerate", 6)
+    assert len(set(trained())) == len(trained()) == 6
+    for row in answer["sequences"]:
+        sums = [10 * sum(task) + 1 for task in row["tasks"]]
+        assert row["accuracy"] == pytest.approx(sum(sums) / 2 / 2)
+        assert row["matrix"] == [[sums[0] / 2], [sums[0] / 2, sums[1] / 2]]
+        assert row["seconds"] > 0
+        assert row["peak_memory"] > 1_000_000
+
+
+def test_the_same_command_does_nothing_twice_and_another_is_refused(cli: Cli) -> None:
+    command = program()
+    assert "6 sequences trained now, 0 from before" in external(cli, command).out
+    assert "0 sequences trained now, 6 from before" in external(cli, command).out
+    refused = external(cli, command + " --faster")
+    assert refused.code == 2
+    assert "method external.command" in refused.err
+    assert len(trained()) == 6
+    again = external(cli, command, "--fresh", "--eval", "random", "--runs", 1)
+    assert "1 sequences trained now" in again.out
+
+
+def test_seeds_repeat_each_sequence(cli: Cli) -> None:
+    answer = external(cli, program(), "--seeds", 2, "--workers", 2, "--json").json
+    assert [row["seed"] for row in answer["sequences"]] == [0, 1] * 6
+    assert len(trained()) == 12
+
+
+def test_one_failure_is_recorded_with_its_last_words_and_the_others_go_on(cli: Cli) -> None:
+    command = program("if first == 2: raise MemoryError('CUDA out of memory')")
+    answer = external(cli, command)
+    assert answer.code == 1
+    assert "1 of the trainings failed" in answer.err
+    assert "exit code 1; its last words: MemoryError: CUDA out of memory" in answer.err
+    assert "5 sequences trained now" in answer.out
+    store = Store("out")
+    [(node, (error, trace))] = store.failures().items()
+    store.close()
+    assert node.prefix == ((2, 3), (0, 1))
+    assert "MemoryError" in error
+    assert "training on [2, 3, 0, 1]" in trace
+    again = external(cli, program())
+    assert "1 sequences trained now, 5 from before" in again.out
+
+
+ENDS = {
+    "killed": ("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL (often: out of memory)"),
+    "silent": ("os._exit(3)", "exit code 3"),
+    "no result": ("sys.exit()", "ended well, but its result cannot be used: Cannot read"),
+    "half a result": (
+        "open(result_file, 'w').write('{'); sys.exit()",
+        "result cannot be used",
+    ),
+}
+
+
+@pytest.mark.parametrize(("extra", "words"), ENDS.values(), ids=ENDS)
+def test_however_a_program_ends_it_is_told(cli: Cli, extra, words) -> None:
+    asked = ("--classes", 2, "--tasks", 2, "--eval", "random", "--runs", 1, "--out", "out")
+    answer = cli("external", "--command", program(extra), *asked)
+    assert answer.code == 1
+    assert words in answer.err
+
+
+def test_a_result_of_an_earlier_attempt_is_not_taken_for_a_new_one(cli: Cli) -> None:
+    external(cli, program(), "--runs", 1, "--eval", "random")
+    assert len(list(Path("out").glob("trainings/*/result.json"))) == 1
+    answer = external(cli, program("sys.exit()"), "--runs", 1, "--eval", "random", "--fresh")
+    assert "result cannot be used" in answer.err
+
+
+def test_a_program_that_is_not_there(cli: Cli) -> None:
+    answer = external(cli, "no-such-program {order_file} {result_file}")
+    assert "6 of the trainings failed" in answer.err
+    assert "'no-such-program' cannot be started: No such file" in answer.err
+
+
+def test_a_chosen_subset_is_named_by_the_datasets_own_ids(cli: Cli) -> None:
+    asked = ("cifar100", "--classes", 4, "--classes-seed", 42, "--tasks", 2, "--eval", "edge")
+    answer = cli("external", "--command", program(), *asked, "--out", "out")
+    assert answer.code == 1, "the totals are too small for these ids"
+    order = json.loads(next(Path("out").glob("trainings/*/order.json")).read_text())
+    from edgecil.classes import select_classes
+
+    assert sorted(order["order"]) == select_classes(100, count=4, seed=42).tolist()
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (("--command", "train {order_file}"), "must say where its {result_file} goes"),
+        (("--command", "train 'x"), "--command cannot be read"),
+        (("--eval", "edgy"), "Unknown protocol 'edgy'"),
+        (("--workers", 0), "--workers must be at least 1"),
+        (("--seeds", 0), "--seeds must be at least 1"),
+        (("--tasks", 3), "4 classes do not divide"),
+    ],
+)
+def test_nonsense_is_refused_before_anything_is_trained(cli: Cli, more, sentence) -> None:
+    assert sentence in external(cli, program(), *more).sentence
+    assert trained() == []
+
+
+def test_without_classes_it_asks_for_them(cli: Cli) -> None:
+    asked = ("--command", program(), "--tasks", 2, "--eval", "random", "--out", "out")
+    assert "Say which classes there are" in cli("external", *asked).sentence
+
+
+def test_ctrl_c_ends_the_programs_too_and_keeps_what_is_finished() -> None:
+    command = program(
+        "import time\nif first: open('pid.txt', 'w').write(str(os.getpid())); time.sleep(60)"
+    )
+    words = ["external", "--command", command, "--classes", "2", "--tasks", "2"]
+    words += ["--eval", "enumerate", "--out", "out"]
+    edgecil = subprocess.Popen(
+        [sys.executable, "-m", "edgecil", *words], stderr=subprocess.PIPE, text=True
+    )
+    while not (Path("pid.txt").exists() and Path("pid.txt").read_text()):
+        assert edgecil.poll() is None
+        time.sleep(0.02)
+    edgecil.send_signal(signal.SIGINT)
+    _, err = edgecil.communicate(timeout=60)
+    assert edgecil.returncode == 130
+    assert "what is finished is kept in out" in err
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(Path("pid.txt").read_text()), 0)
+    store = Store("out")
+    assert len(store.whole_runs()) == 1
+    store.close()

@@ -1,0 +1,103 @@
+"""The two files: what another program is told, and how little it may say."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from edgecil.engine import RunResult
+from edgecil.errors import DataError
+from edgecil.interop.contract import read_result, with_cost, write_order
+from edgecil.sequences import ClassSequence
+
+
+def read(tmp_path, answer, tasks: int = 2):
+    path = tmp_path / "result.json"
+    path.write_text(answer if isinstance(answer, str) else json.dumps(answer))
+    run = with_cost(read_result(path, tasks), 12.5, 1000)
+    sequence = ClassSequence([[task] for task in range(tasks)])
+    return RunResult("own", 0, sequence, run.nodes, {}, run.reported)
+
+
+def test_the_order_file_has_the_datasets_own_ids(tmp_path) -> None:
+    path = tmp_path / "order.json"
+    write_order(path, ClassSequence([[2, 0], [1]]), ids=(10, 7, 3), seed=5)
+    assert json.loads(path.read_text()) == {"order": [3, 10, 7], "tasks": [[3, 10], [7]], "seed": 5}
+
+
+def test_counts_give_every_metric(tmp_path) -> None:
+    found = read(tmp_path, {"correct": [[8], [5, 27]], "totals": [10, 30]})
+    main = found.reading()
+    assert found.readings == ("main",)
+    assert main.accuracy == pytest.approx((50 + 90) / 2)
+    assert main.last == pytest.approx(100 * 32 / 40)
+    assert main.average == pytest.approx((80 + 80) / 2)
+    assert main.forgetting == pytest.approx(30)
+    assert (found.seconds, found.peak_memory) == (12.5, 1000)
+
+
+def test_a_matrix_in_per_cent_gives_what_follows_from_it(tmp_path) -> None:
+    found = read(tmp_path, {"matrix": [[80], [50.0, 90.0]]})
+    main = found.reading()
+    np.testing.assert_allclose(main.matrix, [[80, np.nan], [50, 90]])
+    assert (main.accuracy, main.forgetting) == (70.0, 30.0)
+    assert (main.last, main.average) == (None, None)
+    assert (found.seconds, found.peak_memory) == (12.5, 1000)
+
+
+def test_a_final_accuracy_alone_is_enough(tmp_path) -> None:
+    found = read(tmp_path, {"accuracy": 61.25}, tasks=3)
+    main = found.reading()
+    assert found.accuracy == 61.25
+    assert main.matrix.shape == (3, 3)
+    assert np.isnan(main.matrix).all()
+    assert (main.last, main.average, main.forgetting) == (None, None, None)
+
+
+def test_what_else_a_tool_knows_may_stand_beside(tmp_path) -> None:
+    main = read(tmp_path, {"accuracy": 61, "last": 62, "average": 70.5}).reading()
+    assert (main.accuracy, main.last, main.average) == (61.0, 62.0, 70.5)
+
+
+def test_readings_keep_their_names_and_the_first_is_the_main_one(tmp_path) -> None:
+    said = {"accuracy": {"nme": 70, "head": 60}, "last": {"head": 65}}
+    found = read(tmp_path, said)
+    assert found.readings == ("nme", "head")
+    assert found.accuracy == 70.0
+    assert (found.reading("nme").last, found.reading("head").last) == (None, 65.0)
+    counted = read(
+        tmp_path, {"correct": {"b": [[1], [1, 0]], "a": [[0], [0, 1]]}, "totals": [1, 1]}
+    )
+    assert counted.readings == ("b", "a")
+    assert counted.reading("a").accuracy == 50.0
+
+
+UNUSABLE = {
+    "no file": (None, "Cannot read"),
+    "no JSON": ("accuracy: 60", "not valid JSON"),
+    "a list": ([60], "must hold a JSON object"),
+    "nothing in it": ({}, "one of 'correct', 'matrix' and 'accuracy'"),
+    "no totals": ({"correct": [[8], [5, 9]]}, "'totals' must be 2 whole numbers"),
+    "an empty task": ({"correct": [[0], [0, 1]], "totals": [0, 1]}, "'totals' must be"),
+    "too few rows": ({"correct": [[8]], "totals": [10, 10]}, "must be 2 lists, of 1 to 2 numbers"),
+    "a full matrix": ({"matrix": [[80, 0], [50, 90]]}, "must be 2 lists, of 1 to 2 numbers"),
+    "no matrix": ({"matrix": 60}, "must be 2 lists"),
+    "no rows": ({"matrix": {}}, "must be 2 lists"),
+    "more than there are": ({"correct": [[8], [5, 11]], "totals": [10, 10]}, "Got 11 of 10"),
+    "less than none": ({"correct": [[8], [5, -1]], "totals": [10, 10]}, "Got -1 of 10"),
+    "no whole number": ({"correct": [[8], [5, 0.9]], "totals": [10, 10]}, "Got 0.9 of 10"),
+    "truth": ({"correct": [[8], [5, True]], "totals": [10, 10]}, "Got True of 10"),
+    "above 100": ({"accuracy": 100.5}, "from 0 to 100. Got 100.5"),
+    "not a number": ('{"accuracy": NaN}', "from 0 to 100. Got nan"),
+    "text": ({"matrix": [["80"], [50, 90]]}, "from 0 to 100. Got '80'"),
+    "bad beside": ({"accuracy": 60, "last": -1}, "'last' must be in per cent"),
+}
+
+
+@pytest.mark.parametrize(("answer", "sentence"), UNUSABLE.values(), ids=UNUSABLE)
+def test_an_unusable_result_is_one_sentence(tmp_path, answer, sentence) -> None:
+    with pytest.raises(DataError, match=sentence) as caught:
+        read_result(tmp_path / "none.json", 2) if answer is None else read(tmp_path, answer)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,247 @@
+"""Log files in the format of PyCIL and PILOT, read back as results."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from edgecil.engine.store import Store
+from edgecil.errors import DataError, UsageError
+from edgecil.interop.logs import by_task, import_logs, read_log
+from edgecil.sequences import ClassSequence, SequenceSpace, seeded
+
+SETTINGS = {
+    "config": "./exps/icarl.json",
+    "prefix": "reproduce",
+    "dataset": "cifar100",
+    "shuffle": True,
+    "init_cls": 50,
+    "increment": 25,
+    "model_name": "icarl",
+    "device": "[device(type='cuda', index=0)]",
+    "seed": 1993,
+}
+
+
+def order_of(seed: int, classes: int = 100) -> list[int]:
+    return np.random.RandomState(seed).permutation(classes).tolist()
+
+
+def accuracy_of(label: int, task: int) -> float:
+    """What class `label` scores after a task: any function will do."""
+    return 90.0 - 3.0 * task + label % 7
+
+
+def results(
+    sizes: list[int], task: int, group: int | None, *, shift: float = 0.0, numpy_2: bool = False
+) -> str:
+    """A line of results after a task; groups of so many classes, or one per task."""
+    seen = sum(sizes[: task + 1])
+    starts = [sum(sizes[:index]) for index in range(task + 1)]
+    if group is not None:
+        starts = list(range(0, seen, group))
+    found = {"total": np.mean([accuracy_of(label, task) for label in range(seen)])}
+    for start, end in zip(starts, [*starts[1:], seen], strict=True):
+        claimed = start + group if group is not None else end
+        mean = np.mean([accuracy_of(class_, task) for class_ in range(start, end)])
+        found[f"{start:02d}-{claimed - 1:02d}"] = mean
+    kind = np.float64 if numpy_2 else float
+    return str({key: kind(round(float(value) + shift, 4)) for key, value in found.items()})
+
+
+def write_log(
+    path: Path,
+    *,
+    group: int | None = 10,
+    tasks: int | None = None,
+    nme: bool = True,
+    numpy_2: bool = False,
+    order: list[int] | None = None,
+    **changes: Any,
+) -> Path:
+    settings = {**SETTINGS, **changes}
+    order = order or order_of(settings["seed"])
+    sizes = [settings["init_cls"]]
+    while sum(sizes) < len(order):
+        sizes.append(min(settings["increment"], len(order) - sum(sizes)))
+    lines = [f"[trainer.py] => {key}: {value}" for key, value in settings.items()]
+    lines.append(f"[data_manager.py] => {order}")
+    for task in range(len(sizes) if tasks is None else tasks):
+        lines.append("[trainer.py] => All params: 464154")
+        lines.append(f"[icarl.py] => Task {task}, Epoch 200/200 => Loss 0.1, Train_accy 99.00")
+        head = results(sizes, task, group, numpy_2=numpy_2)
+        lines.append(f"[trainer.py] => CNN: {head}")
+        if nme:
+            lines.append(f"[trainer.py] => NME: {results(sizes, task, group, shift=1.0)}")
+        lines.append("[trainer.py] => CNN top1 curve: [80.0]")
+        lines.append("[trainer.py] => Average Accuracy (CNN): 80.0")
+    path.write_text("".join(f"2024-01-01 10:00:00,123 {line}\n" for line in lines))
+    return path
+
+
+def imported(logs: list[Path], tmp_path: Path, **options: bool) -> Store:
+    """The store that holds them; every run has ended."""
+    store, unfinished = import_logs(logs, tmp_path / "out", **options)
+    assert unfinished == []
+    return store
+
+
+@pytest.mark.parametrize("numpy_2", [False, True])
+@pytest.mark.parametrize(("group", "increment"), [(10, 10), (25, 25), (None, 25), (None, 15)])
+def test_groups_that_make_up_the_tasks_give_the_matrix(tmp_path, group, increment, numpy_2) -> None:
+    path = tmp_path / "a.log"
+    [run] = read_log(write_log(path, group=group, numpy_2=numpy_2, increment=increment))
+    sizes = run.sequence.sizes
+    found = run.reported()["head"]
+    starts = np.cumsum([0, *sizes])
+    for task, row in enumerate(found.rows):
+        for old, entry in enumerate(row):
+            labels = range(starts[old], starts[old + 1])
+            assert entry == pytest.approx(np.mean([accuracy_of(c, task) for c in labels]), abs=1e-3)
+    assert found.accuracy == pytest.approx(np.mean(found.rows[-1]))
+    last = np.mean([accuracy_of(label, len(sizes) - 1) for label in range(100)])
+    assert found.last == pytest.approx(last, abs=1e-3)
+    assert found.average is not None
+    assert found.average > found.last
+    assert found.forgetting is not None
+
+
+def test_the_order_and_the_readings_are_those_of_the_log(tmp_path) -> None:
+    [run] = read_log(write_log(tmp_path / "a.log", increment=10))
+    legacy = seeded(SequenceSpace.base_increment(100, 50, 10), 1993, legacy=True)
+    assert run.sequence == legacy
+    assert run.label == "seed-1993"
+    found = run.reported()
+    assert list(found) == ["head", "nme"]
+    assert found["nme"].accuracy == pytest.approx(found["head"].accuracy + 1.0)
+    [alone] = read_log(write_log(tmp_path / "b.log", increment=10, nme=False))
+    assert list(alone.reported()) == ["head"]
+
+
+def test_equal_tasks_of_a_balanced_dataset_need_no_groups(tmp_path) -> None:
+    """With five classes per task and groups of ten, only the curve is left: A(O) = A_last."""
+    [run] = read_log(write_log(tmp_path / "a.log", init_cls=5, increment=5))
+    found = run.reported()["head"]
+    assert found.accuracy == found.last
+    assert found.rows == ()
+    assert np.isnan(found.matrix).all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"init_cls": 45, "increment": 5},
+        {"init_cls": 5, "increment": 5, "dataset": "imagenetr"},
+        {"init_cls": 50, "increment": 10, "dataset": "imagenetr"},
+    ],
+    ids=["unequal tasks", "unbalanced classes", "unbalanced groups"],
+)
+def test_what_cannot_be_told_is_not_made_up(tmp_path, changes) -> None:
+    [run] = read_log(write_log(tmp_path / "a.log", **changes))
+    with pytest.raises(DataError, match="mean over tasks cannot be told; train again"):
+        run.reported()
+
+
+def test_a_run_that_did_not_end_has_no_result(tmp_path) -> None:
+    [run] = read_log(write_log(tmp_path / "a.log", increment=10, tasks=4))
+    with pytest.raises(DataError, match="seed-1993 did not end: it has results after 4 of 6 tasks"):
+        run.reported()
+    [run] = read_log(write_log(tmp_path / "a.log", tasks=0))
+    with pytest.raises(DataError, match="has no results"):
+        run.reported()
+
+
+def test_several_seeds_share_a_file(tmp_path) -> None:
+    one, two = (
+        write_log(tmp_path / f"{seed}.log", increment=10, seed=seed).read_text() for seed in (1, 2)
+    )
+    (tmp_path / "both.log").write_text(one + two)
+    runs = read_log(tmp_path / "both.log")
+    assert [run.label for run in runs] == ["seed-1", "seed-2"]
+    assert [run.order for run in runs] == [order_of(1), order_of(2)]
+    assert all(len(run.totals["head"]) == 6 for run in runs)
+
+
+def test_logs_become_results_like_any(tmp_path) -> None:
+    logs = [write_log(tmp_path / f"{seed}.log", increment=10, seed=seed) for seed in (0, 1)]
+    logs.append(write_log(tmp_path / "wa.log", increment=10, seed=0, model_name="wa"))
+    for _ in range(2):
+        with closing(imported(logs, tmp_path)) as store:
+            runs = store.runs()
+            labels = [run.label for run in store.sequences()["logs"]]
+            settings = store.settings()
+    assert labels == ["seed-0", "seed-1"]
+    assert {(method, seed) for method, seed, _ in runs} == {("icarl", 0), ("wa", 0)}
+    assert len(runs) == 3
+    assert all(run.accuracy == run.reading("head").accuracy for run in runs.values())
+    assert settings["dataset"]["classes"][:2] == ["apple", "aquarium_fish"]
+    with closing(imported(logs[:1], tmp_path)) as store:
+        assert len(store.runs()) == 3, "what was imported before is kept"
+
+
+def test_runs_that_did_not_end_are_left_out_and_named(tmp_path) -> None:
+    whole = write_log(tmp_path / "a.log", increment=10)
+    halves = [write_log(tmp_path / f"{n}.log", increment=10, tasks=n).read_text() for n in (0, 3)]
+    whole.write_text("".join(halves) + whole.read_text())
+    store, unfinished = import_logs([whole], tmp_path / "out")
+    with closing(store):
+        assert len(store.runs()) == 1
+    assert "has no results" in unfinished[0]
+    assert "after 3 of 6 tasks" in unfinished[1]
+    with pytest.raises(DataError, match="No run in these logs has ended; the first:"):
+        import_logs([tmp_path / "3.log"], tmp_path / "out")
+
+
+def test_a_second_run_on_one_order_is_a_further_seed(tmp_path) -> None:
+    logs = [write_log(tmp_path / name, increment=10) for name in ("a.log", "b.log")]
+    with closing(imported(logs, tmp_path)) as store:
+        assert sorted(seed for _, seed, _ in store.runs()) == [0, 1]
+
+
+def test_another_run_does_not_replace_one(tmp_path) -> None:
+    first = write_log(tmp_path / "a.log", increment=10)
+    imported([first], tmp_path).close()
+    first.write_text(first.read_text().replace("'total': 7", "'total': 6"))
+    with pytest.raises(UsageError, match=r"holds another run of 'icarl'.*--fresh"):
+        import_logs([first], tmp_path / "out")
+    imported([first], tmp_path, fresh=True).close()
+
+
+def test_logs_of_other_tasks_do_not_mix(tmp_path) -> None:
+    logs = [write_log(tmp_path / f"{i}.log", increment=i, init_cls=i) for i in (10, 20)]
+    with pytest.raises(UsageError, match="holds results with other settings"):
+        import_logs(logs, tmp_path / "out")
+    Store(tmp_path / "out").close()
+
+
+def test_what_is_no_log(tmp_path) -> None:
+    (tmp_path / "a.log").write_text("hello\n")
+    with pytest.raises(DataError, match="names no class order; it is no log of PyCIL or PILOT"):
+        read_log(tmp_path / "a.log")
+    path = write_log(tmp_path / "b.log")
+    path.write_text(path.read_text().replace("init_cls: 50", "init: 50"))
+    with pytest.raises(DataError, match=r"must say the run's 'init_cls'\. Got nothing"):
+        read_log(path)[0].reported()
+
+
+def test_an_order_that_no_seed_drew_is_named_by_itself(tmp_path) -> None:
+    order = order_of(7)
+    [run] = read_log(write_log(tmp_path / "a.log", shuffle=False, order=order, increment=10))
+    assert run.sequence == ClassSequence.from_order(order, (50, 10, 10, 10, 10, 10))
+    assert run.label.startswith("order-")
+    [same] = read_log(write_log(tmp_path / "b.log", shuffle=False, order=order, increment=10))
+    assert same.label == run.label
+
+
+def test_groups_that_cross_tasks_or_are_missing_give_no_row() -> None:
+    assert by_task([(0, 9, 50.0)], (5, 5), balanced=True) is None
+    assert by_task([(0, 9, 50.0)], (10, 1), balanced=True) is None
+    assert by_task([(0, 9, 50.0), (10, 19, 40.0)], (20,), balanced=False) is None
+    assert by_task([(0, 9, 50.0), (10, 19, 40.0)], (20,), balanced=True) == [45.0]
+    assert by_task([(0, 9, 50.0), (10, 19, 40.0)], (15,), balanced=True) == [
+        pytest.approx((10 * 50 + 5 * 40) / 15)
+    ]

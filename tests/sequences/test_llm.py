@@ -1,0 +1,158 @@
+"""LLM-1 and LLM-5 against a server that answers as it is told to."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecil.errors import DataError, PrerequisiteError
+from edgecil.language_model import UnusableAnswerError
+from edgecil.sequences import ClassSequence, SequenceSpace, get_generator, protocol, score
+from edgecil.sequences.generators.llm import read_tasks
+from edgecil.similarity import SimilarityMatrix
+from tests.language_server import Messages, serve
+from tests.sequences.oracles import matrix
+
+SPACE = SequenceSpace((3, 2, 1))
+NAMES = ["apple", "bus", "cat", "dog", "elm", "fox"]
+SIMILARITY = SimilarityMatrix.of(matrix("signed", 6), names=NAMES)
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("EDGECIL_LLM_MODEL", "toy")
+
+
+def numbers_of(messages: Messages) -> dict[str, int]:
+    """How the first question numbers the classes."""
+    return {
+        name: int(id_) for id_, name in re.findall(r"^(\d+): (.+)$", messages[0]["content"], re.M)
+    }
+
+
+def in_order(*names: str) -> str:
+    """Tasks of 3, 2 and 1 classes, by name."""
+    return json.dumps([names[:3], names[3:5], names[5:]])
+
+
+def named(answer: str, messages: Messages) -> str:
+    """An answer with names, in the numbers of the question."""
+    for name, number in numbers_of(messages).items():
+        answer = answer.replace(f'"{name}"', str(number))
+    return answer
+
+
+def generate(server, monkeypatch, name: str, goal: str) -> ClassSequence:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    return get_generator(name, goal)(SIMILARITY, SPACE, np.random.default_rng(0))
+
+
+WANTED = in_order("fox", "apple", "bus", "elm", "cat", "dog")
+
+
+@pytest.mark.parametrize("goal", ["hard", "easy"])
+def test_llm_1_is_the_first_answer_in_the_datasets_own_labels(monkeypatch, goal) -> None:
+    with serve(lambda messages: f"Sure:\n```json\n{named(WANTED, messages)}\n```") as server:
+        found = generate(server, monkeypatch, "llm-1", goal)
+    assert found == ClassSequence([[5, 0, 1], [4, 2], [3]])
+    asked = server.requests[0]["messages"][0]["content"]
+    assert set(numbers_of(server.requests[0]["messages"])) == set(NAMES)
+    assert f"as {goal} as possible" in asked
+    assert "3 tasks, of 3, 2, 1 classes" in asked
+    assert len(server.requests) == 1
+
+
+def test_llm_5_is_told_four_times_how_its_last_answer_scored(monkeypatch) -> None:
+    orders = [np.random.default_rng(seed).permutation(6) for seed in range(5)]
+
+    def answer(messages: Messages) -> str:
+        round_ = sum(message["role"] == "user" for message in messages) - 1
+        return named(in_order(*(NAMES[class_] for class_ in orders[round_])), messages)
+
+    with serve(answer) as server:
+        found = generate(server, monkeypatch, "llm-5", "hard")
+    sequences = [ClassSequence.from_order(order.tolist(), SPACE.sizes) for order in orders]
+    assert found == sequences[4]
+    assert len(server.requests) == 5
+    questions = [
+        message["content"]
+        for message in server.requests[4]["messages"]
+        if message["role"] == "user"
+    ]
+    assert len(questions) == 5
+    for feedback, sequence in zip(questions[1:], sequences[:4], strict=True):
+        assert f"S = {score(SIMILARITY, sequence):.4f}," in feedback
+
+
+def test_a_bad_answer_in_any_round_is_repaired(monkeypatch) -> None:
+    def answer(messages: Messages) -> str:
+        asked = messages[-1]["content"]
+        return named(WANTED if "cannot be used" in asked else "[[0, 1, 2]]", messages)
+
+    with serve(answer) as server:
+        assert generate(server, monkeypatch, "llm-5", "easy").sizes == SPACE.sizes
+    assert len(server.requests) == 10
+    assert "classes are missing: 3, 4, 5" in server.requests[1]["messages"][-1]["content"]
+
+
+def test_a_model_that_never_answers_rightly_is_a_clear_failure(monkeypatch) -> None:
+    with (
+        serve(lambda messages: "I would rather not.") as server,
+        pytest.raises(DataError, match=r"no usable answer.*holds no JSON list of tasks"),
+    ):
+        generate(server, monkeypatch, "llm-1", "hard")
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("name", ["llm-1", "llm-5"])
+def test_the_protocol_has_both_extremes_and_a_median_and_asks_nothing_twice(
+    monkeypatch, name
+) -> None:
+    orders = {"hard": WANTED, "easy": in_order(*NAMES)}
+
+    def answer(messages: Messages) -> str:
+        goal = "hard" if "as hard as possible" in messages[0]["content"] else "easy"
+        return named(orders[goal], messages)
+
+    with serve(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        first = protocol(name, SPACE, similarity=SIMILARITY)
+        asked = len(server.requests)
+        assert protocol(name, SPACE, similarity=SIMILARITY) == first
+    assert [run.label for run in first] == ["hard", "median", "easy"]
+    assert asked == len(server.requests) == 2 * int(name[-1])
+    assert first[2].sequence == ClassSequence([[0, 1, 2], [3, 4], [5]])
+
+
+def test_without_a_model_it_says_what_to_set(monkeypatch) -> None:
+    monkeypatch.delenv("EDGECIL_LLM_MODEL")
+    with pytest.raises(PrerequisiteError, match="EDGECIL_LLM_MODEL"):
+        protocol("llm-1", SPACE, similarity=SIMILARITY)
+
+
+REFUSED = {
+    "no list": ("none", "no JSON list"),
+    "half a list": ("[[0, 1, 2], [3,", "no JSON list"),
+    "flat": ("[0, 1, 2, 3, 4, 5]", "no list of lists"),
+    "names": ('[["apple", 1, 2], [3, 4], [5]]', "'apple' is no number of a class"),
+    "nested": ("[[[0], 1, 2], [3, 4], [5]]", r"\[0\] is no number of a class"),
+    "truth": ("[[true, 1, 2], [3, 4], [5]]", "True is no number of a class"),
+    "too large": ("[[6, 1, 2], [3, 4], [5]]", "6 is no number of a class"),
+    "negative": ("[[-1, 1, 2], [3, 4], [5]]", "-1 is no number of a class"),
+    "twice": ("[[0, 1, 2], [3, 3], [5]]", "class 3 comes more than once"),
+    "missing": ("[[0, 1, 2], [3], [5]]", "classes are missing: 4"),
+    "other sizes": ("[[0, 1], [2, 3], [4, 5]]", r"have \[2, 2, 2\] classes instead of \[3, 2, 1\]"),
+    "deep": ("[" * 100_000, "no JSON list"),
+}
+
+
+@pytest.mark.parametrize(("answer", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_sequence_of_the_space_is_refused_with_the_reason(answer, reason) -> None:
+    with pytest.raises(UnusableAnswerError, match=reason):
+        read_tasks(answer, SPACE)
