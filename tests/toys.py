@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 
+from edgecil.backbones.initialise import build as build_network
+from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.methods import Method, Recipe, Setting, get_method
 from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.scenario import ImageDataset, Images
@@ -17,6 +23,8 @@ SIDE = 12
 SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]
 TASKS = ((0, 3), (1, 4), (2, 5))
 QUICK = Recipe(epochs=6, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
+
+_FOLDER = tempfile.TemporaryDirectory()  # gone with the process
 
 Tasks = tuple[tuple[int, ...], ...]
 
@@ -64,9 +72,38 @@ def save_toy(path: Path, classes: int = 4, *, train: int = 12, contrast: int = 4
     return path
 
 
+@cache
+def toy_vit(channels: int = 1) -> str:
+    """A file with the weights of a tiny transformer, trained on other images with such spots."""
+    layout = ViTLayout(channels=channels, patch=4, width=64, depth=2, heads=1, hidden=64)
+    generator = torch.Generator().manual_seed(0)
+    network = build_network(lambda: ViT(layout, (channels, SIDE, SIDE)), generator)
+    images = toy_images(len(SPOTS), 20, channels=channels, seed=2)
+    pixels = 2.0 * torch.from_numpy(images.pixels) / 255.0 - 1.0
+    labels = torch.from_numpy(images.labels)
+    head = torch.zeros(layout.width, len(SPOTS), requires_grad=True)
+    optimizer = torch.optim.Adam([*network.parameters(), head], lr=2e-3)
+    for _ in range(150):
+        batch = torch.randperm(len(labels), generator=generator)[:60]
+        value = torch.nn.functional.cross_entropy(network(pixels[batch]) @ head, labels[batch])
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+    path = Path(_FOLDER.name) / f"vit-{channels}.safetensors"
+    save_file(network.state_dict(), path)
+    return str(path)
+
+
 def toy_setting(dataset: ImageDataset, seed: int = 0) -> Setting:
     statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
-    return Setting(dataset.shape, statistics.mean, statistics.std, "resnet-tiny", seed)
+    return Setting(
+        dataset.shape,
+        statistics.mean,
+        statistics.std,
+        "resnet-tiny",
+        seed,
+        pretrained=toy_vit(dataset.shape[0]),
+    )
 
 
 def build(
@@ -76,9 +113,14 @@ def build(
     seed: int = 0,
     recipe: Recipe = QUICK,
     settings: dict[str, object] | None = None,
+    shared: Path | None = None,
 ) -> Method:
     entry = get_method(name)
-    return entry.build(entry.configure(recipe, PAPER_MEMORY, settings), toy_setting(dataset, seed))
+    setting = toy_setting(dataset, seed)
+    if shared is not None:
+        setting = replace(setting, shared=str(shared))
+    settings = {**entry.fast_settings, **(settings or {})}
+    return entry.build(entry.configure(recipe, PAPER_MEMORY, settings), setting)
 
 
 def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:

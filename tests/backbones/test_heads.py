@@ -51,6 +51,44 @@ def test_new_rows_come_from_the_generator_alone(head_type: type[GrowingHead]) ->
 
 
 @heads
+def test_widening_keeps_old_columns_bit_for_bit(head_type: type[GrowingHead]) -> None:
+    head, generator = head_type(3), seeded()
+    head.grow(2, generator)
+    if isinstance(head, GrowingLinear):
+        with torch.no_grad():
+            head.bias[:] = torch.tensor([1.0, -2.0])
+    old = {name: value.detach().clone() for name, value in head.named_parameters()}
+    head.widen(4, generator)
+    assert torch.equal(head.weight[:, :3], old.pop("weight"))
+    assert all(torch.equal(head.get_parameter(name), value) for name, value in old.items())
+    assert (head.feature_size, head.weight.shape) == (7, (2, 7))
+    assert (head.weight[:, 3:] != 0).all()
+    head.grow(1, generator)
+    assert head(torch.rand(5, 7)).shape == (5, 3)
+
+
+def test_new_columns_have_variance_one_over_all_features() -> None:
+    head = GrowingLinear.of(60, 200, seeded())
+    head.widen(40, seeded(1))
+    assert (head.weight[:, 60:] ** 2).mean().item() * 100 == pytest.approx(1, abs=0.05)
+    again = GrowingLinear.of(60, 200, seeded())
+    again.widen(40, seeded(1))
+    assert torch.equal(again.weight, head.weight)
+
+
+def test_aligned_weights_by_hand() -> None:
+    """Old rows of lengths 5 and 1 (mean 3), new ones of 10 and 2 (mean 6): new ones are halved."""
+    head = GrowingLinear.of(2, 4, seeded())
+    with torch.no_grad():
+        head.weight[:] = torch.tensor([[3.0, 4.0], [0.0, 1.0], [6.0, 8.0], [2.0, 0.0]])
+        head.bias[:] = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    head.align(known=2)
+    assert head.weight.tolist() == [[3.0, 4.0], [0.0, 1.0], [3.0, 4.0], [1.0, 0.0]]
+    assert head.bias.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert head.weight.requires_grad
+
+
+@heads
 @pytest.mark.parametrize("size_before", [0, 2, 9])
 def test_a_state_loads_into_a_head_of_any_size(
     head_type: type[GrowingHead], size_before: int
@@ -126,3 +164,10 @@ def test_impossible_sizes_are_told(head_type: type[GrowingHead]) -> None:
         head_type(0)
     with pytest.raises(UsageError, match="Got -1"):
         head_type(2).grow(-1, seeded())
+    with pytest.raises(UsageError, match=r"1 or more features\. Got 0"):
+        head_type(2).widen(0, seeded())
+    for known in (0, 3):
+        head = head_type(2)
+        head.grow(3, seeded())
+        with pytest.raises(UsageError, match=f"from 1 to 2. Got {known}"):
+            head.align(known)

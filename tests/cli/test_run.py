@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +294,36 @@ def test_progress_on_a_terminal(cli: Cli, toy: Path, monkeypatch: pytest.MonkeyP
     assert len(notes) == 12
     assert "6/6 sequences, instant A(O) " in notes[-1]
     assert "per minute" in notes[-1]
+
+
+def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path) -> None:
+    config = {
+        "prefix": "reproduce",
+        "dataset": str(toy),
+        "memory_size": 8,
+        "memory_per_class": 20,
+        "fixed_memory": False,
+        "shuffle": True,
+        "init_cls": 3,
+        "increment": 1,
+        "model_name": "icarl",
+        "convnet_type": "resnet32",
+        "device": ["0"],
+        "seed": [1993],
+        "T": 3.0,
+        "lamda": 1,
+    }
+    Path("icarl.json").write_text(json.dumps(config))
+    more = ("--backbone", "resnet-tiny", "--device", "cpu", "--epochs", 1, "--workers", 1)
+    words = ("run", "--config", "icarl.json", "--eval", "random", "--runs", 1, "--out", "out")
+    answer = cli(*words, *more, "--json")
+    [row] = answer.json["sequences"]
+    assert [len(task) for task in row["tasks"]] == [3, 1]
+    assert "icarl.json: keys that edgecil has no setting for: lamda." in answer.err
+    assert "prefix, shuffle, seed do nothing here" in answer.err
+    with closing(Store("out")) as store:
+        method, setting = store.settings()["method icarl"], store.settings()["setting"]
+    assert method["memory"] == {"total": 8, "per_class": None}
+    assert method["temperature"] == 3.0
+    assert method["recipe"]["epochs"] == 1
+    assert (setting["backbone"], setting["device"]) == ("resnet-tiny", "cpu")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ import torch
 
 from edgecil.engine.work import pack, unpack
 from edgecil.methods import PAPER, Method, get_method, method_names
-from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.scenario import ImageDataset
 from edgecil.scenario.memory import MemoryBudget
 from edgecil.scenario.task import PastDataError, Scenario, Task
@@ -166,6 +166,22 @@ def test_the_global_random_state_is_neither_read_nor_moved(name: str) -> None:
     assert same(states[0], states[1])
 
 
+def test_sharing_with_other_sequences_changes_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another sequence left behind is found, and is what would have been computed."""
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
+    alone = build(name, DATASET, recipe=BRIEF)
+    learn_all(alone, SCENARIO)
+    other = build(name, DATASET, recipe=BRIEF, shared=tmp_path)
+    learn_all(other, SCENARIO, TASKS[::-1])
+    other.read(SCENARIO.test.pixels)
+    sharing = build(name, DATASET, recipe=BRIEF, shared=tmp_path)
+    learn_all(sharing, SCENARIO)
+    assert same(sharing.state(), alone.state())
+    assert same(sharing.read(SCENARIO.test.pixels), alone.read(SCENARIO.test.pixels))
+
+
 def test_unequal_tasks_and_colour_images(name: str) -> None:
     dataset = toy_dataset(channels=3)
     learns(name, Scenario(dataset), dataset, ((5,), (0, 2, 4), (1, 3)))
@@ -174,8 +190,8 @@ def test_unequal_tasks_and_colour_images(name: str) -> None:
 def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) -> None:
     entry = get_method(name)
     config = entry.config()
-    assert config.recipe == PAPER
-    assert entry.configure(PAPER, PAPER_MEMORY) == config
+    assert entry.pretrained or config.recipe == PAPER
+    assert entry.configure(*entry.recipe("paper", "resnet32")) == config
     assert budget(name) in (None, MemoryBudget(total=2000, per_class=20))
     for field in fields(config):
         with pytest.raises(FrozenInstanceError):

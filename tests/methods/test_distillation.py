@@ -38,3 +38,12 @@ def test_a_hot_teacher_says_less() -> None:
     said = 1 / (1 + exp(1.0 / 10))
     expected = -(wanted * log(said) + (1 - wanted) * log(1 - said))
     assert distil(student, teacher, 10.0).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_weights_by_hand() -> None:
+    """Teacher (3/4, 1/4) weighed by (1, 3) wants (1/2, 1/2)."""
+    teacher = torch.tensor([[log(3.0), 0.0]])
+    student = torch.tensor([[log(4.0), 0.0]])
+    expected = -(0.5 * log(4 / 5) + 0.5 * log(1 / 5))
+    found = distil(student, teacher, 1.0, torch.tensor([1.0, 3.0]))
+    assert found.item() == pytest.approx(expected)

@@ -5,7 +5,7 @@ from math import nan
 
 import pytest
 
-from edgecil.backbones import backbone_names
+from edgecil.backbones.registry import BACKBONES
 from edgecil.errors import UsageError
 from edgecil.methods import PAPER, Recipe, get_recipe
 from edgecil.scenario.memory import MemoryBudget
@@ -30,8 +30,16 @@ def test_cosine_falls_from_the_first_rate_towards_zero() -> None:
     assert [recipe.rate(epoch) for epoch in range(4)] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("backbone", backbone_names())
-def test_every_backbone_has_a_fast_recipe(backbone: str) -> None:
+def test_a_share_of_a_recipe_falls_at_the_same_share_of_it() -> None:
+    recipe = Recipe(epochs=170, milestones=(60, 120, 170), learning_rate=0.2)
+    shorter = recipe.lasting(130 / 170)
+    assert (shorter.epochs, shorter.milestones) == (130, (46, 92, 130))
+    assert shorter == replace(recipe, epochs=130, milestones=(46, 92, 130))
+    assert recipe.lasting(0.001).epochs == 1
+
+
+@pytest.mark.parametrize("backbone", [*BACKBONES, "vit-quickdraw"])
+def test_every_backbone_that_is_always_here_has_a_fast_recipe(backbone: str) -> None:
     recipe, memory = get_recipe("fast", backbone)
     assert recipe.epochs < PAPER.epochs
     assert memory.quota(6) >= 1

@@ -11,8 +11,9 @@ from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.scenario.memory import MemoryBudget
 
 
-def test_the_four_learners_are_known() -> None:
-    assert {"finetune", "joint", "ewc", "icarl"} <= set(method_names())
+def test_the_learners_trained_from_scratch_are_known() -> None:
+    bounds, published = {"finetune", "joint"}, {"ewc", "icarl", "der", "foster", "memo", "tagfex"}
+    assert bounds | published <= set(method_names())
 
 
 def test_unknown_methods_are_named_with_their_neighbours() -> None:
@@ -24,6 +25,15 @@ def test_published_hyper_parameters() -> None:
     ewc, icarl = get_method("ewc").config(), get_method("icarl").config()
     assert (ewc.strength, ewc.fisher_cap) == (1000.0, 1e-4)
     assert (icarl.temperature, icarl.memory) == (2.0, MemoryBudget(2000, 20))
+    foster, tagfex = get_method("foster").config(), get_method("tagfex").config()
+    assert (foster.boosting_beta, foster.compression_beta) == (0.96, 0.97)
+    assert (foster.distillation, foster.temperature) == (1.0, 2.0)
+    assert foster.recipe.lasting(foster.compression).epochs == 130
+    assert get_method("der").config().auxiliary == get_method("memo").config().auxiliary == 1.0
+    assert (tagfex.auxiliary, tagfex.contrast, tagfex.contrast_distillation) == (2.0, 1.0, 2.0)
+    assert (tagfex.contrast_temperature, tagfex.transfer_temperature) == (0.2, 2.0)
+    assert (tagfex.transfer, tagfex.attention_heads, tagfex.inherited) == (1.0, 8, 0.95)
+    assert [512 * multiple for multiple in tagfex.projector] == [2048, 1024]
 
 
 def test_settings_change_what_they_name_and_nothing_else() -> None:

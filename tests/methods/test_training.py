@@ -20,7 +20,7 @@ PLAIN = Recipe(
 def with_task(classes: tuple[int, ...] = (0, 1, 2)) -> Task:
     scenario = Scenario(DATASET)
     with scenario.task((classes,), 0) as task:
-        return Task((classes,), task.pixels, task.labels, task.seed)
+        return Task((classes,), task.pixels, task.labels, task.run_seed)
 
 
 def watch(
@@ -81,6 +81,29 @@ def test_task_and_stage_decide_the_randomness_and_nothing_else_does() -> None:
     one, again, other = (watch(recipe, stage=stage)[1] for stage in ("learn", "learn", "tune"))
     assert all(torch.equal(a[0], b[0]) for a, b in zip(one, again, strict=True))
     assert not all(torch.equal(a[0], b[0]) for a, b in zip(one, other, strict=True))
+
+
+def test_views_are_augmented_each_for_itself_and_come_one_after_another() -> None:
+    task, batches = with_task(), []
+    weight = torch.nn.Parameter(torch.zeros(1))
+
+    def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        batches.append((images, labels))
+        return weight.sum()
+
+    recipe = replace(PLAIN, epochs=1, augment=("crop:3",))
+    data = task.pixels, torch.arange(9)
+    fit([weight], data, loss, recipe, task, SETTING, views=2)
+    for images, labels in batches:
+        first, second = labels.chunk(2)
+        assert torch.equal(first, second)
+        assert not torch.equal(*images.chunk(2))
+    assert sorted(torch.cat([labels.chunk(2)[0] for _, labels in batches]).tolist()) == [*range(9)]
+
+
+def test_no_gradient_outlives_the_training() -> None:
+    weight, _ = watch(PLAIN)
+    assert weight.grad is None
 
 
 def test_frozen_parameters_stay() -> None:

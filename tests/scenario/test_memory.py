@@ -22,7 +22,7 @@ def task_of(tasks: tuple[tuple[int, ...], ...], each: int = 9) -> Task:
     labels = torch.arange(known, known + len(tasks[-1])).repeat_interleave(each)
     place = torch.arange(each).repeat(len(tasks[-1]))
     pixels = torch.stack([labels, place], dim=1).to(torch.uint8)[:, :, None, None]
-    return Task(tasks, pixels, labels, seed=0)
+    return Task(tasks, pixels, labels, run_seed=0)
 
 
 def backwards(pixels: torch.Tensor, count: int) -> torch.Tensor:
@@ -65,6 +65,41 @@ def test_budgets_that_make_no_sense() -> None:
         MemoryBudget(None, None)
     with pytest.raises(UsageError, match=r"'per_class' must be 0 or more\. Got -1"):
         MemoryBudget(per_class=-1)
+
+
+def test_a_total_can_pay_for_other_things() -> None:
+    budget = MemoryBudget(2000, 20)
+    assert budget.less(300) == MemoryBudget(1700, 20)
+    assert budget.less(3000) == MemoryBudget(0, 20)
+    with pytest.raises(UsageError, match="with a total can pay"):
+        MemoryBudget(None, 20).less(1)
+
+
+@pytest.mark.parametrize(("total", "per_class"), [(5, 20), (2000, 0), (None, 0)])
+def test_a_class_without_exemplars_is_refused(total: int | None, per_class: int) -> None:
+    memory = ExemplarMemory(MemoryBudget(total, per_class))
+    said = f"{total} in total and {per_class} per class leaves none with 6 classes"
+    with pytest.raises(UsageError, match=said):
+        memory.check(6)
+    ExemplarMemory(MemoryBudget(6, 1)).check(6)
+
+
+def test_a_task_and_the_exemplars_behind_it() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=None, per_class=2))
+    memory.update(task_of(((4, 9),)), backwards)
+    pixels, labels = memory.beside(task_of(((4, 9), (1,)), each=3))
+    assert labels.tolist() == pixels[:, 0].flatten().tolist() == [2, 2, 2, 0, 0, 1, 1]
+
+
+def test_class_means_by_hand() -> None:
+    """Features (3, 4) and (0, 2) are of unit length (3/5, 4/5) and (0, 1) before they are added."""
+    memory = ExemplarMemory(MemoryBudget(total=None, per_class=2))
+    memory.update(task_of(((4, 9),), each=2), backwards)
+    rows = torch.tensor([[3.0, 4.0], [0.0, 2.0], [5.0, 0.0], [7.0, 0.0]])
+    means = memory.class_means(lambda pixels: rows)
+    length = (0.6**2 + 1.8**2) ** 0.5
+    assert means.tolist()[0] == pytest.approx([0.6 / length, 1.8 / length])
+    assert means.tolist()[1] == pytest.approx([1.0, 0.0])
 
 
 def test_shrinking_keeps_the_most_important() -> None:

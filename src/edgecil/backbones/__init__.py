@@ -2,7 +2,7 @@
 
 from edgecil.backbones.heads import CosineHead, GrowingHead, GrowingLinear
 from edgecil.backbones.initialise import initialise
-from edgecil.backbones.registry import backbone_names, build_backbone
+from edgecil.backbones.registry import backbone_names, backbone_status, build_backbone
 from edgecil.backbones.resnet import Backbone, ResNet
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "GrowingLinear",
     "ResNet",
     "backbone_names",
+    "backbone_status",
     "build_backbone",
     "initialise",
 ]

@@ -47,10 +47,41 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
         """
         if count < 0:
             raise UsageError(f"A head grows by 0 or more classes. Got {count} instead.")
+        rows = self._draw(count, self.feature_size, generator)
+        self._replace(torch.cat([self.weight.detach(), rows]))
+
+    def widen(self, count: int, generator: torch.Generator) -> None:
+        """Take `count` more features; the weights of the others stay bit for bit.
+
+        Args:
+            count: 1 or more; the new features come behind the old ones.
+            generator: where the new columns come from.
+        """
+        if count < 1:
+            raise UsageError(f"A head widens by 1 or more features. Got {count} instead.")
+        self.feature_size += count
+        columns = self._draw(self.classes, count, generator)
+        self._replace(torch.cat([self.weight.detach(), columns], dim=1))
+
+    def align(self, known: int) -> None:
+        """Scale the weights of the classes from `known` on to the mean length of the others.
+
+        Zhao et al. (CVPR 2020), "Maintaining discrimination and fairness in class incremental
+        learning": training on many new and few old images makes the new classes' weights long.
+        """
+        if not 0 < known < self.classes:
+            raise UsageError(
+                f"Aligning compares old and new classes, so the old ones must be from 1 to "
+                f"{self.classes - 1}. Got {known} instead."
+            )
+        with torch.no_grad():
+            lengths = self.weight.norm(dim=1)
+            self.weight[known:] *= lengths[:known].mean() / lengths[known:].mean()
+
+    def _draw(self, rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
         bound = self._bound_factor / math.sqrt(self.feature_size)
-        rows = torch.empty(count, self.feature_size, device=generator.device)
-        rows.uniform_(-bound, bound, generator=generator)
-        self._replace(torch.cat([self.weight.detach(), rows.to(self.weight)]))
+        drawn = torch.empty(rows, columns, device=generator.device)
+        return drawn.uniform_(-bound, bound, generator=generator).to(self.weight)
 
     def _replace(self, weight: torch.Tensor) -> None:
         self.weight = nn.Parameter(weight, requires_grad=self.weight.requires_grad)
@@ -78,6 +109,13 @@ class GrowingLinear(GrowingHead):
     def __init__(self, feature_size: int) -> None:
         super().__init__(feature_size)
         self.bias = nn.Parameter(torch.zeros(0))
+
+    @classmethod
+    def of(cls, feature_size: int, classes: int, generator: torch.Generator) -> GrowingLinear:
+        """A head that tells so many classes apart from the start."""
+        head = cls(feature_size)
+        head.grow(classes, generator)
+        return head
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Logits (n, classes) of features (n, d)."""

@@ -43,11 +43,16 @@ def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backb
         raise UsageError(
             f"An image shape is (channels, height, width), each 1 or more. Got {shape}."
         )
+    check_backbone(name)
     if name in BACKBONES:
         return build(lambda: BACKBONES[name](shape), generator)
-    if is_pretrained(name):
-        return load_vit(name, shape)
-    raise unknown("backbone", name, backbone_names())
+    return load_vit(name, shape)
+
+
+def check_backbone(name: str) -> None:
+    """Refuse a name that stands for no backbone."""
+    if name not in BACKBONES and not is_pretrained(name):
+        raise unknown("backbone", name, backbone_names())
 
 
 def backbone_status(name: str) -> tuple[bool, str]:

@@ -57,6 +57,10 @@ class ResNet(Backbone):
         """Features (n, feature_size) of images (n, c, h, w)."""
         return self.last_stage(self.shallow(images))
 
+    def maps(self, images: torch.Tensor) -> torch.Tensor:
+        """The last stage's maps (n, feature_size, h', w'), whose mean the features are."""
+        return self.last_stage.stage(self.shallow(images))
+
 
 class Block(nn.Module):  # type: ignore[misc]
     """Two 3×3 convolutions with batch norm, added to their input.

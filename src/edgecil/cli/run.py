@@ -8,17 +8,12 @@ import sys
 from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from edgecil.cli.inputs import add_space_options, parse_numbers
-from edgecil.cli.output import console, note, print_json, print_table
+from edgecil.cli.output import note
+from edgecil.cli.results import print_results, report_failures, tabulate
 from edgecil.cli.training import require_training
-from edgecil.errors import EdgecilError
-
-if TYPE_CHECKING:
-    from edgecil.engine import RunConfig, RunResult, Summary
-    from edgecil.engine.plan import Node, Prefix
-    from edgecil.sequences import LabelledSequence
 
 NAME = "run"
 HELP = "train methods on the sequences of protocols; the same command resumes"
@@ -27,7 +22,9 @@ HELP = "train methods on the sequences of protocols; the same command resumes"
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to run, how, and where to keep it. Options not given come from --config."""
     what = parser.add_argument_group("what to run")
-    what.add_argument("--config", metavar="FILE", help="TOML; the command line wins")
+    what.add_argument(
+        "--config", metavar="FILE", help="TOML, or JSON of PyCIL or PILOT; options win"
+    )
     what.add_argument("--method", dest="methods", metavar="A,B", help="see 'edgecil methods'")
     what.add_argument("--dataset", metavar="NAME", help="a known name, an .npz file or a folder")
     what.add_argument("--root", metavar="DIR", help="directory of the dataset's files")
@@ -47,7 +44,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--template", metavar="TEXT", help="prompt around a name")
     what.add_argument("--similarity", metavar="FILE", help="a matrix instead of an encoder")
     how = parser.add_argument_group("how")
-    how.add_argument("--backbone", metavar="NAME", help="resnet-tiny (default), resnet32, resnet18")
+    how.add_argument(
+        "--backbone", metavar="NAME", help="resnet-tiny (default); see 'edgecil backbones'"
+    )
+    how.add_argument(
+        "--pretrained", metavar="NAME", help="frozen model: vit-quickdraw (default), file, hub id"
+    )
     how.add_argument("--recipe", metavar="NAME", help="fast (default) or paper")
     how.add_argument("--epochs", type=int, metavar="E", help="instead of the recipe's")
     how.add_argument(
@@ -65,6 +67,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--address", metavar="HOST", help="of a Ray cluster")
     where = parser.add_argument_group("where")
     where.add_argument("--out", required=True, metavar="DIR", help="the run directory")
+    how.add_argument(
+        "--no-sharing", action="store_true", help="compute everything anew for each sequence"
+    )
     where.add_argument("--fresh", action="store_true", help="forget what the directory holds")
     where.add_argument("--jsonl", metavar="FILE", help="also write one JSON row per result")
     where.add_argument("--tensorboard", metavar="DIR", help="also write TensorBoard event files")
@@ -74,13 +79,13 @@ def run(args: argparse.Namespace) -> None:
     """Train, store, and show what came out."""
     require_training()
     from edgecil.cli.progress import Progress
-    from edgecil.engine import build_config, prefix_text, read_config
-    from edgecil.engine import run as train
+    from edgecil.engine import build_config
     from edgecil.engine.loggers import require_tensorboard, write_jsonl, write_tensorboard
+    from edgecil.engine.run import run as train
 
     if args.tensorboard is not None:
         require_tensorboard()
-    config = build_config(_merge(args, {} if args.config is None else read_config(args.config)))
+    config = build_config(_merge(args, _read_config(args.config)))
     progress = Progress()
     try:
         with progress:
@@ -91,6 +96,7 @@ def run(args: argparse.Namespace) -> None:
                 executor=args.executor,
                 address=args.address,
                 fresh=args.fresh,
+                share=not args.no_sharing,
                 on_start=progress.start,
                 on_finished=progress.advance,
             )
@@ -99,22 +105,28 @@ def run(args: argparse.Namespace) -> None:
         raise
     with closing(store):
         results, failures = store.runs(), store.failures()
-        tables = _tables(store.sequences(), results, failures, config)
-    if args.json:
-        print_json(tables[0] if len(tables) == 1 else {"results": tables})
-    else:
-        _show(tables, summary, args.out)
+        tables = tabulate(store, config.methods, config.protocols, config.seeds)
+    print_results(tables, summary, args, "task trainings")
     if args.jsonl is not None:
         write_jsonl(results.values(), Path(args.jsonl))
     if args.tensorboard is not None:
         write_tensorboard(results.values(), Path(args.tensorboard))
-    if summary.failed:
-        first = summary.failed[0]
-        raise EdgecilError(
-            f"{len(summary.failed)} of the trainings failed, the first ({first.method}, "
-            f"{prefix_text(first.prefix)}) with {failures[first][0].rstrip('.')}; the others are "
-            "kept, and the same command tries again."
-        )
+    report_failures(summary, failures)
+
+
+def _read_config(path: str | None) -> dict[str, Any]:
+    """The settings in a TOML file of ours, or in a JSON file of PyCIL's or PILOT's."""
+    from edgecil.engine import read_config
+    from edgecil.interop.configs import read_toolbox_config
+
+    if path is None:
+        return {}
+    if Path(path).suffix.lower() != ".json":
+        return read_config(path)
+    values, remarks = read_toolbox_config(path)
+    for remark in remarks:
+        note(remark)
+    return values
 
 
 def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
@@ -140,97 +152,6 @@ def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     if args.memory_per_class is not None:
         values["memory"] = {**values.get("memory", {}), "per_class": args.memory_per_class}
     return values
-
-
-def _tables(
-    sequences: dict[str, list[LabelledSequence]],
-    results: dict[tuple[str, int, Prefix], RunResult],
-    failures: dict[Node, tuple[str, str]],
-    config: RunConfig,
-) -> list[dict[str, Any]]:
-    """Per method and protocol: every run, what failed, and statistics of A(O) over sequences.
-
-    With several training seeds a sequence counts by its mean; `seed_std` is the spread that
-    remains within sequences.
-    """
-    import numpy as np
-
-    tables = []
-    for method in config.methods:
-        for protocol in config.protocols:
-            asked = [
-                (labelled.label, (method, seed, labelled.sequence.tasks))
-                for labelled in sequences[protocol]
-                for seed in range(config.seeds)
-            ]
-            rows = [_row(label, results[key]) for label, key in asked if key in results]
-            by_label: dict[str, list[float]] = {}
-            for row in rows:
-                by_label.setdefault(row["label"], []).append(row["accuracy"])
-            found = np.array([np.mean(values) for values in by_label.values()])
-            within = [np.var(values) for values in by_label.values()]
-            tables.append(
-                {
-                    "method": method,
-                    "protocol": protocol,
-                    "sequences": rows,
-                    "expected": len(sequences[protocol]),
-                    "found": len(by_label),
-                    "failed": _failed(method, sequences[protocol], failures),
-                    **{
-                        name: float(getattr(found, name)()) if len(found) else None
-                        for name in ("mean", "std", "min", "max")
-                    },
-                    "seed_std": float(np.sqrt(np.mean(within))) if config.seeds > 1 else None,
-                }
-            )
-    return tables
-
-
-def _failed(
-    method: str, runs: list[LabelledSequence], failures: dict[Node, tuple[str, str]]
-) -> list[dict[str, Any]]:
-    """The protocol's runs that a failed training is part of, with its error."""
-    return [
-        {"label": run.label, "seed": node.seed, "error": error}
-        for run in runs
-        for node, (error, _) in failures.items()
-        if node.method == method and run.sequence.tasks[: len(node.prefix)] == node.prefix
-    ]
-
-
-def _row(label: str, result: RunResult) -> dict[str, Any]:
-    main = result.reading()
-    return {
-        "label": label,
-        "seed": result.seed,
-        "tasks": [list(task) for task in result.sequence.tasks],
-        "accuracy": main.accuracy,
-        "a_last": main.last,
-        "a_avg": main.average,
-        "forgetting": main.forgetting,
-        "matrix": [[value for value in row if value == value] for row in main.matrix.tolist()],
-        "readings": {name: result.reading(name).accuracy for name in result.readings},
-        "seconds": result.seconds,
-        "peak_memory": result.peak_memory,
-    }
-
-
-def _show(tables: list[dict[str, Any]], summary: Summary, out: str) -> None:
-    rows = []
-    for table in tables:
-        found, expected = table["found"], table["expected"]
-        numbers = ["n/a"] * 4
-        if found:
-            numbers = [f"{table[name]:.2f}" for name in ("mean", "std", "min", "max")]
-        count = str(found) if found == expected else f"{found} of {expected}"
-        rows.append((table["method"], table["protocol"], count, *numbers))
-    columns = ("method", "protocol", "sequences", "mean A(O)", "std", "min", "max")
-    print_table(columns, rows, right=columns[2:])
-    console().print(
-        f"{summary.trained} task trainings now, {summary.reused} from before; kept in {out}",
-        markup=False,
-    )
 
 
 def _again() -> str:

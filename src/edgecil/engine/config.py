@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
+
+# What settings are called that go by another name on the command line.
+_OPTIONS = {"methods": "method", "protocols": "eval"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,8 @@ class RunConfig:
         encoder: text encoder of the similarity.
         template: prompt around class names.
         similarity: a matrix file instead.
-        backbone: network, by name.
+        backbone: network of the learners that train one, by name.
+        pretrained: frozen model of the learners that build on one: a name, file or hub id.
         recipe: `fast` or `paper`.
         training: changes to the recipe, by name.
         memory: changes to the exemplar budget, by name (`total`, `per_class`).
@@ -69,6 +74,7 @@ class RunConfig:
     template: str = TEMPLATE
     similarity: str | None = None
     backbone: str = "resnet-tiny"
+    pretrained: str = "vit-quickdraw"
     recipe: str = "fast"
     training: Mapping[str, Any] = field(default_factory=dict)
     memory: Mapping[str, Any] = field(default_factory=dict)
@@ -104,7 +110,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path} is not valid TOML: {error}.") from error
-    for option, name in (("method", "methods"), ("eval", "protocols")):
+    for name, option in _OPTIONS.items():
         if option in data:
             data[name] = data.pop(option)
     known = [entry.name for entry in fields(RunConfig)]
@@ -112,6 +118,34 @@ def read_config(path: str | Path) -> dict[str, Any]:
         if name not in known:
             raise unknown(f"setting in {path}", name, known)
     return data
+
+
+def config_text(config: RunConfig) -> str:
+    """The configuration as the TOML that :func:`read_config` reads, without what is default.
+
+    >>> print(config_text(RunConfig(("ewc",), "quickdraw", tasks=3, training={"epochs": 2})))
+    method = ["ewc"]
+    dataset = "quickdraw"
+    tasks = 3
+    training = { "epochs" = 2 }
+    """
+    lines = []
+    for entry in fields(RunConfig):
+        value = getattr(config, entry.name)
+        default = {} if entry.default is MISSING else entry.default
+        if value is not None and value != default:
+            lines.append(f"{_OPTIONS.get(entry.name, entry.name)} = {_toml(value)}")
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    """A plain value; JSON writes all of them as TOML does, but tables."""
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
+        return f"{{ {inside} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def build_config(values: Mapping[str, Any]) -> RunConfig:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import edgecil
+from edgecil.backbones.pretrained import fingerprint, is_pretrained
+from edgecil.backbones.registry import check_backbone
 from edgecil.classes.lists import ClassList
 from edgecil.engine.config import RunConfig
 from edgecil.engine.device import choose_device, cores
-from edgecil.engine.driver import Summary, execute
+from edgecil.engine.driver import execute
 from edgecil.engine.executors import Finished, get_executor
 from edgecil.engine.plan import Plan
+from edgecil.engine.results import Summary
 from edgecil.engine.store import Store, clear
 from edgecil.engine.work import Workplace
 from edgecil.errors import UsageError
-from edgecil.methods import Setting, get_method, get_recipe
+from edgecil.methods import MethodEntry, Setting, get_method
 from edgecil.methods.registry import replace_settings
 from edgecil.scenario.augment import channel_statistics
 from edgecil.scenario.dataset import ImageDataset
@@ -49,6 +52,11 @@ class Prepared:
     plan: Plan
     identity: dict[str, Any]
 
+    def sharing(self, directory: Path) -> Prepared:
+        """The same run, whose sequences share what need not be computed twice."""
+        setting = replace(self.workplace.setting, shared=str(directory.absolute()))
+        return replace(self, workplace=replace(self.workplace, setting=setting))
+
 
 def run(
     config: RunConfig,
@@ -58,6 +66,7 @@ def run(
     executor: str = "local",
     address: str | None = None,
     fresh: bool = False,
+    share: bool = True,
     on_start: Callable[[Prepared, Store], None] = lambda prepared, store: None,
     on_finished: Callable[[Finished], None] = lambda finished: None,
 ) -> tuple[Store, Summary]:
@@ -70,6 +79,8 @@ def run(
         executor: `local` or `ray`.
         address: of a Ray cluster.
         fresh: forget what the directory holds.
+        share: let sequences share frozen features and pieces that need not be computed twice;
+            the results are the same without.
         on_start: told once what is about to happen.
         on_finished: told of every node that ends.
 
@@ -77,6 +88,8 @@ def run(
         The open store, and what was done.
     """
     prepared = prepare(config)
+    if share:
+        prepared = prepared.sharing(Path(out) / "shared")
     if workers is None:
         on_cpu = prepared.workplace.setting.device == "cpu"
         workers = max(1, cores() // config.threads) if on_cpu else 1
@@ -87,6 +100,7 @@ def run(
         store = Store(out)
         try:
             store.settle(prepared.identity)
+            store.add_config(config.as_dict())
             for name, runs in prepared.sequences.items():
                 store.add_sequences(name, runs)
             on_start(prepared, store)
@@ -99,16 +113,10 @@ def run(
 def prepare(config: RunConfig) -> Prepared:
     """Load the data, choose the sequences, and settle what decides the results."""
     entries = [get_method(name) for name in config.methods]
-    recipe, memory = get_recipe(config.recipe, config.backbone)
-    recipe = replace_settings(recipe, config.training, "training")
-    memory = replace_settings(memory, config.memory, "memory")
     strangers = set(config.settings) - set(config.methods)
     if strangers:
         raise UsageError(f"Settings are given for {min(strangers)!r}, which is not being run.")
-    configs = {
-        entry.name: entry.configure(recipe, memory, config.settings.get(entry.name))
-        for entry in entries
-    }
+    configs = {entry.name: _configure(entry, config) for entry in entries}
     dataset = load_dataset(
         config.dataset,
         root=config.root,
@@ -128,6 +136,7 @@ def prepare(config: RunConfig) -> Prepared:
         device=device,
         half=config.half,
         compile=config.compile,
+        pretrained=config.pretrained,
     )
     space = SequenceSpace.choose(
         len(dataset),
@@ -146,7 +155,7 @@ def prepare(config: RunConfig) -> Prepared:
             "sha256": dataset.fingerprint,
         },
         "sizes": list(space.sizes),
-        "setting": asdict(setting),
+        "setting": _decisive(setting, entries),
         "threads": config.threads,
         "torch": torch.__version__,
         "machine": platform.machine(),
@@ -158,6 +167,31 @@ def prepare(config: RunConfig) -> Prepared:
         Plan(config.methods, range(config.seeds), everything),
         identity,
     )
+
+
+def _configure(entry: MethodEntry, config: RunConfig) -> Any:
+    """A method's hyper-parameters: its recipe's, with the run's changes."""
+    recipe, memory = entry.recipe(config.recipe, config.backbone)
+    configured = entry.configure(
+        replace_settings(recipe, config.training, "training"),
+        replace_settings(memory, config.memory, "memory"),
+        entry.settings(config.recipe),
+    )
+    return replace_settings(configured, config.settings.get(entry.name, {}), entry.name)
+
+
+def _decisive(setting: Setting, entries: list[MethodEntry]) -> dict[str, Any]:
+    """What of the setting decides the results, with the content of pre-trained weights."""
+    values = asdict(setting)
+    del values["shared"]
+    used = {setting.pretrained if entry.pretrained else setting.backbone for entry in entries}
+    for name in used:
+        check_backbone(name)
+    for name in ("backbone", "pretrained"):
+        if values[name] not in used:
+            del values[name]
+    weights = {name: fingerprint(name) for name in sorted(used) if is_pretrained(name)}
+    return {**values, "weights": weights} if weights else values
 
 
 def choose_sequences(

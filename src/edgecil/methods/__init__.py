@@ -1,6 +1,21 @@
 """The learners, one file each, behind one small interface."""
 
-from edgecil.methods import ewc, finetune, icarl, joint
+from edgecil.methods import (
+    coda_prompt,
+    der,
+    ease,
+    ewc,
+    finetune,
+    foster,
+    hide_prompt,
+    icarl,
+    joint,
+    l2p,
+    memo,
+    mos,
+    ranpac,
+    tagfex,
+)
 from edgecil.methods.method import Method, Setting
 from edgecil.methods.recipe import PAPER, Recipe, get_recipe
 from edgecil.methods.registry import MethodEntry, get_method, method_names, register_method
@@ -11,12 +26,22 @@ __all__ = [
     "MethodEntry",
     "Recipe",
     "Setting",
+    "coda_prompt",
+    "der",
+    "ease",
     "ewc",
     "finetune",
+    "foster",
     "get_method",
     "get_recipe",
+    "hide_prompt",
     "icarl",
     "joint",
+    "l2p",
+    "memo",
     "method_names",
+    "mos",
+    "ranpac",
     "register_method",
+    "tagfex",
 ]

@@ -45,11 +45,9 @@ class EWC(NetworkMethod):
         self.anchor: dict[str, torch.Tensor] = {}
         self.fisher: dict[str, torch.Tensor] = {}
 
-    def loss(
-        self, logits: torch.Tensor, labels: torch.Tensor, images: torch.Tensor, task: Task
-    ) -> torch.Tensor:
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes, and the pull towards the anchor."""
-        value = new_classes_only(logits, labels, task.known)
+        value = new_classes_only(self.network(images), labels, task.known)
         return value + self.config.strength * self.penalty() if self.anchor else value
 
     def penalty(self) -> torch.Tensor:

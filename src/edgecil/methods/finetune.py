@@ -27,8 +27,6 @@ class Finetune(NetworkMethod):
     def __init__(self, config: FinetuneConfig, setting: Setting) -> None:
         super().__init__(config.recipe, setting)
 
-    def loss(
-        self, logits: torch.Tensor, labels: torch.Tensor, images: torch.Tensor, task: Task
-    ) -> torch.Tensor:
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes."""
-        return new_classes_only(logits, labels, task.known)
+        return new_classes_only(self.network(images), labels, task.known)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
 
+from edgecil.backbones.pretrained import is_pretrained, statistics_of
 from edgecil.scenario.task import Task
 
 
@@ -19,11 +20,14 @@ class Setting:
         shape: channels, height and width of the images.
         mean: per channel, of the training images in [0, 1].
         std: per channel.
-        backbone: name in `edgecil.backbones`.
+        backbone: name in `edgecil.backbones`, of learners that train one.
+        pretrained: name in `edgecil.backbones.pretrained`, of learners on a frozen one.
         seed: of the run; initial weights depend on it.
         device: where to compute.
         half: mixed precision; used on CUDA only.
         compile: pass networks through torch.compile.
+        shared: directory of what sequences share and need not compute twice; None shares nothing,
+            and gives the same results.
     """
 
     shape: tuple[int, int, int]
@@ -34,6 +38,16 @@ class Setting:
     device: str = "cpu"
     half: bool = False
     compile: bool = False
+    pretrained: str = "vit-quickdraw"
+    shared: str | None = None
+
+
+def suited_to(backbone: str, setting: Setting) -> Setting:
+    """The setting with the image statistics that a pre-trained backbone was trained with."""
+    if not is_pretrained(backbone):
+        return setting
+    statistics = statistics_of(backbone)
+    return replace(setting, mean=statistics.mean, std=statistics.std)
 
 
 class Method(ABC):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, pi
 from typing import Literal
 
+from edgecil.backbones.pretrained import is_pretrained
 from edgecil.errors import UsageError, unknown
 from edgecil.scenario.augment import parse_steps
 from edgecil.scenario.memory import MemoryBudget
 
+SCHEDULES = ("steps", "cosine")
+OPTIMIZERS = ("sgd", "adam", "adamw")
+
 
 @dataclass(frozen=True)
 class Recipe:
-    """Stochastic gradient descent on one task; the defaults are the paper's.
+    """Gradient descent on one task; the defaults are the paper's.
 
     Attributes:
         epochs: passes over the task's images.
@@ -21,8 +25,9 @@ class Recipe:
         schedule: `steps` multiplies by `decay` at each milestone; `cosine` falls to zero.
         milestones: epochs.
         decay: see schedule.
-        momentum: of SGD.
-        weight_decay: of SGD.
+        optimizer: `sgd`, `adam` or `adamw`.
+        momentum: of SGD; Adam has its own, 0.9 and 0.999.
+        weight_decay: added to the gradient; decoupled from it with AdamW.
         batch_size: images per step.
         augment: steps of `edgecil.scenario.augment`, by name.
     """
@@ -32,6 +37,7 @@ class Recipe:
     schedule: Literal["steps", "cosine"] = "steps"
     milestones: tuple[int, ...] = (60, 120, 170)
     decay: float = 0.1
+    optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
     momentum: float = 0.9
     weight_decay: float = 5e-4
     batch_size: int = 128
@@ -44,8 +50,9 @@ class Recipe:
                 f"{self.epochs}, {self.batch_size} and {self.learning_rate}."
             )
         parse_steps(",".join(self.augment))
-        if self.schedule not in ("steps", "cosine"):
-            raise unknown("schedule", self.schedule, ("steps", "cosine"))
+        for name, known in (("schedule", SCHEDULES), ("optimizer", OPTIMIZERS)):
+            if getattr(self, name) not in known:
+                raise unknown(name, getattr(self, name), known)
 
     def rate(self, epoch: int) -> float:
         """The learning rate in an epoch, counted from 0."""
@@ -53,6 +60,14 @@ class Recipe:
             return self.learning_rate * 0.5 * (1.0 + cos(pi * epoch / self.epochs))
         passed = sum(epoch >= milestone for milestone in self.milestones)
         return self.learning_rate * self.decay**passed
+
+    def lasting(self, share: float) -> Recipe:
+        """The same recipe for a share of its epochs, 1 at least; milestones move along."""
+        return replace(
+            self,
+            epochs=max(1, round(share * self.epochs)),
+            milestones=tuple(round(share * milestone) for milestone in self.milestones),
+        )
 
 
 PAPER = Recipe()
@@ -70,6 +85,16 @@ _FAST = {
     "resnet18": Recipe(epochs=20, learning_rate=0.05, schedule="cosine", batch_size=64),
 }
 
+_FAST_PRETRAINED = Recipe(
+    epochs=10,
+    learning_rate=5e-4,
+    schedule="cosine",
+    optimizer="adamw",
+    weight_decay=0.05,
+    batch_size=32,
+    augment=("crop:2", "flip"),
+)
+
 
 def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
     """How to train and how much to remember.
@@ -82,6 +107,8 @@ def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
         return PAPER, PAPER_MEMORY
     if name != "fast":
         raise unknown("recipe", name, ("paper", "fast"))
+    if is_pretrained(backbone):
+        return _FAST_PRETRAINED, _FAST_MEMORY
     if backbone not in _FAST:
         raise UsageError(
             f"There is no fast recipe for backbone {backbone!r}; use one of "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.method import Method, Setting
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.recipe import Recipe, get_recipe
 from edgecil.scenario.memory import MemoryBudget
 
 _Method = TypeVar("_Method", bound=type[Method])
@@ -24,12 +24,37 @@ class MethodEntry:
         build: `(config, setting) -> Method`.
         config: the frozen dataclass of its hyper-parameters, with published defaults.
         summary: one line for the list of methods.
+        fast: its own recipe for a CPU and the bundled data, if it works on a pre-trained model;
+            None for a learner that trains whichever backbone it is given.
+        fast_settings: other settings that go with `fast`.
     """
 
     name: str
     build: Callable[[Any, Setting], Method]
     config: type[Any]
     summary: str
+    fast: Recipe | None = None
+    fast_settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def pretrained(self) -> bool:
+        """Whether it works on a frozen pre-trained model."""
+        return self.fast is not None
+
+    def recipe(self, name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
+        """How to train and how much to remember, by :func:`get_recipe`'s names.
+
+        Learners on a pre-trained model each have a recipe of their own: `paper` is the published
+        one, and they keep no images.
+        """
+        recipe, memory = get_recipe(name, backbone)
+        if self.fast is None:
+            return recipe, memory
+        return (self.fast if name == "fast" else self.config().recipe), memory
+
+    def settings(self, recipe: str) -> Mapping[str, Any]:
+        """What else a recipe of that name changes."""
+        return self.fast_settings if recipe == "fast" else {}
 
     def configure(
         self,
@@ -50,11 +75,18 @@ class MethodEntry:
 _methods: dict[str, MethodEntry] = {}
 
 
-def register_method(name: str, config: type[Any], summary: str) -> Callable[[_Method], _Method]:
+def register_method(
+    name: str,
+    config: type[Any],
+    summary: str,
+    *,
+    fast: Recipe | None = None,
+    fast_settings: Mapping[str, Any] | None = None,
+) -> Callable[[_Method], _Method]:
     """Decorate a :class:`Method` to make it known by name."""
 
     def add(method: _Method) -> _Method:
-        _methods[name] = MethodEntry(name, method, config, summary)
+        _methods[name] = MethodEntry(name, method, config, summary, fast, fast_settings or {})
         return method
 
     return add

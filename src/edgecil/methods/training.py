@@ -11,56 +11,92 @@ from edgecil.methods.recipe import Recipe
 from edgecil.scenario.augment import Pipeline
 from edgecil.scenario.task import Task
 
-Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Loss = Callable[..., torch.Tensor]
 
 _PREDICT_BATCH = 500
 
 
 def fit(
     parameters: Iterable[torch.nn.Parameter],
-    data: tuple[torch.Tensor, torch.Tensor],
+    data: tuple[torch.Tensor, ...],
     loss: Loss,
     recipe: Recipe,
     task: Task,
     setting: Setting,
     *,
     stage: str = "learn",
+    views: int = 1,
 ) -> None:
-    """Minimise a loss over images by SGD.
+    """Minimise a loss over images.
 
     Args:
         parameters: what may change.
-        data: uint8 pixels (n, c, h, w) and labels (n,).
-        loss: of an augmented, normalised batch (b, c, h, w) and its labels (b,).
+        data: uint8 pixels (n, c, h, w), labels (n,), and whatever else the loss needs of each
+            image, (n, …).
+        loss: of an augmented, normalised batch (b, c, h, w), its labels (b,), and the rest.
         recipe: epochs, rates, batches, augmentation.
         task: whose seed all randomness comes from.
         setting: device, precision, image statistics.
         stage: tells apart several fits within one task.
+        views: how often each image is augmented; the loss then gets (views · b, c, h, w) and so
+            many labels: all images in their first view, then all in their second, and so on.
     """
-    pixels, labels = data
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
-    optimizer = torch.optim.SGD(
-        trained,
-        lr=recipe.learning_rate,
-        momentum=recipe.momentum,
-        weight_decay=recipe.weight_decay,
-        foreach=True,
-    )
+    pixels, *others = data
     prepare = Pipeline(recipe.augment, setting.mean, setting.std)
     half = setting.half and pixels.device.type == "cuda"
-    scaler = torch.amp.GradScaler(pixels.device.type, enabled=half)
+
+    def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        again = batch.repeat(views)
+        images = prepare(pixels[again], generator)
+        with torch.autocast(pixels.device.type, enabled=half):
+            return loss(images, *(other[again] for other in others))
+
+    minimise(parameters, len(pixels), batch_loss, recipe, task, stage=stage, half=half)
+
+
+def minimise(
+    parameters: Iterable[torch.nn.Parameter],
+    count: int,
+    loss: Callable[[torch.Tensor, torch.Generator], torch.Tensor],
+    recipe: Recipe,
+    task: Task,
+    *,
+    stage: str,
+    half: bool = False,
+) -> None:
+    """Minimise a loss over `count` samples of any kind, batch by batch.
+
+    Args:
+        parameters: what may change.
+        count: number of samples.
+        loss: of a batch's indices (b,), with the epoch's generator.
+        recipe: epochs, rates, batches.
+        task: whose seed all randomness comes from.
+        stage: tells apart several fits within one task.
+        half: scale gradients, for losses in half precision.
+    """
+    trained = [parameter for parameter in parameters if parameter.requires_grad]
+    optimizer = _optimizer(trained, recipe)
+    scaler = torch.amp.GradScaler(task.device.type, enabled=half)
     for epoch in range(recipe.epochs):
         for group in optimizer.param_groups:
             group["lr"] = recipe.rate(epoch)
         generator = task.generator(stage, epoch)
-        for batch in _batches(len(labels), recipe.batch_size, generator):
-            images = prepare(pixels[batch], generator)
-            with torch.autocast(pixels.device.type, enabled=half):
-                value = loss(images, labels[batch])
+        for batch in _batches(count, recipe.batch_size, generator):
+            value = loss(batch, generator)
             optimizer.zero_grad()
             scaler.scale(value).backward()
             scaler.step(optimizer)
             scaler.update()
+    optimizer.zero_grad()  # gradients would otherwise live as long as the network
+
+
+def _optimizer(parameters: list[torch.nn.Parameter], recipe: Recipe) -> torch.optim.Optimizer:
+    rates = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay, "foreach": True}
+    if recipe.optimizer == "sgd":
+        return torch.optim.SGD(parameters, momentum=recipe.momentum, **rates)
+    kind = torch.optim.Adam if recipe.optimizer == "adam" else torch.optim.AdamW
+    return kind(parameters, **rates)
 
 
 def in_batches(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch.nn.functional import normalize
 
 from edgecil.errors import UsageError
 from edgecil.scenario.task import Task
@@ -30,6 +31,12 @@ class MemoryBudget:
         for name, value in (("total", self.total), ("per_class", self.per_class)):
             if value is not None and value < 0:
                 raise UsageError(f"The memory's {name!r} must be 0 or more. Got {value} instead.")
+
+    def less(self, images: int) -> MemoryBudget:
+        """The budget after some of its total went into something else; never below 0."""
+        if self.total is None:
+            raise UsageError("Only a memory budget with a total can pay for something else.")
+        return replace(self, total=max(0, self.total - images))
 
     def quota(self, seen: int) -> int:
         """Most images per class once `seen` classes have come.
@@ -55,6 +62,14 @@ class ExemplarMemory:
     def __len__(self) -> int:
         return sum(len(pixels) for pixels in self._pixels)
 
+    def check(self, seen: int) -> None:
+        """Refuse a budget that leaves no exemplar per class once `seen` classes have come."""
+        if self.budget.quota(seen) < 1:
+            raise UsageError(
+                f"Replay needs an exemplar of every class; a memory of {self.budget.total} in "
+                f"total and {self.budget.per_class} per class leaves none with {seen} classes."
+            )
+
     def data(self, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """All exemplars: pixels (m, c, h, w) and new labels (m,), on the device of `like`."""
         if not self._pixels:
@@ -66,6 +81,21 @@ class ExemplarMemory:
     def of_class(self, label: int) -> torch.Tensor:
         """The exemplars of one class, most important first."""
         return self._pixels[label]
+
+    def beside(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+        """The images of a task and all exemplars behind them: pixels and new labels."""
+        pixels, labels = self.data(task.pixels)
+        return torch.cat([task.pixels, pixels]), torch.cat([task.labels, labels])
+
+    def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        """Means of the exemplars' features, of unit length: (classes, d).
+
+        Args:
+            features: pixels (m, c, h, w) to features (m, d).
+        """
+        sizes = [len(pixels) for pixels in self._pixels]
+        rows = normalize(features(torch.cat(self._pixels)), dim=1)
+        return normalize(torch.stack([part.mean(dim=0) for part in rows.split(sizes)]), dim=1)
 
     def update(self, task: Task, rank: Callable[[torch.Tensor, int], torch.Tensor]) -> None:
         """Shrink the old classes and keep exemplars of the task's new ones.

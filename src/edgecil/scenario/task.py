@@ -29,6 +29,7 @@ class Task:
         index: 0 for the first task.
         classes: original ids of the classes that are new.
         seen: original ids of all classes so far, in order of arrival; `seen[label]` undoes labels.
+        run_seed: of the whole run.
         seed: of everything random in learning this task; depends on the run seed and on this
             and all earlier tasks, and on nothing else.
         device: where the images are.
@@ -39,13 +40,15 @@ class Task:
         tasks: tuple[tuple[int, ...], ...],
         pixels: torch.Tensor,
         labels: torch.Tensor,
-        seed: int,
+        run_seed: int,
     ) -> None:
         self.index = len(tasks) - 1
         self.classes = tasks[-1]
         self.seen = tuple(class_ for task in tasks for class_ in task)
-        self.seed = seed
+        self.run_seed = run_seed
+        self.seed = derive_seed(run_seed, tasks)
         self.device = pixels.device
+        self._alone: Task | None = None
         self._data: tuple[torch.Tensor, torch.Tensor] | None = (pixels, labels)
 
     @property
@@ -67,9 +70,21 @@ class Task:
         """Randomness for one purpose (say, an epoch) within this task."""
         return derive_generator(self.device, self.seed, *purpose)
 
+    def alone(self) -> Task:
+        """This task as if it were the first: labels and randomness know of no other task.
+
+        What is learnt from it depends on the task's own classes, so sequences can share it.
+        """
+        if self._alone is None:
+            pixels, labels = self._open()
+            self._alone = Task((self.classes,), pixels, labels - self.known, self.run_seed)
+        return self._alone
+
     def close(self) -> None:
         """End the task: its images can no longer be had."""
         self._data = None
+        if self._alone is not None:
+            self._alone.close()
 
     def _open(self) -> tuple[torch.Tensor, torch.Tensor]:
         if self._data is None:
@@ -129,7 +144,7 @@ class Scenario:
                 f"{self.classes} classes."
             )
         given = self.train.only(order if everything else tasks[-1])
-        task = Task(tasks, given.pixels, relabel(given.labels, order), derive_seed(run_seed, tasks))
+        task = Task(tasks, given.pixels, relabel(given.labels, order), run_seed)
         try:
             yield task
         finally:

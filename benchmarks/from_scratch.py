@@ -1,0 +1,105 @@
+"""What enumerating every order costs, side by side, with the learners trained from scratch.
+
+    python benchmarks/from_scratch.py [--methods ewc,icarl,der,foster,memo,tagfex] [--classes 6]
+
+Runs every sequence of the first classes of quickdraw with the fast recipe, all cores at work, and
+prints a Markdown table. CPU seconds are those of all workers together: on two idle cores about
+twice the seconds, and nearly the same on busy ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from contextlib import closing
+
+import numpy as np
+
+from edgecil.engine import Node, Store, build_config, execute
+from edgecil.engine.device import cores
+from edgecil.engine.executors import get_executor
+from edgecil.engine.run import Prepared, prepare
+from edgecil.engine.work import pack
+
+FROM_SCRATCH = "ewc,icarl,der,foster,memo,tagfex"
+COLUMNS = (
+    "method",
+    "sequences",
+    "trainings",
+    "seconds",
+    "CPU seconds",
+    "mean A(O)",
+    "std",
+    "last state (kB)",
+)
+
+
+def enumerate_all(prepared: Prepared) -> tuple[int, float, float, np.ndarray]:
+    """Trainings, seconds, CPU seconds of the workers, and the accuracies of all sequences."""
+    with tempfile.TemporaryDirectory() as out, closing(Store(out)) as store:
+        for name, runs in prepared.sequences.items():
+            store.add_sequences(name, runs)
+        executor = get_executor("local", prepared.workplace, workers=cores())
+        start, used = time.perf_counter(), cpu_of_workers()
+        summary = execute(prepared.plan, store, executor)
+        seconds, used = time.perf_counter() - start, cpu_of_workers() - used
+        found = np.array([run.accuracy for run in store.runs().values()])
+        return summary.trained, seconds, used, found
+
+
+def cpu_of_workers() -> float:
+    """CPU seconds of all processes started from here that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def kilobytes(prepared: Prepared) -> float:
+    """Size of the state after the last task of one sequence."""
+    name, (run, *_) = next(iter(prepared.workplace.configs)), prepared.sequences["enumerate"]
+    node = Node(name, 0, run.sequence.tasks)
+    method = prepared.workplace.build(node)
+    for step in node.path:
+        with prepared.workplace.scenario.task(step.prefix, step.seed) as task:
+            method.learn(task)
+    return len(pack(method.state())) / 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--methods", default=FROM_SCRATCH)
+    parser.add_argument("--classes", type=int, default=6)
+    parser.add_argument("--tasks", type=int, default=3)
+    args = parser.parse_args()
+    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
+    total = 0.0
+    for name in args.methods.split(","):
+        config = build_config(
+            {
+                "methods": name,
+                "dataset": "quickdraw",
+                "classes": args.classes,
+                "tasks": args.tasks,
+                "protocols": "enumerate",
+            }
+        )
+        prepared = prepare(config)
+        trainings, seconds, used, found = enumerate_all(prepared)
+        total += seconds
+        row = (
+            name,
+            len(found),
+            trainings,
+            f"{seconds:.0f}",
+            f"{used:.0f}",
+            f"{found.mean():.2f}",
+            f"{found.std():.2f}",
+            f"{kilobytes(prepared):.0f}",
+        )
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
+    print(f"\n{total:.0f} seconds in all, {cores()} workers.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Adapters: small trainable bottlenecks beside the MLPs of a frozen vision transformer.
+
+Chen et al. (NeurIPS 2022), "AdaptFormer: Adapting Vision Transformers for Scalable Visual
+Recognition". RanPAC, EASE and MOS differ in when they train them and in what they read off them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from edgecil.backbones.heads import CosineHead
+from edgecil.backbones.vit import Sockets, ViT
+from edgecil.methods.method import Setting
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.training import fit
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+_SCALE = 0.1
+_DROPOUT = 0.1
+
+
+class Adapter(nn.Module):  # type: ignore[misc]
+    """Tokens (…, d) to a tenth of what a bottleneck with a ReLU makes of them, (…, d).
+
+    Attributes:
+        noise: of the dropout inside the bottleneck; None drops nothing.
+    """
+
+    def __init__(self, width: int, bottleneck: int) -> None:
+        super().__init__()
+        self.down = nn.utils.skip_init(nn.Linear, width, bottleneck)
+        self.up = nn.utils.skip_init(nn.Linear, bottleneck, width)
+        self.noise: torch.Generator | None = None
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """What is added to the MLP's output, (…, d)."""
+        hidden = functional.relu(self.down(tokens))
+        if self.noise is not None:
+            kept = torch.empty_like(hidden).bernoulli_(1.0 - _DROPOUT, generator=self.noise)
+            hidden = hidden * kept / (1.0 - _DROPOUT)
+        return _SCALE * self.up(hidden)
+
+
+def blank_adapters(vit: ViT, bottleneck: int) -> nn.ModuleList:
+    """One adapter per block of a transformer, all zero: they add nothing and do not learn."""
+    adapters = nn.ModuleList(Adapter(vit.layout.width, bottleneck) for _ in vit.blocks)
+    return adapters.to(vit.pos_embed.device).requires_grad_(False)
+
+
+def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.ModuleList:
+    """One adapter per block that adds nothing as yet but can learn: its way up is zero.
+
+    Args:
+        vit: what they are for.
+        bottleneck: width of the adapters.
+        generator: on the CPU, of the ways down: uniform in ± 1 / √d.
+    """
+    adapters = blank_adapters(vit, bottleneck)
+    bound = 1.0 / math.sqrt(vit.layout.width)
+    for adapter in adapters:
+        drawn = torch.empty(adapter.down.weight.shape).uniform_(-bound, bound, generator=generator)
+        adapter.down.weight.copy_(drawn)
+    return adapters.requires_grad_(True)
+
+
+def load_adapters(vit: ViT, bottleneck: int, state: dict[str, torch.Tensor]) -> nn.ModuleList:
+    """Adapters that no longer change, with the weights that :func:`adapters_state` gave."""
+    adapters = blank_adapters(vit, bottleneck)
+    adapters.load_state_dict(state)
+    return adapters
+
+
+def adapters_state(adapters: nn.ModuleList) -> dict[str, torch.Tensor]:
+    """A copy of the adapters' weights on the CPU."""
+    weights: dict[str, Any] = adapters.state_dict()
+    return {name: value.to("cpu", copy=True) for name, value in weights.items()}
+
+
+@contextmanager
+def dropout(adapters: nn.ModuleList, generator: torch.Generator) -> Iterator[None]:
+    """While this lasts, a tenth of the bottlenecks' values are dropped."""
+    for adapter in adapters:
+        adapter.noise = generator
+    try:
+        yield
+    finally:
+        for adapter in adapters:
+            adapter.noise = None
+
+
+def adapt(vit: ViT, bottleneck: int, task: Task, recipe: Recipe, setting: Setting) -> nn.ModuleList:
+    """Fresh adapters, trained to tell the classes of a first task apart.
+
+    A cosine head learns along and is thrown away.
+
+    Args:
+        vit: frozen.
+        bottleneck: width of the adapters.
+        task: whose labels begin at 0.
+        recipe: of the training.
+        setting: of the method.
+    """
+    generator = derive_generator("cpu", task.seed, "adapters")
+    adapters = fresh_adapters(vit, bottleneck, generator)
+    head = CosineHead(vit.feature_size)
+    head.grow(len(task.classes), generator)
+    head.to(task.device)
+
+    def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return functional.cross_entropy(head(vit(images, Sockets(adapters=adapters))), labels)
+
+    parameters = [*adapters.parameters(), *head.parameters()]
+    with dropout(adapters, task.generator("dropout")):
+        fit(parameters, (task.pixels, task.labels), loss, recipe, task, setting)
+    return adapters.requires_grad_(False)
+
+
+def class_means(features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Mean features (classes, d) of the classes 0, 1, … of features (n, d) with labels (n,)."""
+    return torch.stack([features[labels == label].mean(dim=0) for label in labels.unique()])

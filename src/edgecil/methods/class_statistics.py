@@ -1,0 +1,138 @@
+"""What is kept of classes in place of images: where their features lie, to draw new ones from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, one_hot
+
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.training import minimise
+from edgecil.scenario.task import Task
+
+_ROUNDS = 20  # of k-means
+_LEAST_VARIANCE = 1e-4
+
+
+class ClassStatistics(ABC):
+    """Tensors with one row per class, in the order in which classes came."""
+
+    @abstractmethod
+    def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """New features (n, d) of classes (n,)."""
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The tensors, on the CPU; they are replaced, never changed."""
+        return {name: value.cpu() for name, value in vars(self).items()}
+
+    def restore(self, state: dict[str, torch.Tensor], device: str | torch.device) -> None:
+        """Take back what :meth:`state` gave."""
+        for name, value in state.items():
+            setattr(self, name, value.to(device))
+
+
+class ClassGaussians(ClassStatistics):
+    """The features of each class as one Gaussian with any covariance.
+
+    Attributes:
+        means: (classes, d).
+        roots: lower Cholesky factors of the covariances, (classes, d, d).
+    """
+
+    def __init__(self, width: int, device: str | torch.device) -> None:
+        self.means = torch.zeros(0, width, device=device)
+        self.roots = torch.zeros(0, width, width, device=device)
+
+    def add(self, features: torch.Tensor) -> None:
+        """Learn the next class from its features (n, d)."""
+        mean = features.mean(dim=0)
+        apart = (features - mean).cpu().double()  # few features barely span a covariance
+        covariance = apart.T @ apart / max(1, len(features) - 1)
+        covariance.diagonal().add_(_LEAST_VARIANCE)
+        root = torch.linalg.cholesky(covariance).to(self.roots)
+        self.means = torch.cat([self.means, mean[None]])
+        self.roots = torch.cat([self.roots, root[None]])
+
+    def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """New features (n, d) of classes (n,)."""
+        shape = (len(labels), self.means.shape[1])
+        noise = torch.randn(shape, generator=generator, device=labels.device)
+        for label in labels.unique().tolist():  # a root per feature would be d times the memory
+            ours = labels == label
+            noise[ours] = noise[ours] @ self.roots[label].T
+        return self.means[labels] + noise
+
+
+class ClassMixtures(ClassStatistics):
+    """The features of each class as a mixture of axis-parallel Gaussians.
+
+    Attributes:
+        means: (classes, k, d).
+        variances: (classes, k, d).
+        shares: of a class's features that each Gaussian stands for, (classes, k); 0 where a class
+            had fewer features than k.
+    """
+
+    def __init__(self, centroids: int, width: int, device: str | torch.device) -> None:
+        self.means = torch.zeros(0, centroids, width, device=device)
+        self.variances = torch.ones(0, centroids, width, device=device)
+        self.shares = torch.zeros(0, centroids, device=device)
+
+    def add(self, features: torch.Tensor, generator: torch.Generator) -> None:
+        """Learn the next class from its features (n, d), which k-means divides."""
+        means, members = _cluster(features, self.means.shape[1], generator)
+        sizes = members.sum(dim=0)
+        squares = (features - members @ means) ** 2
+        variances = members.T @ squares / sizes.clamp(min=1)[:, None] + _LEAST_VARIANCE
+        self.means = torch.cat([self.means, means[None]])
+        self.variances = torch.cat([self.variances, variances[None]])
+        self.shares = torch.cat([self.shares, sizes[None] / len(features)])
+
+    def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """New features (n, d) of classes (n,)."""
+        which = torch.multinomial(self.shares[labels], 1, generator=generator)[:, 0]
+        means, variances = self.means[labels, which], self.variances[labels, which]
+        noise = torch.randn(means.shape, generator=generator, device=means.device)
+        return means + variances.sqrt() * noise
+
+    def centroids(self) -> torch.Tensor:
+        """The means of all classes that stand for anything, (m, d)."""
+        return self.means[self.shares > 0]
+
+
+def align(
+    classifier: nn.Module, statistics: ClassStatistics, recipe: Recipe, task: Task, *, stage: str
+) -> None:
+    """Train a classifier on features drawn alike from all classes seen: a batch each, per epoch.
+
+    Args:
+        classifier: features (n, d) to logits (n, classes).
+        statistics: of as many classes.
+        recipe: epochs, rates, batches.
+        task: whose seed all randomness comes from.
+        stage: tells apart several alignments within one task.
+    """
+
+    def loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        labels = batch % len(task.seen)
+        return cross_entropy(classifier(statistics.sample(labels, generator)), labels)
+
+    count = recipe.batch_size * len(task.seen)
+    minimise(classifier.parameters(), count, loss, recipe, task, stage=stage)
+
+
+def _cluster(
+    features: torch.Tensor, count: int, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Means (k, d) of features (n, d), and a one where a feature belongs to a mean, (n, k)."""
+    start = torch.randperm(len(features), generator=generator, device=features.device)[:count]
+    means = torch.zeros(count, features.shape[1], device=features.device)
+    means[: len(start)] = features[start]
+    for _ in range(_ROUNDS):
+        nearest = torch.cdist(features, means[: len(start)]).argmin(dim=1)
+        members = one_hot(nearest, count).to(features)
+        sizes = members.sum(dim=0)[:, None]
+        means = torch.where(sizes > 0, members.T @ features / sizes.clamp(min=1), means)
+    return means, members

@@ -1,0 +1,24 @@
+"""Learning by telling images apart, without labels."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.functional import cross_entropy, normalize
+
+
+def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float) -> torch.Tensor:
+    """How badly each anchor picks out the other view of its image among all candidates.
+
+    InfoNCE (van den Oord et al. 2018) on cosines: row i of both is the same view of the same
+    image, and row i + n / 2 (or i − n / 2) its other view. A view is no candidate for itself.
+
+    Args:
+        anchors: (n, d), n even: all images in one view, then all in the other.
+        candidates: (n, d), in the same order; the anchors themselves, or what another network
+            makes of the same images.
+        temperature: by which the cosines are divided.
+    """
+    cosines = normalize(anchors, dim=1) @ normalize(candidates, dim=1).T
+    itself = torch.eye(len(cosines), dtype=torch.bool, device=cosines.device)
+    other_view = torch.arange(len(cosines), device=cosines.device).roll(len(cosines) // 2)
+    return cross_entropy((cosines / temperature).masked_fill(itself, -torch.inf), other_view)

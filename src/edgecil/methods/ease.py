@@ -1,0 +1,149 @@
+"""EASE: adapters of its own for every task, and class prototypes in all of their feature spaces.
+
+Zhou et al. (CVPR 2024), "Expandable Subspace Ensemble for Pre-Trained Model-Based
+Class-Incremental Learning". A task's adapters span a subspace; what the classes of earlier tasks
+would look like there is not known, as their images are gone, and is put together from the classes
+that they resemble.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import normalize, softmax
+
+from edgecil.errors import UsageError
+from edgecil.methods.adapters import adapt, adapters_state, class_means, load_adapters
+from edgecil.methods.method import Setting
+from edgecil.methods.pieces import State, piece
+from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import register_method
+from edgecil.scenario.task import Task
+
+PUBLISHED = Recipe(epochs=20, learning_rate=0.025, schedule="cosine", batch_size=48)
+
+
+@dataclass(frozen=True)
+class EASEConfig:
+    """Hyper-parameters of EASE.
+
+    Attributes:
+        recipe: of each task's adapters.
+        bottleneck: width of the adapters.
+        others: α, how much all other subspaces together count beside a class's own.
+    """
+
+    recipe: Recipe = PUBLISHED
+    bottleneck: int = 64
+    others: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.bottleneck < 1 or self.others < 0.0:
+            raise UsageError(
+                f"EASE needs bottleneck >= 1 and others >= 0. Got {self.bottleneck} and "
+                f"{self.others}."
+            )
+
+
+@register_method(
+    "ease",
+    EASEConfig,
+    "adapters per task, prototypes completed in their subspaces (2024)",
+    fast=Recipe(
+        epochs=4,
+        learning_rate=0.003,
+        schedule="cosine",
+        optimizer="adam",
+        weight_decay=0.0,
+        batch_size=48,
+        augment=(),
+    ),
+)
+class EASE(PretrainedMethod):
+    """An ensemble of cosine classifiers, one in the subspace of each task.
+
+    Attributes:
+        adapters: by task; they depend on their own task and on nothing else.
+        prototypes: by task, the means of its classes in the subspaces of this and all earlier
+            tasks, (subspaces so far, classes of the task, d).
+    """
+
+    def __init__(self, config: EASEConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting)
+        self.config = config
+        self.adapters: list[nn.ModuleList] = []
+        self.prototypes: list[torch.Tensor] = []
+
+    def learn(self, task: Task) -> None:
+        """Add adapters for the task, and the prototypes of its classes in every subspace."""
+        self.add_adapters(piece("ease adapters", task, self.setting, self.train_adapters))
+        labels = task.alone().labels
+        subspaces = [self.adapted_features(task.pixels, adapters) for adapters in self.adapters]
+        self.prototypes.append(
+            torch.stack([class_means(features, labels) for features in subspaces])
+        )
+        self.seen = task.seen
+
+    def train_adapters(self, task: Task) -> State:
+        """Adapters that tell the classes of one task apart."""
+        adapters = adapt(self.vit, self.config.bottleneck, task, self.recipe, self.setting)
+        return adapters_state(adapters)
+
+    def add_adapters(self, weights: State) -> None:
+        """Put the adapters of a task behind the earlier ones."""
+        self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
+
+    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The class whose prototypes are most similar, its own task's subspace first."""
+        others = self.config.others / max(1, len(self.adapters) - 1)
+        complete = complete_prototypes(self.prototypes)
+        sizes = [prototypes.shape[1] for prototypes in self.prototypes]
+        logits = torch.zeros(len(pixels), sum(sizes), device=pixels.device)
+        for subspace, adapters in enumerate(self.adapters):
+            features = normalize(self.adapted_features(pixels, adapters), dim=1)
+            weights = logits.new_full((len(sizes),), others)
+            weights[subspace] = 1.0
+            by_class = weights.repeat_interleave(torch.tensor(sizes, device=pixels.device))
+            logits += by_class * (features @ normalize(complete[subspace], dim=1).T)
+        return {"head": logits.argmax(dim=1)}
+
+    def state(self) -> dict[str, Any]:
+        """The adapters and the prototypes that were seen."""
+        return {
+            **super().state(),
+            "adapters": [adapters_state(adapters) for adapters in self.adapters],
+            "prototypes": [prototypes.cpu() for prototypes in self.prototypes],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state` gave."""
+        super().restore(state)
+        self.adapters = []
+        for weights in state["adapters"]:
+            self.add_adapters(weights)
+        self.prototypes = [values.to(self.setting.device) for values in state["prototypes"]]
+
+
+def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:
+    """Prototypes of all classes in all subspaces, (subspaces, classes, d).
+
+    In the subspace of a later task, a class is a mean of the classes that were seen there,
+    weighted by the softmax of their cosine similarity to it in its own task's subspace.
+
+    Args:
+        prototypes: by task, (subspaces of this and earlier tasks, classes of the task, d).
+    """
+    rows = []
+    for subspace in range(len(prototypes)):
+        seen = [known[subspace] for known in prototypes[subspace:]]
+        guessed = []
+        for task, own in enumerate(prototypes[:subspace]):
+            elsewhere = torch.cat([known[task] for known in prototypes[subspace:]])
+            similarity = normalize(own[task], dim=1) @ normalize(elsewhere, dim=1).T
+            guessed.append(softmax(similarity, dim=1) @ torch.cat(seen))
+        rows.append(torch.cat([*guessed, *seen]))
+    return torch.stack(rows)

@@ -1,0 +1,135 @@
+"""FOSTER: boost the old model with a new extractor, then compress the two into one.
+
+Wang et al. (ECCV 2022), "FOSTER: Feature Boosting and Compression for Class-Incremental
+Learning". The new extractor is fitted to what the old model leaves unexplained, with its own head
+to enhance its features; a balanced distillation then teaches all that to a single extractor.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from edgecil.backbones import Backbone
+from edgecil.methods.distillation import distil
+from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
+from edgecil.methods.method import Setting
+from edgecil.methods.network import NetworkMethod
+from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.scenario.memory import MemoryBudget
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+# β₁ and β₂ were chosen where old classes had this many images; the rarest class is counted as if it
+# had, so that smaller memories do not weigh old classes far more than intended.
+PUBLISHED_EXEMPLARS = 20
+
+
+@dataclass(frozen=True)
+class FOSTERConfig:
+    """Hyper-parameters of FOSTER.
+
+    Attributes:
+        recipe: of the first task, and of the boosting in every other.
+        memory: budget for exemplars.
+        boosting_beta: β₁ of the class weights that align the logits while boosting.
+        compression_beta: β₂ of the class weights that balance the compression.
+        distillation: λ, weight of the distillation of old outputs while boosting.
+        temperature: of both distillations.
+        compression: epochs of the compression, as a share of the recipe's.
+    """
+
+    recipe: Recipe = PAPER
+    memory: MemoryBudget = PAPER_MEMORY
+    boosting_beta: float = 0.96
+    compression_beta: float = 0.97
+    distillation: float = 1.0
+    temperature: float = 2.0
+    compression: float = 130 / 170
+
+
+@register_method("foster", FOSTERConfig, "boost with a new extractor, compress to one (2022)")
+class FOSTER(NetworkMethod):
+    """Two extractors while a task is learnt, one afterwards."""
+
+    readings = ("head", "nme")
+    network: ExpandingNetwork
+    old: ExpandingNetwork
+
+    def __init__(self, config: FOSTERConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting, config.memory)
+        self.config = config
+
+    def assemble(self, backbone: Backbone) -> ExpandingNetwork:
+        """One extractor, beside which there is room for another."""
+        whole = ExpandingBackbone(nn.Identity(), backbone, backbone.feature_size)
+        return ExpandingNetwork(whole)
+
+    def begin(self, task: Task) -> None:
+        """Keep the old model: its outputs are to be preserved, and the compression starts there."""
+        if task.known:
+            self.old = copy.deepcopy(self.network)
+            self.weights = self.class_weights(task, self.config.boosting_beta)
+
+    def grow(self, task: Task) -> None:
+        """Add an extractor with a head of its own that tells all classes apart."""
+        super().grow(task)
+        if task.known:
+            generator = derive_generator("cpu", task.seed, "enhancement")
+            self.network.renew_auxiliary(len(task.seen), generator)
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """Boosting: aligned cross-entropy, feature enhancement, distillation of the old model."""
+        features = self.network.backbone(images)
+        logits = self.network.head(features)
+        if not task.known:
+            return cross_entropy(logits, labels)
+        aligned = cross_entropy(logits / self.weights, labels)
+        enhancement = cross_entropy(
+            self.network.auxiliary(self.network.newest_of(features)), labels
+        )
+        with torch.no_grad():
+            old = self.old.head(features[:, : self.old.head.feature_size])
+        kept = distil(logits[:, : task.known], old, self.config.temperature)
+        return aligned + enhancement + self.config.distillation * kept
+
+    def end(self, task: Task) -> None:
+        """Compress, from the old model on: it takes the place of the boosted one."""
+        if not task.known:
+            return
+        boosted, student = self.network.requires_grad_(False), self.old
+        student.head.grow(len(task.classes), derive_generator("cpu", task.seed, "student head"))
+        weights = self.class_weights(task, self.config.compression_beta)
+
+        def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+            return distil(student(images), boosted(images), self.config.temperature, weights)
+
+        recipe = replace(self.recipe.lasting(self.config.compression), weight_decay=0.0)
+        self.train(student, loss, task, recipe=recipe, stage="compress")
+        self.network = student
+        del self.old
+
+    def class_weights(self, task: Task, beta: float) -> torch.Tensor:
+        """Weights (classes seen,) of the classes by how many images there are to train on."""
+        _, labels = self.training_data(task)
+        counts = torch.bincount(labels, minlength=len(task.seen))
+        return effective_weights(counts * (PUBLISHED_EXEMPLARS / counts.min()), beta)
+
+
+def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
+    """Weights (k,), 1 on average, inverse to the effective numbers of images.
+
+    Cui et al. (CVPR 2019), "Class-balanced loss based on effective number of samples": n images
+    count as (1 − βⁿ) / (1 − β).
+
+    Args:
+        counts: images per class (k,), 1 or more.
+        beta: β in [0, 1); 0 weighs all classes alike.
+    """
+    weights = (1.0 - beta) / (1.0 - beta ** counts.double())
+    return (weights / weights.mean()).float()

@@ -1,0 +1,199 @@
+"""HiDe-Prompt: a prompt per task, a guess at the task, and a head that weighs all tasks.
+
+Wang et al. (NeurIPS 2023), "Hierarchical Decomposition of Prompt-Based Continual Learning:
+Rethinking Obscured Sub-optimality". Class-incremental learning is taken apart into within-task
+prediction (the prompt), task-identity inference (from features without prompts) and task-adaptive
+prediction (the head); the last two learn from features drawn from the statistics of old classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from edgecil.backbones import GrowingLinear
+from edgecil.backbones.initialise import build
+from edgecil.backbones.vit import MLP, Sockets, ViTLayout
+from edgecil.errors import UsageError
+from edgecil.methods.class_statistics import ClassMixtures, align
+from edgecil.methods.method import Setting
+from edgecil.methods.network import new_classes_only
+from edgecil.methods.prompts import PromptMethod
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.training import in_batches
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+PUBLISHED = Recipe(
+    epochs=50,
+    learning_rate=0.0028125,
+    milestones=(30,),
+    optimizer="adam",
+    weight_decay=0.0,
+    batch_size=192,
+)
+ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=120, augment=())
+
+
+@dataclass(frozen=True)
+class HiDePromptConfig:
+    """Hyper-parameters of HiDe-Prompt, those of Split CIFAR-100.
+
+    Attributes:
+        recipe: of each task's prompt.
+        alignment: of the task-identity inference and of the head, on drawn features: one batch per
+            class in an epoch.
+        length: tokens that a prompt adds to the keys, and as many to the values.
+        layers: first blocks of the transformer that are prompted, or all it has.
+        ensemble: share that the mean of all earlier prompts has in a new one.
+        contrast: weight of the contrastive regularisation.
+        temperature: of the contrastive regularisation.
+        centroids: Gaussians per class.
+    """
+
+    recipe: Recipe = PUBLISHED
+    alignment: Recipe = ALIGNMENT
+    length: int = 5
+    layers: int = 5
+    ensemble: float = 0.01
+    contrast: float = 0.1
+    temperature: float = 0.8
+    centroids: int = 10
+
+    def __post_init__(self) -> None:
+        counts = (self.length, self.layers, self.centroids)
+        if min(counts) < 1 or not self.temperature > 0.0 or not 0.0 <= self.ensemble <= 1.0:
+            raise UsageError(
+                "HiDe-Prompt needs length, layers and centroids >= 1, temperature > 0 and "
+                f"ensemble in [0, 1]. Got {counts}, {self.temperature} and {self.ensemble}."
+            )
+
+
+@register_method(
+    "hide-prompt",
+    HiDePromptConfig,
+    "a prompt per task, inferred; heads aligned by statistics (2023)",
+    fast=replace(
+        PUBLISHED, epochs=4, learning_rate=0.01, schedule="cosine", batch_size=16, augment=()
+    ),
+)
+class HiDePrompt(PromptMethod):
+    """Learns a prompt for each task, then which images it is for."""
+
+    def __init__(self, config: HiDePromptConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting)
+        self.config = config
+        self.layers = min(config.layers, self.vit.layout.depth)
+        width, device = self.vit.feature_size, setting.device
+        generator = derive_generator("cpu", setting.seed, "inference")
+        self.inference = TaskInference(width, generator).to(device)
+        self.plain = ClassMixtures(config.centroids, width, device)
+        self.instructed = ClassMixtures(config.centroids, width, device)
+        self.task_of_class: list[int] = []
+
+    def learn(self, task: Task) -> None:
+        """Within-task prediction first; then, if there are other tasks, the two that span them."""
+        super().learn(task)
+        with torch.no_grad():
+            self.prompts[-1]["prefixes"].copy_(self.ensembled())
+        self.task_of_class += [task.index] * len(task.classes)
+        self.remember(task)
+        self.inference.head.grow(len(task.classes), derive_generator("cpu", task.seed, "inference"))
+        if task.known:
+            recipe = self.config.alignment
+            align(self.inference, self.plain, recipe, task, stage="task-identity inference")
+            align(self.head, self.instructed, recipe, task, stage="task-adaptive prediction")
+
+    def grow(self, task: Task) -> None:
+        """Start the task's prompt where the last one ended; the first one is uniform in ±1."""
+        if self.prompts:
+            start = self.prompts[-1]["prefixes"].detach().clone()
+        else:
+            generator = derive_generator("cpu", self.setting.seed, "prompts")
+            start = torch.empty(self.layers, 2, self.config.length, self.vit.feature_size)
+            start.uniform_(-1, 1, generator=generator)
+        self.add_prompts(prefixes=start)
+
+    def ensembled(self) -> torch.Tensor:
+        """The newest prompt with its share of the mean of all earlier ones."""
+        *earlier, newest = (prompts["prefixes"] for prompts in self.prompts)
+        if not earlier:
+            return newest
+        return torch.lerp(newest, torch.stack(earlier).mean(dim=0), self.config.ensemble)
+
+    def loss(
+        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
+    ) -> torch.Tensor:
+        """Cross-entropy over the new classes, and contrast with each other and the old ones."""
+        features = self.prompted(images, self.ensembled())
+        value = new_classes_only(self.head(features), labels, task.known)
+        others = torch.cat([self.instructed.centroids(), features])
+        return value + self.config.contrast * apartness(others, self.config.temperature)
+
+    def prompted(self, images: torch.Tensor, prefixes: torch.Tensor) -> torch.Tensor:
+        """Class token (n, d) with prompts (layers, 2, p, d) or (layers, 2, n, p, d)."""
+        by_block = {block: (keys, values) for block, (keys, values) in enumerate(prefixes)}
+        return self.vit(images, Sockets(prefixes=by_block))
+
+    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+        """What the head sees, (n, d): the class token with the prompt of the inferred task."""
+        of_class = torch.tensor(self.task_of_class, device=queries.device)
+        tasks = of_class[self.inference(queries).argmax(dim=1)]
+        prefixes = torch.stack([prompts["prefixes"] for prompts in self.prompts], dim=2)
+        return self.prompted(images, prefixes[:, :, tasks])
+
+    def remember(self, task: Task) -> None:
+        """Keep where the new classes' features lie, without and with the task's prompt."""
+        prefixes = self.prompts[-1]["prefixes"]
+        plain = self.frozen_features(task.pixels)
+        instructed = in_batches(
+            lambda images: self.prompted(images, prefixes), task.pixels, self.setting
+        )
+        for label in range(task.known, len(task.seen)):
+            ours = task.labels == label
+            self.plain.add(plain[ours], task.generator("plain", label))
+            self.instructed.add(instructed[ours], task.generator("instructed", label))
+
+    def state(self) -> dict[str, Any]:
+        """Prompts, head, task-identity inference, and the statistics of the classes."""
+        inference = self.inference.state_dict()
+        return {
+            **super().state(),
+            "inference": {name: value.cpu().clone() for name, value in inference.items()},
+            "plain": self.plain.state(),
+            "instructed": self.instructed.state(),
+            "task_of_class": list(self.task_of_class),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state` gave."""
+        super().restore(state)
+        self.inference.load_state_dict(state["inference"])
+        self.plain.restore(state["plain"], self.setting.device)
+        self.instructed.restore(state["instructed"], self.setting.device)
+        self.task_of_class = list(state["task_of_class"])
+
+
+class TaskInference(nn.Module):  # type: ignore[misc]
+    """Class logits from features without prompts: a residual MLP, a layer norm and a head."""
+
+    def __init__(self, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.mlp = build(lambda: MLP(ViTLayout(width=width, hidden=2 * width)), generator)
+        self.norm = nn.LayerNorm(width)
+        self.head = GrowingLinear(width)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Logits (n, classes) of features (n, d)."""
+        return self.head(self.norm(features + self.mlp(features)))
+
+
+def apartness(vectors: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Mean −log softmax of each vector's product with itself among those with all (n, d)."""
+    similarity = vectors @ vectors.T / temperature
+    return cross_entropy(similarity, torch.arange(len(vectors), device=vectors.device))

@@ -1,0 +1,108 @@
+"""L2P: a pool of prompts, of which every image gets those whose keys are nearest to its query.
+
+Wang et al. (CVPR 2022), "Learning to Prompt for Continual Learning". The transformer never changes:
+what is learnt over time is the pool, its keys and the head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch.nn.functional import normalize
+
+from edgecil.backbones.vit import Sockets
+from edgecil.errors import UsageError
+from edgecil.methods.method import Setting
+from edgecil.methods.network import new_classes_only
+from edgecil.methods.prompts import PromptMethod
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import register_method
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+PUBLISHED = Recipe(
+    epochs=5,
+    learning_rate=0.001875,
+    milestones=(),
+    optimizer="adam",
+    weight_decay=0.0,
+    batch_size=16,
+)
+
+
+@dataclass(frozen=True)
+class L2PConfig:
+    """Hyper-parameters of L2P.
+
+    Attributes:
+        recipe: of each task.
+        pool: number of prompts.
+        length: tokens of a prompt.
+        chosen: prompts per image, N.
+        pull: λ, how strongly the chosen keys are drawn towards the query.
+    """
+
+    recipe: Recipe = PUBLISHED
+    pool: int = 10
+    length: int = 5
+    chosen: int = 5
+    pull: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.chosen <= self.pool and self.length >= 1):
+            raise UsageError(
+                "L2P needs length >= 1 and chosen from 1 to pool. Got length "
+                f"{self.length}, chosen {self.chosen} and pool {self.pool}."
+            )
+
+
+@register_method(
+    "l2p",
+    L2PConfig,
+    "a pool of prompts, chosen by key and query (2022)",
+    fast=replace(PUBLISHED, learning_rate=0.01, schedule="cosine", augment=()),
+)
+class L2P(PromptMethod):
+    """One pool for all tasks; the head reads the mean of the prompts' own tokens."""
+
+    def __init__(self, config: L2PConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting)
+        self.config = config
+
+    def grow(self, task: Task) -> None:
+        """Draw the pool before the first task; later tasks train it further."""
+        if self.prompts:
+            return
+        generator = derive_generator("cpu", self.setting.seed, "prompts")
+        pool, width = self.config.pool, self.vit.feature_size
+        self.add_prompts(
+            tokens=torch.empty(pool, self.config.length, width).uniform_(
+                -1, 1, generator=generator
+            ),
+            keys=torch.empty(pool, width).uniform_(-1, 1, generator=generator),
+        )
+
+    def choose(self, queries: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines (n, N) of the keys nearest to queries (n, d), and which prompts they open."""
+        similarity = normalize(queries, dim=1) @ normalize(self.prompts[0]["keys"], dim=1).T
+        nearest = similarity.topk(self.config.chosen, dim=1)
+        return nearest.values, nearest.indices
+
+    def prompted(self, images: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """Mean final token (n, d) of each image's prompts, chosen by their numbers (n, N)."""
+        prompts = self.prompts[0]["tokens"][chosen].flatten(1, 2)
+        tokens = self.vit.encode(self.vit.embed(images), Sockets(prompts=prompts))
+        return tokens[:, : prompts.shape[1]].mean(dim=1)
+
+    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+        """What the head sees, (n, d)."""
+        return self.prompted(images, self.choose(queries)[1])
+
+    def loss(
+        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
+    ) -> torch.Tensor:
+        """Cross-entropy over the new classes, less the pull: keys' summed cosine to the query."""
+        cosines, chosen = self.choose(queries)
+        value = new_classes_only(self.head(self.prompted(images, chosen)), labels, task.known)
+        return value - self.config.pull * cosines.sum(dim=1).mean()

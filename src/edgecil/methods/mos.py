@@ -1,0 +1,213 @@
+"""MOS: adapters merged with those of earlier tasks, and for each image the ones that suit it.
+
+Sun et al. (AAAI 2025), "MOS: Model Surgery for Pre-Trained Model-Based Class-Incremental
+Learning". Adapters that stay close to their predecessors forget less in the parameters; correcting
+the choice of adapters by its own prediction makes fewer mistakes in retrieving them.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, normalize, softmax
+
+from edgecil.backbones import GrowingLinear
+from edgecil.backbones.vit import Sockets
+from edgecil.errors import UsageError
+from edgecil.methods.adapters import (
+    adapters_state,
+    class_means,
+    dropout,
+    fresh_adapters,
+    load_adapters,
+)
+from edgecil.methods.class_statistics import ClassGaussians
+from edgecil.methods.hide_prompt import apartness
+from edgecil.methods.method import Setting
+from edgecil.methods.network import new_classes_only
+from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.training import fit, minimise
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+PUBLISHED = Recipe(epochs=20, learning_rate=0.03, schedule="cosine", batch_size=48)
+ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
+
+
+@dataclass(frozen=True)
+class MOSConfig:
+    """Hyper-parameters of MOS.
+
+    Attributes:
+        recipe: of each task's adapters.
+        alignment: of the head, on drawn features: one batch per class in an epoch.
+        bottleneck: width of the adapters.
+        merging: α, the share of the mean of all earlier adapters.
+        contrast: weight of the contrastive regularisation.
+        temperature: of the contrastive regularisation.
+        refinements: how often an image may choose its adapters anew.
+    """
+
+    recipe: Recipe = PUBLISHED
+    alignment: Recipe = ALIGNMENT
+    bottleneck: int = 16
+    merging: float = 0.1
+    contrast: float = 0.1
+    temperature: float = 0.8
+    refinements: int = 4
+
+    def __post_init__(self) -> None:
+        counts = (self.bottleneck, self.refinements)
+        if min(counts) < 1 or not 0.0 <= self.merging <= 1.0 or not self.temperature > 0.0:
+            raise UsageError(
+                "MOS needs bottleneck and refinements >= 1, merging in [0, 1] and temperature > 0. "
+                f"Got {counts}, {self.merging} and {self.temperature}."
+            )
+
+
+@register_method(
+    "mos",
+    MOSConfig,
+    "merged adapters, retrieved for each image and corrected (2025)",
+    fast=Recipe(
+        epochs=4,
+        learning_rate=0.003,
+        schedule="cosine",
+        optimizer="adam",
+        weight_decay=0.0,
+        batch_size=48,
+        augment=(),
+    ),
+)
+class MOS(PretrainedMethod):
+    """Two stages: prototypes under the first task's adapters, then a head under the retrieved ones.
+
+    Attributes:
+        adapters: by task.
+        head: over the classes seen so far, for features under each class's own adapters.
+        gaussians: of the features of each class under its own adapters.
+        prototypes: (classes seen, d), means of the classes under the first task's adapters.
+        task_of_class: by new label.
+    """
+
+    def __init__(self, config: MOSConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting)
+        self.config = config
+        width, device = self.vit.feature_size, setting.device
+        self.adapters: list[nn.ModuleList] = []
+        self.head = GrowingLinear(width).to(device)
+        self.gaussians = ClassGaussians(width, device)
+        self.prototypes = torch.zeros(0, width, device=device)
+        self.task_of_class: list[int] = []
+
+    def learn(self, task: Task) -> None:
+        """Train adapters for the task, keep where its classes lie, and align the head."""
+        self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
+        self.adapters.append(self.train_adapters(task))
+        labels = task.alone().labels
+        newest, first = (self.adapted_features(task.pixels, self.adapters[i]) for i in (-1, 0))
+        for label in range(len(task.classes)):
+            self.gaussians.add(newest[labels == label])
+        self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
+        self.task_of_class += [task.index] * len(task.classes)
+        if task.known:
+            self.align(task)
+        self.seen = task.seen
+
+    def train_adapters(self, task: Task) -> nn.ModuleList:
+        """Adapters that begin as the last task's ones and are merged at every step."""
+        if self.adapters:
+            adapters = copy.deepcopy(self.adapters[-1]).requires_grad_(True)
+        else:
+            generator = derive_generator("cpu", self.setting.seed, "adapters")
+            adapters = fresh_adapters(self.vit, self.config.bottleneck, generator)
+
+        def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+            merge(adapters, self.adapters, self.config.merging)
+            features = self.vit(images, Sockets(adapters=adapters))
+            value = new_classes_only(self.head(features), labels, task.known)
+            others = torch.cat([self.gaussians.means, features])
+            return value + self.config.contrast * apartness(others, self.config.temperature)
+
+        parameters = [*adapters.parameters(), *self.head.parameters()]
+        with dropout(adapters, task.generator("dropout")):
+            fit(parameters, (task.pixels, task.labels), loss, self.recipe, task, self.setting)
+        merge(adapters, self.adapters, self.config.merging)
+        return adapters.requires_grad_(False)
+
+    def align(self, task: Task) -> None:
+        """Train the head on features drawn alike from the Gaussian of every class seen."""
+
+        def loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            labels = batch % len(task.seen)
+            return cross_entropy(self.head(self.gaussians.sample(labels, generator)), labels)
+
+        alignment = self.config.alignment
+        count = alignment.batch_size * len(task.seen)
+        minimise(self.head.parameters(), count, loss, alignment, task, stage="alignment")
+
+    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The class that is likeliest under both stages together."""
+        features = torch.stack([self.adapted_features(pixels, one) for one in self.adapters])
+        first = normalize(features[0], dim=1) @ normalize(self.prototypes, dim=1).T
+        with torch.no_grad():
+            refined = self.refine(first, self.head(features))
+        both = softmax(refined, dim=1) + softmax(len(self.adapters) * first, dim=1)
+        return {"head": both.argmax(dim=1)}
+
+    def refine(self, first: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """Logits (n, classes) under the adapters that each image ends up with.
+
+        An image takes the adapters of the task of its predicted class, predicts anew with them,
+        and so on until they stay the same or it has chosen often enough.
+
+        Args:
+            first: (n, classes), for the first choice.
+            logits: under the adapters of each task, (tasks, n, classes).
+        """
+        task_of_class = torch.tensor(self.task_of_class, device=first.device)
+        images = torch.arange(len(first), device=first.device)
+        refined = first
+        for _ in range(self.config.refinements):
+            refined = logits[task_of_class[refined.argmax(dim=1)], images]
+        return refined
+
+    def state(self) -> dict[str, Any]:
+        """Adapters, head, and what is kept of the classes."""
+        head = self.head.state_dict()
+        return {
+            **super().state(),
+            "adapters": [adapters_state(adapters) for adapters in self.adapters],
+            "head": {name: value.to("cpu", copy=True) for name, value in head.items()},
+            "gaussians": self.gaussians.state(),
+            "prototypes": self.prototypes.cpu(),
+            "task_of_class": list(self.task_of_class),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state` gave."""
+        super().restore(state)
+        self.adapters = [
+            load_adapters(self.vit, self.config.bottleneck, weights)
+            for weights in state["adapters"]
+        ]
+        self.head.load_state_dict(state["head"])
+        self.gaussians.restore(state["gaussians"], self.setting.device)
+        self.prototypes = state["prototypes"].to(self.setting.device)
+        self.task_of_class = list(state["task_of_class"])
+
+
+def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
+    """Move adapters, in place, by a share of the way to the mean of all earlier ones, if any."""
+    with torch.no_grad():
+        for ours, *theirs in zip(
+            adapters.parameters(), *(one.parameters() for one in earlier), strict=True
+        ):
+            if theirs:
+                ours.lerp_(torch.stack(theirs).mean(dim=0), share)

@@ -1,0 +1,114 @@
+"""Learners that write prompts for a frozen vision transformer: what they share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import torch
+from torch import nn
+
+from edgecil.backbones import GrowingLinear
+from edgecil.backbones.features import BATCH
+from edgecil.methods.method import Setting
+from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.training import fit
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+
+class PromptMethod(PretrainedMethod):
+    """Trains prompts and a head on the features of the prompted transformer.
+
+    Images ask for their prompts by a query: their features without any prompt. Queries are of the
+    images as they are, augmented or not, so each is computed once.
+
+    Attributes:
+        head: over the classes seen so far.
+        prompts: sets of tensors by name, in the order in which tasks added them; only the last
+            set is trained.
+    """
+
+    def __init__(self, recipe: Recipe, setting: Setting) -> None:
+        super().__init__(recipe, setting)
+        self.head = PromptHead(self.vit.feature_size).to(setting.device)
+        self.prompts: list[dict[str, nn.Parameter]] = []
+
+    def learn(self, task: Task) -> None:
+        """Make room for the new classes, and train the last set of prompts and the head."""
+        self.seen = task.seen
+        self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
+        self.grow(task)
+        fit(
+            [*self.prompts[-1].values(), *self.head.parameters()],
+            (task.pixels, task.labels, self.frozen_features(task.pixels)),
+            lambda images, labels, queries: self.loss(images, labels, queries, task),
+            self.recipe,
+            task,
+            self.setting,
+        )
+
+    @abstractmethod
+    def grow(self, task: Task) -> None:
+        """Add the prompts that the task brings, if any."""
+
+    def add_prompts(self, **tensors: torch.Tensor) -> None:
+        """Put a set of prompts behind the earlier ones, which no longer change."""
+        for earlier in self.prompts:
+            for value in earlier.values():
+                value.requires_grad_(False)
+        device = self.setting.device
+        self.prompts.append(
+            {name: nn.Parameter(value.to(device)) for name, value in tensors.items()}
+        )
+
+    @abstractmethod
+    def loss(
+        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
+    ) -> torch.Tensor:
+        """The loss of a batch: normalised images (b, c, h, w), labels (b,), queries (b, d)."""
+
+    @abstractmethod
+    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+        """What the head sees, (n, d), of normalised images (n, c, h, w) with queries (n, d)."""
+
+    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The class with the largest logit."""
+        parts = zip(pixels.split(BATCH), self.frozen_features(pixels).split(BATCH), strict=True)
+        with torch.no_grad():
+            logits = [
+                self.head(self.features(self._prepare.plain(part), asked)) for part, asked in parts
+            ]
+        return {"head": torch.cat(logits).argmax(dim=1)}
+
+    def state(self) -> dict[str, Any]:
+        """The prompts and the head."""
+        return {
+            **super().state(),
+            "head": {name: value.cpu().clone() for name, value in self.head.state_dict().items()},
+            "prompts": [
+                {name: value.detach().cpu().clone() for name, value in prompts.items()}
+                for prompts in self.prompts
+            ],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state` gave."""
+        super().restore(state)
+        self.head.load_state_dict(state["head"])
+        self.prompts = []
+        for prompts in state["prompts"]:
+            self.add_prompts(**prompts)
+
+
+class PromptHead(GrowingLinear):
+    """A linear head whose new weights are small: normal with std 0.02.
+
+    Old outputs are not trained on new images, so what an output starts with stays in the
+    comparison between tasks.
+    """
+
+    def _draw(self, rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
+        drawn = torch.empty(rows, columns, device=generator.device)
+        return drawn.normal_(std=0.02, generator=generator).to(self.weight)

@@ -1,0 +1,160 @@
+"""RanPAC: adapt to the first task, then regress on random projections of frozen features.
+
+McDonnell et al. (NeurIPS 2023), "RanPAC: Random Projections and Pre-trained Models for Continual
+Learning". After the first task nothing is trained: a Gram matrix and one sum per class say all
+about the tasks so far, whatever their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from edgecil.errors import UsageError
+from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
+from edgecil.methods.method import Setting
+from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import register_method
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+PUBLISHED = Recipe(epochs=20, learning_rate=0.01, schedule="cosine", batch_size=48)
+RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
+
+
+@dataclass(frozen=True)
+class RanPACConfig:
+    """Hyper-parameters of RanPAC.
+
+    Attributes:
+        recipe: of the adaptation to the first task.
+        bottleneck: width of the adapters.
+        projection: number M of random features; the Gram matrix holds M² numbers.
+    """
+
+    recipe: Recipe = PUBLISHED
+    bottleneck: int = 64
+    projection: int = 10_000
+
+    def __post_init__(self) -> None:
+        if self.bottleneck < 1 or self.projection < 1:
+            raise UsageError(
+                "RanPAC needs bottleneck >= 1 and projection >= 1. Got "
+                f"{self.bottleneck} and {self.projection}."
+            )
+
+
+@register_method(
+    "ranpac",
+    RanPACConfig,
+    "ridge regression on random projections of adapted features (2023)",
+    fast=Recipe(
+        epochs=2,
+        learning_rate=0.005,
+        schedule="cosine",
+        optimizer="adam",
+        weight_decay=0.0,
+        batch_size=48,
+        augment=(),
+    ),
+    fast_settings={"projection": 600},
+)
+class RanPAC(PretrainedMethod):
+    """Statistics of projected features that add up class by class, in double precision.
+
+    Attributes:
+        adapters: trained on the first task and on no other.
+        projection: (d, M), from the run's seed alone.
+        gram: (M, M), sum of outer products of all projected features.
+        class_sums: (classes seen, M), sums of projected features.
+        errors: by ridge, the squared error on held-out images of all tasks.
+    """
+
+    def __init__(self, config: RanPACConfig, setting: Setting) -> None:
+        super().__init__(config.recipe, setting)
+        self.config = config
+        self.adapters = blank_adapters(self.vit, config.bottleneck)
+        size = config.projection
+        generator = derive_generator("cpu", setting.seed, "random projection")
+        self.projection = torch.randn(self.vit.feature_size, size, generator=generator)
+        self.gram = torch.zeros(size, size, dtype=torch.float64)
+        self.class_sums = torch.zeros(0, size, dtype=torch.float64)
+        self.errors = torch.zeros(len(RIDGES), dtype=torch.float64)
+
+    def learn(self, task: Task) -> None:
+        """Adapt if this is the first task; then add up what the projected features are."""
+        if not task.known:
+            self.adapters = adapt(self.vit, self.config.bottleneck, task, self.recipe, self.setting)
+        alone = task.alone()
+        projected = self.project(alone.pixels)
+        targets = functional.one_hot(alone.labels.cpu(), len(task.classes)).double()
+        self.gram = self.gram + projected.T @ projected
+        self.class_sums = torch.cat([self.class_sums, targets.T @ projected])
+        generator = derive_generator("cpu", alone.seed, "held out")
+        self.errors = self.errors + held_out_errors(projected, targets, generator)
+        self.seen = task.seen
+
+    def project(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Random features (n, M) of images (n, c, h, w), on the CPU."""
+        features = self.adapted_features(pixels, self.adapters).cpu()
+        return functional.relu(features @ self.projection).double()
+
+    @property
+    def ridge(self) -> float:
+        """The penalty with the least error on held-out images."""
+        return RIDGES[int(self.errors.argmin())]
+
+    def weights(self) -> torch.Tensor:
+        """The ridge regression (M, classes) from projected features to classes, on all tasks."""
+        penalty = self.ridge * torch.eye(len(self.gram), dtype=torch.float64)
+        return torch.linalg.solve(self.gram + penalty, self.class_sums.T)
+
+    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The class with the largest regression value."""
+        values = self.project(pixels) @ self.weights()
+        return {"head": values.argmax(dim=1).to(pixels.device)}
+
+    def state(self) -> dict[str, Any]:
+        """The adapters and the statistics."""
+        return {
+            **super().state(),
+            "adapters": adapters_state(self.adapters),
+            "gram": self.gram,
+            "class_sums": self.class_sums,
+            "errors": self.errors,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state` gave."""
+        super().restore(state)
+        self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
+        self.gram, self.class_sums = state["gram"], state["class_sums"]
+        self.errors = state["errors"]
+
+
+def held_out_errors(
+    features: torch.Tensor, targets: torch.Tensor, generator: torch.Generator
+) -> torch.Tensor:
+    """Squared error on a random fifth of a ridge regression on the rest, for each of `RIDGES`.
+
+    One singular value decomposition serves all of them.
+
+    Args:
+        features: (n, M).
+        targets: one-hot, (n, classes).
+        generator: of the choice, on the CPU.
+    """
+    fitted, held_out = torch.randperm(len(features), generator=generator).tensor_split(
+        [int(0.8 * len(features))]
+    )
+    left, lengths, right = torch.linalg.svd(features[fitted], full_matrices=False)
+    coordinates, slopes = features[held_out] @ right.T, left.T @ targets[fitted]
+    errors = [
+        (coordinates * (lengths / (lengths**2 + ridge))) @ slopes - targets[held_out]
+        for ridge in RIDGES
+    ]
+    return torch.stack([error.square().sum() for error in errors])

@@ -1,0 +1,224 @@
+"""TagFex: an extractor that knows nothing of tasks hands its features to those made for each task.
+
+Zheng et al. (CVPR 2025), "Task-Agnostic Guided Feature Expansion for Class-Incremental Learning".
+Beside the expansion of DER, one extractor goes on learning from two views of every image, without
+labels; attention merges its features with the newest extractor's, and what the merged ones know
+of the new classes is distilled into the newest extractor.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from math import sqrt
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+
+from edgecil.backbones import Backbone, GrowingLinear
+from edgecil.errors import UsageError
+from edgecil.methods.contrast import info_nce
+from edgecil.methods.distillation import distil
+from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork, balance_head, residual
+from edgecil.methods.method import Setting
+from edgecil.methods.network import NetworkMethod
+from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.scenario.memory import ExemplarMemory, MemoryBudget
+from edgecil.scenario.seeds import derive_generator
+from edgecil.scenario.task import Task
+
+
+@dataclass(frozen=True)
+class TagFexConfig:
+    """Hyper-parameters of TagFex.
+
+    Attributes:
+        recipe: of each task.
+        memory: budget for exemplars.
+        auxiliary: weight of the newest extractor's own head, as in DER.
+        balancing: epochs of fine-tuning the head on exemplars, as a share of the recipe's.
+        contrast: weight of all that teaches the task-agnostic extractor.
+        contrast_distillation: weight, within that, of what it is to keep from before.
+        contrast_temperature: of the cosines between views.
+        transfer: weight of the distillation of merged features' logits.
+        transfer_temperature: of that distillation.
+        attention_heads: of the merging.
+        projector: sizes of the hidden and the last layer between the task-agnostic features and
+            the contrast, in multiples of the feature size (2048 and 1024 on ResNet-18).
+        inherited: share of the last extractor in a new one's first weights; the rest is the
+            task-agnostic extractor's.
+    """
+
+    recipe: Recipe = PAPER
+    memory: MemoryBudget = PAPER_MEMORY
+    auxiliary: float = 2.0
+    balancing: float = 30 / 170
+    contrast: float = 1.0
+    contrast_distillation: float = 2.0
+    contrast_temperature: float = 0.2
+    transfer: float = 1.0
+    transfer_temperature: float = 2.0
+    attention_heads: int = 8
+    projector: tuple[int, int] = (4, 2)
+    inherited: float = 0.95
+
+
+class MergeAttention(nn.Module):  # type: ignore[misc]
+    """Attention from the newest extractor's positions to its own and the task-agnostic ones."""
+
+    def __init__(self, size: int, heads: int) -> None:
+        super().__init__()
+        if size % heads:
+            raise UsageError(
+                f"TagFex's attention_heads must divide the feature size {size}. Got {heads}."
+            )
+        self.heads = heads
+        self.agnostic_norm = nn.LayerNorm(size)
+        self.newest_norm = nn.LayerNorm(size)
+        self.maps = nn.Parameter(torch.zeros(5, size, size))
+
+    def reset(self, generator: torch.Generator) -> None:
+        """Start over, with weights of variance 1 / size from a CPU generator."""
+        self.agnostic_norm.reset_parameters()
+        self.newest_norm.reset_parameters()
+        drawn = torch.randn(self.maps.shape, generator=generator) / sqrt(self.maps.shape[-1])
+        with torch.no_grad():
+            self.maps.copy_(drawn)
+
+    def forward(self, agnostic: torch.Tensor, newest: torch.Tensor) -> torch.Tensor:
+        """Merged features (n, d) of two extractors' maps (n, d, h, w)."""
+        agnostic = self.agnostic_norm(agnostic.flatten(2).transpose(1, 2))
+        newest = self.newest_norm(newest.flatten(2).transpose(1, 2))
+        query, agnostic_key, newest_key, agnostic_value, newest_value = self.maps
+        merged = scaled_dot_product_attention(
+            self._split(newest @ query),
+            self._split(torch.cat([agnostic @ agnostic_key, newest @ newest_key], dim=1)),
+            self._split(torch.cat([agnostic @ agnostic_value, newest @ newest_value], dim=1)),
+        )
+        return merged.transpose(1, 2).flatten(2).mean(dim=1)
+
+    def _split(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Tokens (n, positions, d) by attention head: (n, heads, positions, d / heads)."""
+        return tokens.unflatten(2, (self.heads, -1)).transpose(1, 2)
+
+
+class TagFexNetwork(ExpandingNetwork):
+    """The expanding network, and what the task-agnostic extractor needs to learn and to hand over.
+
+    Attributes:
+        agnostic: the task-agnostic extractor.
+        projector: its features to those that are contrasted.
+        predictor: its features to those that it had before the task.
+        attention: merges its maps with the newest extractor's; made anew with every task.
+        transfer: head of the merged features over the task's classes; made anew likewise.
+    """
+
+    def __init__(
+        self, backbone: Backbone, agnostic: Backbone, config: TagFexConfig, seed: int
+    ) -> None:
+        super().__init__(ExpandingBackbone(nn.Identity(), backbone, backbone.feature_size))
+        size = backbone.feature_size
+        hidden, last = (size * multiple for multiple in config.projector)
+        generator = derive_generator("cpu", seed, "projector")
+        self.inherited = config.inherited
+        self.agnostic = agnostic
+        self.projector = nn.Sequential(
+            GrowingLinear.of(size, hidden, generator),
+            nn.ReLU(inplace=True),
+            GrowingLinear.of(hidden, last, generator),
+        )
+        self.predictor = GrowingLinear.of(size, size, generator)
+        self.attention = MergeAttention(size, config.attention_heads)
+        self.transfer = GrowingLinear(size)
+
+    def grow(self, classes: int, generator: torch.Generator) -> None:
+        """Make room for more classes; a new extractor starts between the last and the agnostic."""
+        known = self.head.classes
+        super().grow(classes, generator)
+        if not known:
+            return
+        size, device = self.backbone.extractor_size, self.head.weight.device
+        with torch.no_grad():
+            self.head.weight[:known, -size:] = 0.0
+            for new, agnostic in zip(
+                self.backbone.newest.parameters(), self.agnostic.parameters(), strict=True
+            ):
+                new.lerp_(agnostic, 1.0 - self.inherited)
+        self.attention.reset(generator)
+        self.transfer = GrowingLinear.of(size, classes, generator).to(device)
+
+
+@register_method("tagfex", TagFexConfig, "expansion guided by task-agnostic features (2025)")
+class TagFex(NetworkMethod):
+    """A growing representation that takes up what a self-supervised extractor has found."""
+
+    readings = ("head", "nme")
+    views = 2
+    network: TagFexNetwork
+    old: nn.ModuleList
+
+    def __init__(self, config: TagFexConfig, setting: Setting) -> None:
+        self.config = config
+        super().__init__(config.recipe, setting, config.memory)
+
+    def assemble(self, backbone: Backbone) -> TagFexNetwork:
+        """Whole backbones side by side, and one that is not for any task."""
+        agnostic = residual(self.fresh_backbone("agnostic"), "TagFex")
+        return TagFexNetwork(backbone, agnostic, self.config, self.setting.seed)
+
+    def begin(self, task: Task) -> None:
+        """Keep the task-agnostic extractor and its projector as they were before the task."""
+        if task.known:
+            parts = nn.ModuleList([self.network.agnostic, self.network.projector])
+            self.old = copy.deepcopy(parts).eval().requires_grad_(False)
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """What DER minimises, the contrast of the two views, and the transfer between the two."""
+        backbone, config = self.network.backbone, self.config
+        agnostic, newest = self.network.agnostic.maps(images), backbone.newest.maps(images)
+        past = [extractor(images) for extractor in backbone.extractors[:-1]]
+        features = torch.cat([*past, newest.mean(dim=(2, 3))], dim=1)
+        value, auxiliary = self.network.losses(features, labels, task.known)
+        contrast = self.contrast(agnostic.mean(dim=(2, 3)), images, task)
+        total = value + config.auxiliary * auxiliary + config.contrast * contrast
+        new = labels >= task.known
+        if not task.known or not new.any():
+            return total
+        merged = self.network.transfer(self.network.attention(agnostic.detach(), newest)[new])
+        merged_value = cross_entropy(merged, labels[new] - task.known)
+        total = total + merged_value
+        if merged_value < value:
+            logits = self.network.head(features[new])[:, task.known :]
+            total = total + config.transfer * distil(
+                logits, merged.detach(), config.transfer_temperature
+            )
+        return total
+
+    def contrast(self, agnostic: torch.Tensor, images: torch.Tensor, task: Task) -> torch.Tensor:
+        """Tell images apart by task-agnostic features (n, d); predict what they were before."""
+        temperature = self.config.contrast_temperature
+        embedded = self.network.projector(agnostic)
+        value = info_nce(embedded, embedded, temperature)
+        if not task.known:
+            return value
+        old_agnostic, old_projector = self.old
+        with torch.no_grad():
+            before = old_projector(old_agnostic(images))
+        predicted = old_projector(self.network.predictor(agnostic))
+        kept = info_nce(predicted, before, temperature)
+        share = task.known / len(task.seen)
+        return (1.0 - share) * value + share * self.config.contrast_distillation * kept
+
+    def end(self, task: Task) -> None:
+        """Let go of what was kept from before."""
+        if task.known:
+            del self.old
+
+    def remember(self, memory: ExemplarMemory, task: Task) -> None:
+        """Choose exemplars, and with them take away the head's preference for new classes."""
+        super().remember(memory, task)
+        if task.known:
+            recipe = self.recipe.lasting(self.config.balancing)
+            balance_head(self.network, memory, recipe, task, self.setting)

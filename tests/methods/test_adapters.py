@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from edgecil.backbones.vit import Sockets
+from edgecil.errors import UsageError
+from edgecil.methods import get_method
+from edgecil.methods.adapters import (
+    Adapter,
+    adapt,
+    adapters_state,
+    class_means,
+    dropout,
+    fresh_adapters,
+    load_adapters,
+)
+from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, build, same, toy_dataset
+
+DATASET = toy_dataset(train=6, test=4)
+SCENARIO = Scenario(DATASET)
+RECIPE = replace(QUICK, epochs=2, optimizer="adam", learning_rate=0.01)
+
+
+def owner() -> PretrainedMethod:
+    method = build("ranpac", DATASET)
+    assert isinstance(method, PretrainedMethod)
+    return method
+
+
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+def adapted(tasks: tuple[tuple[int, ...], ...]) -> nn.ModuleList:
+    method = owner()
+    with SCENARIO.task(tasks, 0) as task:
+        return adapt(method.vit, 8, task, RECIPE, method.setting)
+
+
+def test_an_adapter_by_hand() -> None:
+    adapter = Adapter(4, 3)
+    for parameter in adapter.parameters():
+        nn.init.normal_(parameter, generator=generator())
+    tokens = torch.randn(2, 5, 4, generator=generator())
+    down, up = (
+        (layer.weight.detach().numpy(), layer.bias.detach().numpy())
+        for layer in (adapter.down, adapter.up)
+    )
+    hidden = np.maximum(tokens.numpy() @ down[0].T + down[1], 0.0)
+    expected = 0.1 * (hidden @ up[0].T + up[1])
+    np.testing.assert_allclose(adapter(tokens).detach().numpy(), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_fresh_adapters_add_nothing_but_can_learn() -> None:
+    vit = owner().vit
+    adapters = fresh_adapters(vit, 8, generator())
+    images = torch.rand(3, *DATASET.shape, generator=generator())
+    assert len(adapters) == vit.layout.depth
+    assert torch.equal(vit(images, Sockets(adapters=adapters)), vit(images))
+    vit(images, Sockets(adapters=adapters)).sum().backward()
+    assert all(bool(adapter.up.weight.grad.any()) for adapter in adapters)
+
+
+def test_dropout_leaves_out_a_tenth_and_keeps_the_mean_while_it_lasts() -> None:
+    adapter = Adapter(200, 200)
+    nn.init.ones_(adapter.down.bias)
+    nn.init.eye_(adapter.up.weight)
+    adapters, tokens = nn.ModuleList([adapter]), torch.zeros(100, 200)
+    with dropout(adapters, generator()):
+        noisy = adapter(tokens)
+        again = adapter(tokens)
+    assert noisy.unique().tolist() == pytest.approx([0.0, 0.1 / 0.9])
+    assert float((noisy == 0.0).float().mean()) == pytest.approx(0.1, abs=0.01)
+    assert not torch.equal(noisy, again)
+    assert adapter(tokens).unique().tolist() == pytest.approx([0.1])
+
+
+def test_adapting_trains_the_adapters_and_nothing_else() -> None:
+    before = {name: value.clone() for name, value in owner().vit.state_dict().items()}
+    adapters = adapted(((0, 3),))
+    assert same(dict(owner().vit.state_dict()), before)
+    assert all(bool(adapter.up.weight.any()) for adapter in adapters)
+    assert not any(parameter.requires_grad for parameter in adapters.parameters())
+
+
+def test_adapting_tells_the_classes_apart_better() -> None:
+    method = owner()
+    images = SCENARIO.train.only((0, 3))
+
+    def spread(features: torch.Tensor) -> float:
+        """Distance between the two class means in units of the distances within the classes."""
+        means = class_means(features, (images.labels == 3).long())
+        within = features - means[(images.labels == 3).long()]
+        return float((means[0] - means[1]).norm() / within.norm(dim=1).mean())
+
+    plain = spread(method.frozen_features(images.pixels))
+    assert spread(method.adapted_features(images.pixels, adapted(((0, 3),)))) > plain
+
+
+def test_a_single_class_leaves_the_features_as_they_are() -> None:
+    method = owner()
+    pixels = SCENARIO.test.pixels
+    features = method.adapted_features(pixels, adapted(((2,),)))
+    assert torch.equal(features, method.frozen_features(pixels))
+
+
+def test_weights_can_be_put_away_and_taken_up() -> None:
+    adapters = adapted(((0, 3),))
+    again = load_adapters(owner().vit, 8, adapters_state(adapters))
+    assert same(adapters_state(again), adapters_state(adapters))
+
+
+def test_class_means_by_hand() -> None:
+    features = torch.tensor([[1.0, 0.0], [0.0, 4.0], [3.0, 2.0]])
+    means = class_means(features, torch.tensor([0, 1, 0]))
+    assert means.tolist() == [[2.0, 1.0], [0.0, 4.0]]
+
+
+@pytest.mark.parametrize("name", ["ranpac", "ease", "mos"])
+def test_adapters_need_a_width(name: str) -> None:
+    with pytest.raises(UsageError, match=r"needs bottleneck.* >= 1.*Got"):
+        get_method(name).config(bottleneck=0)

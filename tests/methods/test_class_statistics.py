@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from edgecil.methods.class_statistics import ClassGaussians, ClassMixtures
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def blobs(*centres: tuple[float, float], each: int = 50, spread: float = 0.1) -> torch.Tensor:
+    noise = torch.randn(len(centres), each, 2, generator=generator())
+    return (torch.tensor(centres)[:, None] + spread * noise).flatten(0, 1)
+
+
+def test_one_centroid_is_the_mean_with_the_variance_of_each_feature() -> None:
+    features = torch.randn(40, 3, generator=generator()) * torch.tensor([1.0, 2.0, 5.0])
+    statistics = ClassMixtures(1, 3, "cpu")
+    statistics.add(features, generator())
+    torch.testing.assert_close(statistics.means[0, 0], features.mean(dim=0))
+    torch.testing.assert_close(
+        statistics.variances[0, 0], features.var(dim=0, unbiased=False) + 1e-4
+    )
+    assert statistics.shares.tolist() == [[1.0]]
+
+
+def test_several_centroids_find_separate_blobs() -> None:
+    features = blobs((0.0, 0.0), (10.0, 0.0))
+    statistics = ClassMixtures(2, 2, "cpu")
+    statistics.add(features, generator(1))
+    order = statistics.means[0, :, 0].argsort()
+    expected = torch.stack([features[:50].mean(dim=0), features[50:].mean(dim=0)])
+    torch.testing.assert_close(statistics.means[0, order], expected)
+    assert statistics.shares[0].tolist() == [0.5, 0.5]
+    assert statistics.variances.max() < 0.05
+
+
+def test_drawn_features_have_the_statistics_of_their_class() -> None:
+    statistics = ClassMixtures(3, 2, "cpu")
+    classes = [blobs((0.0, 0.0), (4.0, 1.0), (4.0, 1.0)), blobs((-20.0, 5.0), spread=1.0)]
+    for features in classes:
+        statistics.add(features, generator())
+    for label, features in enumerate(classes):
+        drawn = statistics.sample(torch.full((20_000,), label), generator(1))
+        torch.testing.assert_close(drawn.mean(dim=0), features.mean(dim=0), atol=0.05, rtol=0)
+        torch.testing.assert_close(
+            drawn.var(dim=0), features.var(dim=0, unbiased=False), atol=0.1, rtol=0.05
+        )
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_class_of_fewer_features_than_centroids_has_empty_ones_that_are_never_drawn(
+    count: int,
+) -> None:
+    features = torch.tensor([[5.0, 5.0], [7.0, 7.0]])[:count]
+    statistics = ClassMixtures(4, 2, "cpu")
+    statistics.add(features, generator())
+    assert statistics.shares[0].sum() == 1.0
+    assert int((statistics.shares[0] > 0).sum()) == len(statistics.centroids()) == count
+    drawn = statistics.sample(torch.zeros(100, dtype=torch.int64), generator(1))
+    assert torch.cdist(drawn, features).min(dim=1).values.max() < 0.1
+
+
+def test_equal_features_make_one_centroid() -> None:
+    statistics = ClassMixtures(3, 2, "cpu")
+    statistics.add(torch.ones(6, 2), generator())
+    torch.testing.assert_close(statistics.centroids(), torch.ones(1, 2))
+
+
+def test_a_gaussian_has_the_mean_and_the_covariance_of_its_class() -> None:
+    features = torch.randn(40, 3, generator=generator()) @ torch.randn(3, 3, generator=generator(1))
+    gaussians = ClassGaussians(3, "cpu")
+    gaussians.add(features)
+    torch.testing.assert_close(gaussians.means[0], features.mean(dim=0))
+    covariance = gaussians.roots[0] @ gaussians.roots[0].T
+    torch.testing.assert_close(covariance, features.T.cov() + 1e-4 * torch.eye(3))
+
+
+def test_features_drawn_from_gaussians_have_the_covariance_of_their_class() -> None:
+    gaussians = ClassGaussians(2, "cpu")
+    slanted = torch.tensor([[1.0, 0.9], [0.0, 0.3]])
+    for shift in (0.0, 50.0):
+        gaussians.add(torch.randn(60, 2, generator=generator()) @ slanted + shift)
+    labels = torch.arange(40_000) % 2
+    drawn = gaussians.sample(labels, generator(1))
+    for label in range(2):
+        ours = drawn[labels == label]
+        covariance = gaussians.roots[label] @ gaussians.roots[label].T
+        torch.testing.assert_close(ours.mean(dim=0), gaussians.means[label], atol=0.05, rtol=0)
+        torch.testing.assert_close(ours.T.cov(), covariance, atol=0.05, rtol=0)
+
+
+def test_a_gaussian_of_one_feature_is_narrow() -> None:
+    gaussians = ClassGaussians(2, "cpu")
+    gaussians.add(torch.tensor([[5.0, 7.0]]))
+    torch.testing.assert_close(gaussians.roots[0], 0.01 * torch.eye(2))

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from edgecil.backbones.vit import Sockets
+from edgecil.errors import UsageError
+from edgecil.methods.coda_prompt import (
+    CODAPrompt,
+    CODAPromptConfig,
+    component_weights,
+    distance_from_orthogonal,
+    orthogonal_rows,
+)
+from edgecil.scenario.augment import Pipeline
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(train=6, test=4)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
+KINDS = ("components", "keys", "attention")
+
+
+def trained(tasks: int = 1, **settings: object) -> CODAPrompt:
+    method = build("coda-prompt", DATASET, recipe=BRIEF, settings=settings)
+    assert isinstance(method, CODAPrompt)
+    learn_all(method, SCENARIO, TASKS[:tasks])
+    return method
+
+
+def noise(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_component_weights_one_by_one() -> None:
+    queries, keys, attention = noise(3, 5), noise(2, 4, 5, seed=1), noise(2, 4, 5, seed=2)
+    weights = component_weights(queries, keys, attention)
+    for layer in range(2):
+        for image in range(3):
+            for component in range(4):
+                expected = torch.cosine_similarity(
+                    queries[image] * attention[layer, component], keys[layer, component], dim=0
+                )
+                torch.testing.assert_close(weights[layer, image, component], expected)
+
+
+def test_the_prompt_is_the_weighted_sum_of_components_keys_first_then_values() -> None:
+    method = trained(2, components=3)
+    queries = noise(4, method.vit.feature_size)
+    weights = component_weights(queries, method.stacked("keys"), method.stacked("attention"))
+    components = method.stacked("components")
+    with torch.no_grad():
+        prefixes = method.prefixes(queries)
+    assert list(prefixes) == [0, 1]  # the toy has two blocks, fewer than the published five
+    for layer, (keys, values) in prefixes.items():
+        for image in range(4):
+            prompt = sum(
+                weights[layer, image, component] * components[layer, component]
+                for component in range(6)
+            )
+            torch.testing.assert_close(torch.cat([keys[image], values[image]]), prompt)
+            assert len(keys[image]) == len(values[image]) == 4
+
+
+def test_the_head_sees_the_class_token_of_the_prompted_transformer() -> None:
+    method = trained()
+    pixels = SCENARIO.test.pixels[:3]
+    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    queries = method.frozen_features(pixels)
+    with torch.no_grad():
+        expected = method.vit(images, Sockets(prefixes=method.prefixes(queries)))
+        assert torch.equal(method.features(images, queries), expected)
+        assert not torch.allclose(expected, queries)
+
+
+def test_orthogonality_by_hand() -> None:
+    rows = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [1.0, 1.0]]])
+    # The second layer's B Bᵀ − I is [[3, 2], [2, 1]].
+    assert distance_from_orthogonal(rows).item() == pytest.approx((9 + 4 + 4 + 1) / 4)
+
+
+def test_the_penalty_is_of_components_keys_and_attention() -> None:
+    method = trained(2, components=3)
+    with torch.no_grad():
+        for prompts in method.prompts:
+            for kind in KINDS:
+                prompts[kind].copy_(noise(*prompts[kind].shape, seed=len(kind)))
+    expected = 0.0
+    for kind in KINDS:
+        for rows in method.stacked(kind).detach().flatten(2).double():
+            expected += float(((rows @ rows.T - torch.eye(6)) ** 2).mean())
+    assert method.penalty().item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_penalty_weighs_in_the_loss() -> None:
+    method = trained()
+    pixels, labels = SCENARIO.train.pixels[:4], torch.tensor([0, 1, 0, 1])
+    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    with torch.no_grad():
+        method.prompts[0]["keys"] *= 3.0
+        losses = []
+        for weight in (0.0, 2.0):
+            method.config = replace(method.config, orthogonality=weight)
+            with SCENARIO.task(TASKS[:1], 0) as task:
+                losses.append(method.loss(images, labels, method.frozen_features(pixels), task))
+        torch.testing.assert_close(losses[1] - losses[0], 2.0 * method.penalty())
+
+
+def test_new_components_start_orthogonal_to_the_trained_old_ones() -> None:
+    old = noise(2, 4, 9)  # neither orthogonal nor of unit length, as training leaves them
+    new = orthogonal_rows(3, old, torch.Generator().manual_seed(1))
+    torch.testing.assert_close(new @ old.mT, torch.zeros(2, 3, 4), atol=1e-5, rtol=0)
+    torch.testing.assert_close(new @ new.mT, torch.eye(3).expand(2, 3, 3), atol=1e-5, rtol=0)
+    assert not torch.allclose(new[0], new[1])
+
+
+def test_without_room_for_orthogonality_components_are_random_unit_vectors() -> None:
+    for known in (4, 5, 8):
+        new = orthogonal_rows(3, noise(1, known, 5), torch.Generator().manual_seed(1))
+        assert new.shape == (1, 3, 5)
+        torch.testing.assert_close(new.norm(dim=2), torch.ones(1, 3))
+
+
+def test_each_task_adds_components_and_trains_only_its_own() -> None:
+    method = trained(1, components=3)
+    first = method.state()["prompts"]
+    learn(method, SCENARIO, TASKS[:2])
+    second = method.state()["prompts"]
+    assert [len(first), len(second)] == [1, 2]
+    assert same(second[0], first[0])
+    assert {kind: tuple(value.shape) for kind, value in second[1].items()} == {
+        "components": (2, 3, 8, 64),
+        "keys": (2, 3, 64),
+        "attention": (2, 3, 64),
+    }
+    trainable = [[value.requires_grad for value in prompts.values()] for prompts in method.prompts]
+    assert trainable == [[False] * 3, [True] * 3]
+
+
+@pytest.mark.parametrize("settings", [{"length": 3}, {"components": 0}, {"layers": 0}])
+def test_impossible_prompts_are_refused(settings: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match=r"^CODA-Prompt needs components >= 1.*even length"):
+        CODAPromptConfig(**settings)

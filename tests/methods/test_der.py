@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from edgecil.backbones import GrowingLinear
+from edgecil.methods import Recipe
+from edgecil.methods.der import DER
+from edgecil.methods.expansion import balance_head
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, accuracy, build, learn, learn_all, toy_dataset
+
+DATASET = toy_dataset(contrast=60)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1)  # for what does not depend on learning well
+
+
+def der(recipe: Recipe = QUICK, **settings: object) -> DER:
+    method = build("der", DATASET, recipe=recipe, settings=settings)
+    assert isinstance(method, DER)
+    return method
+
+
+def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
+    method = der(BRIEF, auxiliary=0.5)
+    learn(method, SCENARIO, TASKS[:1])
+    images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0, 1, 2, 3, 3])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.grow(task)
+        found = method.loss(images, labels, task)
+    features = method.network.backbone(images)
+    own = method.network.auxiliary(method.network.backbone.newest(images)).log_softmax(dim=1)
+    chosen = method.network.head(features).log_softmax(dim=1)[torch.arange(5), labels]
+    new_or_old = own[torch.arange(5), torch.tensor([0, 0, 1, 2, 2])]
+    assert found.item() == pytest.approx(-(chosen.mean() + 0.5 * new_or_old.mean()).item())
+
+
+def test_a_first_task_is_plain_training() -> None:
+    method = der()
+    images = torch.randn(4, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0, 1, 1, 0])
+    with SCENARIO.task(TASKS[:1], 0) as task:
+        method.grow(task)
+        found = method.loss(images, labels, task)
+    expected = torch.nn.functional.cross_entropy(method.network(images), labels)
+    assert found.item() == pytest.approx(expected.item())
+
+
+def test_balancing_teaches_the_head_all_classes_and_moves_nothing_else() -> None:
+    method = der(memory={"per_class": 4})
+    learn_all(method, SCENARIO, TASKS[:2])
+    backbone = method.network.backbone.state_dict()
+    before = {name: value.clone() for name, value in backbone.items()}
+    fresh = GrowingLinear.of(method.network.head.feature_size, 4, torch.Generator().manual_seed(0))
+    method.network.head = fresh
+    chance = [accuracy(method, SCENARIO, task) for task in TASKS[:2]]
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        balance_head(method.network, method.memory, QUICK.lasting(5), task, method.setting)
+    reached = [accuracy(method, SCENARIO, task) for task in TASKS[:2]]
+    assert min(reached) >= 0.5 > min(chance)
+    assert all(torch.equal(value, before[name]) for name, value in backbone.items())
+
+
+def test_replay_and_expansion_keep_old_classes_alive() -> None:
+    expanding, forgetting = der(), build("finetune", DATASET)
+    for method in (expanding, forgetting):
+        learn_all(method, SCENARIO, TASKS)
+    old = TASKS[0] + TASKS[1]
+    assert accuracy(expanding, SCENARIO, old) >= accuracy(forgetting, SCENARIO, old) + 0.2

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from edgecil.methods import ease as ease_module
+from edgecil.methods.adapters import adapt, adapters_state
+from edgecil.methods.ease import EASE, complete_prototypes
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, Tasks, build, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(train=6, test=4)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
+
+
+def trained(tasks: Tasks = TASKS, shared: Path | None = None, **settings: object) -> EASE:
+    method = build("ease", DATASET, recipe=BRIEF, settings=settings, shared=shared)
+    assert isinstance(method, EASE)
+    learn_all(method, SCENARIO, tasks)
+    return method
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
+
+
+def complete_by_brute_force(prototypes: list[np.ndarray]) -> list[list[np.ndarray]]:
+    """Class by class: seen in a subspace, or put together from the classes that were."""
+    task_of = [task for task, known in enumerate(prototypes) for _ in range(known.shape[1])]
+    place = [row for known in prototypes for row in range(known.shape[1])]
+    rows = []
+    for subspace in range(len(prototypes)):
+        row = []
+        for task, index in zip(task_of, place, strict=True):
+            if task >= subspace:
+                row.append(prototypes[task][subspace, index])
+                continue
+            own = prototypes[task][task, index]
+            weights, values = [], []
+            for other, where in zip(task_of, place, strict=True):
+                if other >= subspace:
+                    cosine = unit(own) @ unit(prototypes[other][task, where])
+                    weights.append(np.exp(cosine))
+                    values.append(prototypes[other][subspace, where])
+            row.append(sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights))
+        rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (1, 3, 2), (4,), (3, 1, 1, 2)])
+def test_completed_prototypes_by_brute_force(sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    prototypes = [rng.normal(size=(task + 1, size, 5)) for task, size in enumerate(sizes)]
+    complete = complete_prototypes([torch.from_numpy(known) for known in prototypes])
+    np.testing.assert_allclose(complete.numpy(), complete_by_brute_force(prototypes), rtol=1e-10)
+
+
+def test_completed_prototypes_lie_in_the_subspace_that_they_are_for() -> None:
+    """Here a subspace has a coordinate of its own."""
+    prototypes = [
+        torch.stack([torch.eye(3)[subspace].expand(2, 3) for subspace in range(task + 1)])
+        for task in range(3)
+    ]
+    complete = complete_prototypes(prototypes)
+    assert complete.shape == (3, 6, 3)
+    for subspace in range(3):
+        torch.testing.assert_close(complete[subspace], torch.eye(3)[subspace].expand(6, 3))
+
+
+def test_adapters_depend_on_their_own_task_alone() -> None:
+    early, late = trained((TASKS[1],)), trained((TASKS[0], TASKS[1]))
+    assert same(adapters_state(early.adapters[0]), adapters_state(late.adapters[1]))
+    assert not same(adapters_state(late.adapters[0]), adapters_state(late.adapters[1]))
+
+
+def test_later_tasks_leave_earlier_adapters_and_prototypes_alone() -> None:
+    one, three = trained(TASKS[:1]), trained(TASKS)
+    assert same(adapters_state(one.adapters[0]), adapters_state(three.adapters[0]))
+    assert torch.equal(one.prototypes[0], three.prototypes[0])
+    assert not any(value.requires_grad for value in three.adapters[-1].parameters())
+
+
+def test_sequences_share_the_adapters_of_a_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainings = []
+
+    def counting(*args: object) -> torch.nn.ModuleList:
+        trainings.append(args)
+        return adapt(*args)
+
+    monkeypatch.setattr(ease_module, "adapt", counting)
+    trained(TASKS, tmp_path)
+    trained(TASKS[::-1], tmp_path)
+    assert len(trainings) == len(TASKS)
+
+
+def test_prototypes_are_class_means_in_each_subspace() -> None:
+    method = trained(TASKS[:2])
+    for label, class_ in enumerate(TASKS[1]):
+        pixels = SCENARIO.train.only((class_,)).pixels
+        for subspace, adapters in enumerate(method.adapters):
+            mean = method.adapted_features(pixels, adapters).mean(dim=0)
+            torch.testing.assert_close(method.prototypes[1][subspace, label], mean)
+
+
+def test_the_reweighted_ensemble_by_hand() -> None:
+    method = trained(others=0.4)
+    pixels = SCENARIO.test.pixels
+    complete = complete_by_brute_force([known.numpy() for known in method.prototypes])
+    features = [method.adapted_features(pixels, one).numpy() for one in method.adapters]
+    expected = []
+    for image in range(len(pixels)):
+        logits = [
+            sum(
+                (1.0 if subspace == label // 2 else 0.4 / 2)
+                * (unit(features[subspace][image]) @ unit(complete[subspace][label]))
+                for subspace in range(3)
+            )
+            for label in range(6)
+        ]
+        expected.append(int(np.argmax(logits)))
+    assert method.read(pixels)["head"].tolist() == expected

@@ -1,0 +1,115 @@
+"""What DER, MEMO, FOSTER and TagFex share: extractors side by side, all but the newest frozen."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import pytest
+import torch
+from torch import nn
+
+from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def extractor() -> nn.Module:
+    """Batch norm and a linear map: vectors (n, 3) to features (n, 2)."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2))
+
+
+def network(*classes: int) -> ExpandingNetwork:
+    made = ExpandingNetwork(ExpandingBackbone(nn.Identity(), extractor(), 2))
+    for count in classes:
+        made.grow(count, seeded(count))
+    return made
+
+
+def test_an_extractor_comes_with_every_group_of_classes_but_the_first() -> None:
+    for classes in ((2,), (2, 1), (2, 1, 3)):
+        made = network(*classes)
+        assert len(made.backbone.extractors) == len(classes)
+        assert made.backbone.feature_size == made.head.feature_size == 2 * len(classes)
+        assert made(torch.rand(4, 3)).shape == (4, sum(classes))
+        assert made.auxiliary.classes == (0 if len(classes) == 1 else 1 + classes[-1])
+
+
+def test_a_new_extractor_starts_as_a_copy_and_is_not_tied() -> None:
+    made = network(2, 1)
+    old, new = made.backbone.extractors
+    assert all(torch.equal(a, b) for a, b in zip(old.parameters(), new.parameters(), strict=True))
+    with torch.no_grad():
+        new[1].weight += 1.0
+    assert not torch.equal(old[1].weight, new[1].weight)
+
+
+def test_only_the_newest_extractor_learns_and_no_gradient_reaches_the_others() -> None:
+    made = network(2, 1, 1).train()
+    features = made.backbone(torch.rand(6, 3, generator=seeded()))
+    sum(made.losses(features, torch.tensor([0, 1, 2, 3, 3, 3]), 3)).backward()
+    for past in made.backbone.extractors[:-1]:
+        assert not past.training
+        assert all(not value.requires_grad and value.grad is None for value in past.parameters())
+    trained = [made.backbone.newest, made.head, made.auxiliary]
+    assert all(value.grad.abs().sum() > 0 for part in trained for value in part.parameters())
+
+
+def test_training_moves_no_batch_statistics_of_the_frozen() -> None:
+    made = network(2, 1).train()
+    before = [extractor[0].running_mean.clone() for extractor in made.backbone.extractors]
+    made(torch.rand(6, 3, generator=seeded()) + 5.0)
+    after = [extractor[0].running_mean for extractor in made.backbone.extractors]
+    assert torch.equal(before[0], after[0])
+    assert not torch.equal(before[1], after[1])
+
+
+def test_the_shared_part_learns_through_frozen_extractors() -> None:
+    shared = nn.Linear(3, 3)
+    made = ExpandingNetwork(ExpandingBackbone(shared, extractor(), 2))
+    for count in (2, 1):
+        made.grow(count, seeded())
+    made.train()
+    features = made.backbone(torch.rand(6, 3, generator=seeded()))
+    features[:, :2].sum().backward()
+    assert shared.weight.grad is not None
+
+
+def test_both_losses_by_hand() -> None:
+    """Head: logits (0, 0, ln 2); auxiliary head: (0, ln 3) for old and the one new class."""
+    made = network(2, 1)
+    with torch.no_grad():
+        for head, rows in (
+            (made.head, [[0.0] * 4, [0.0] * 4, [0.0, 0.0, 0.0, 1.0]]),
+            (made.auxiliary, [[0.0, 0.0], [1.0, 0.0]]),
+        ):
+            head.weight[:] = torch.tensor(rows)
+            head.bias[:] = 0.0
+    features = torch.tensor([[7.0, 7.0, log(3.0), log(2.0)]] * 2)
+    value, auxiliary = made.losses(features, torch.tensor([0, 2]), 2)
+    assert value.item() == pytest.approx(-(log(1 / 4) + log(2 / 4)) / 2)
+    assert auxiliary.item() == pytest.approx(-(log(1 / 4) + log(3 / 4)) / 2)
+    assert exp(-auxiliary.item()) != pytest.approx(1.0)
+
+
+def test_without_old_classes_there_is_nothing_auxiliary() -> None:
+    made = network(2)
+    _, auxiliary = made.losses(torch.rand(3, 2), torch.tensor([0, 1, 1]), 0)
+    assert auxiliary.item() == 0.0
+
+
+@pytest.mark.parametrize("classes", [(2,), (2, 1), (1, 2, 3)])
+def test_a_state_of_any_size_loads_into_a_fresh_network(classes: tuple[int, ...]) -> None:
+    grown = network(*classes)
+    with torch.no_grad():
+        for parameter in grown.parameters():
+            parameter.normal_(generator=seeded(3))
+    fresh = network()
+    fresh.load_state_dict(grown.state_dict())
+    vectors = torch.rand(4, 3, generator=seeded())
+    assert torch.equal(fresh.eval()(vectors), grown.eval()(vectors))
+    frozen = [not value.requires_grad for value in grown.parameters()]
+    assert [not value.requires_grad for value in fresh.parameters()] == frozen

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from edgecil.methods import Recipe
+from edgecil.methods.foster import FOSTER, effective_weights
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, toy_dataset
+
+DATASET = toy_dataset(contrast=60)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1)
+
+
+def foster(tasks: Tasks = (), *, recipe: Recipe = BRIEF, **settings: object) -> FOSTER:
+    method = build("foster", DATASET, recipe=recipe, settings=settings)
+    assert isinstance(method, FOSTER)
+    learn_all(method, SCENARIO, tasks)
+    return method
+
+
+def probabilities(logits: torch.Tensor, temperature: float = 1.0) -> np.ndarray:
+    scaled = np.exp(logits.detach().double().numpy() / temperature)
+    return scaled / scaled.sum(axis=1, keepdims=True)
+
+
+def images(count: int) -> torch.Tensor:
+    return torch.randn(count, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+
+
+def test_the_compressed_network_has_one_backbone_whatever_came_before() -> None:
+    method, sizes = foster(), []
+    for end in range(1, len(TASKS) + 1):
+        learn(method, SCENARIO, TASKS[:end])
+        backbone = method.network.backbone
+        assert len(backbone.extractors) == 1
+        assert all(value.requires_grad for value in method.network.parameters())
+        rows = 2 * end * (backbone.feature_size + 1)
+        sizes.append(sum(value.numel() for value in method.network.parameters()) - rows)
+    assert sizes == [sum(value.numel() for value in backbone.parameters())] * 3
+
+
+def test_class_weights_by_hand() -> None:
+    """With β = 1/2, one image counts as 1 and two as 3/2: weights 1 and 2/3, or 6/5 and 4/5."""
+    assert effective_weights(torch.tensor([1, 2]), 0.5).tolist() == pytest.approx([1.2, 0.8])
+    assert effective_weights(torch.tensor([3, 500]), 0.0).tolist() == [1.0, 1.0]
+
+
+def test_class_weights_count_what_is_trained_on_as_if_old_classes_had_twenty_images() -> None:
+    method = foster(TASKS[:1], memory={"per_class": 3})
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        found = method.class_weights(task, 0.96)
+    assert torch.equal(found, effective_weights(torch.tensor([20, 20, 80, 80]), 0.96))
+    assert found[0] > found[2]
+
+
+def test_the_boosting_loss_by_hand() -> None:
+    method = foster(TASKS[:1], distillation=0.5, memory={"per_class": 3})
+    before = copy.deepcopy(method.network)
+    batch, labels = images(5), torch.tensor([0, 1, 2, 3, 3])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.begin(task)
+        method.grow(task)
+        found = method.loss(batch, labels, task)
+    features = method.network.backbone(batch)
+    logits = method.network.head(features)
+    weights = effective_weights(torch.tensor([20, 20, 80, 80]), 0.96)
+    rows, chosen = np.arange(5), labels.numpy()
+    aligned = -np.log(probabilities(logits / weights)[rows, chosen]).mean()
+    own = method.network.auxiliary(features[:, before.head.feature_size :])
+    enhancement = -np.log(probabilities(own)[rows, chosen]).mean()
+    wanted, given = probabilities(before(batch), 2.0), probabilities(logits[:, :2], 2.0)
+    kept = -(wanted * np.log(given)).sum(axis=1).mean()
+    assert found.item() == pytest.approx(aligned + enhancement + 0.5 * kept, rel=1e-5)
+
+
+def test_boosting_leaves_the_old_extractor_alone() -> None:
+    method = foster(TASKS[:1])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.begin(task)
+        method.grow(task)
+        method.network.train()
+        method.loss(images(8), torch.arange(8) % 4, task).backward()
+        old, new = method.network.backbone.extractors
+    assert all(not value.requires_grad and value.grad is None for value in old.parameters())
+    assert all(value.grad is not None for value in new.parameters())
+    assert all(value.grad is None for value in method.old.parameters())
+
+
+def test_the_student_learns_what_the_boosted_network_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compressing makes the student's outputs agree with the teacher's far more than before."""
+    method, teachers, students = foster(TASKS[:1], recipe=QUICK), [], []
+    plain = FOSTER.train
+
+    def watch(self: FOSTER, network: torch.nn.Module, *rest: object, **options: object) -> None:
+        if options.get("stage") == "compress":
+            teachers.append(self.network)
+            students.append(copy.deepcopy(network))
+        plain(self, network, *rest, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FOSTER, "train", watch)
+    learn(method, SCENARIO, TASKS[:2])
+    assert len(teachers[0].backbone.extractors) == 2
+    batch = images(40)
+
+    def distance(student: torch.nn.Module) -> float:
+        return float(
+            np.abs(probabilities(student.eval()(batch)) - probabilities(teachers[0](batch))).mean()
+        )
+
+    assert distance(method.network) < 0.7 * distance(students[0])
+
+
+def test_compression_lasts_its_share_without_weight_decay(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipes = []
+    monkeypatch.setattr(
+        "edgecil.methods.network.fit", lambda *args, stage, **_: recipes.append((stage, args[3]))
+    )
+    method = foster(TASKS[:2], recipe=QUICK, compression=0.5)
+    assert [stage for stage, _ in recipes] == ["learn", "learn", "compress"]
+    assert recipes[1][1] == method.recipe == QUICK
+    assert (recipes[2][1].epochs, recipes[2][1].weight_decay) == (3, 0.0)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from edgecil.backbones.vit import Sockets
+from edgecil.errors import UsageError
+from edgecil.methods.class_statistics import align
+from edgecil.methods.hide_prompt import HiDePrompt, HiDePromptConfig, apartness
+from edgecil.methods.training import in_batches
+from edgecil.scenario.augment import Pipeline
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(train=6, test=4)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
+
+
+def trained(tasks: int = 1, **settings: object) -> HiDePrompt:
+    brief = {"alignment": {"epochs": 1}, **settings}
+    method = build("hide-prompt", DATASET, recipe=BRIEF, settings=brief)
+    assert isinstance(method, HiDePrompt)
+    learn_all(method, SCENARIO, TASKS[:tasks])
+    return method
+
+
+def prefixes(method: HiDePrompt) -> list[torch.Tensor]:
+    return [prompts["prefixes"].detach().clone() for prompts in method.prompts]
+
+
+def test_each_task_trains_a_prompt_of_its_own() -> None:
+    method = trained()
+    (first,) = prefixes(method)
+    assert first.shape == (2, 2, 5, 64)  # the toy has two blocks, fewer than the published five
+    learn(method, SCENARIO, TASKS[:2])
+    kept, second = prefixes(method)
+    assert torch.equal(kept, first)
+    assert not torch.equal(second, first)
+    assert [prompts["prefixes"].requires_grad for prompts in method.prompts] == [False, True]
+
+
+def test_a_new_prompt_starts_from_the_last_one() -> None:
+    method = trained(2)
+    with SCENARIO.task(TASKS, 0) as task:
+        method.grow(task)
+    *_, last, new = prefixes(method)
+    assert torch.equal(new, last)
+
+
+def test_a_new_prompt_takes_a_share_of_the_mean_of_the_earlier_ones() -> None:
+    method = trained(3)
+    one, two, three = prefixes(method)
+    torch.testing.assert_close(method.ensembled(), 0.99 * three + 0.01 * (one + two) / 2)
+
+
+def test_the_share_is_part_of_the_prompt_once_its_task_is_over() -> None:
+    """With nothing but earlier prompts in it, the second prompt is the first."""
+    method = trained(2, ensemble=1.0)
+    one, two = prefixes(method)
+    assert torch.equal(one, two)
+
+
+def test_apartness_by_hand() -> None:
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    products = torch.tensor([[1.0, 0.0, 1.0], [0.0, 4.0, 2.0], [1.0, 2.0, 2.0]]) / 0.8
+    shares = products.exp() / products.exp().sum(dim=1, keepdim=True)
+    torch.testing.assert_close(apartness(vectors, 0.8), -shares.diag().log().mean())
+
+
+def test_the_loss_keeps_new_features_apart_from_old_centroids() -> None:
+    method = trained(2)
+    pixels, labels = SCENARIO.train.pixels[:4], torch.tensor([2, 3, 2, 3])
+    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    features = method.prompted(images, method.ensembled())
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        loss = method.loss(images, labels, method.frozen_features(pixels), task)
+    entropy = torch.nn.functional.cross_entropy(method.head(features)[:, 2:], labels - 2)
+    everything = torch.cat([method.instructed.centroids(), features])
+    torch.testing.assert_close(loss, entropy + 0.1 * apartness(everything, 0.8))
+
+
+def test_statistics_are_of_features_without_and_with_the_prompt_of_the_own_task() -> None:
+    method = trained(2, centroids=1)
+    for label, class_ in enumerate(method.seen):
+        pixels = SCENARIO.train.only((class_,)).pixels
+        torch.testing.assert_close(
+            method.plain.means[label, 0], method.frozen_features(pixels).mean(dim=0)
+        )
+        own = method.prompts[label // 2]["prefixes"].detach()
+        sockets = Sockets(prefixes=dict(enumerate((keys, values) for keys, values in own)))
+        features = in_batches(lambda part: method.vit(part, sockets), pixels, method.setting)  # noqa: B023
+        torch.testing.assert_close(method.instructed.means[label, 0], features.mean(dim=0))
+
+
+def test_an_image_gets_the_prompt_of_the_task_of_its_likeliest_class() -> None:
+    method = trained(3)
+    pixels = SCENARIO.test.pixels[:6]
+    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    queries = method.frozen_features(pixels)
+    with torch.no_grad():
+        for class_, task in ((0, 0), (3, 1), (5, 2)):
+            method.inference.head.weight.zero_()
+            method.inference.head.bias.copy_(torch.nn.functional.one_hot(torch.tensor(class_), 6))
+            expected = method.prompted(images, method.prompts[task]["prefixes"])
+            torch.testing.assert_close(method.features(images, queries), expected)
+
+
+def test_alignment_recovers_what_the_statistics_tell_apart() -> None:
+    """A head of zeros, trained on drawn features alone, finds the classes of real ones."""
+    method = trained(3, alignment={"epochs": 30})
+    with torch.no_grad():
+        method.head.weight.zero_()
+        method.head.bias.zero_()
+    with SCENARIO.task(TASKS, 0) as task:
+        align(method.head, method.instructed, method.config.alignment, task, stage="again")
+    correct = 0
+    for label, class_ in enumerate(method.seen):
+        pixels = SCENARIO.test.only((class_,)).pixels
+        own = method.prompts[label // 2]["prefixes"].detach()
+        features = in_batches(lambda part: method.prompted(part, own), pixels, method.setting)  # noqa: B023
+        correct += int((method.head(features).argmax(dim=1) == label).sum())
+    assert correct >= 0.8 * len(SCENARIO.test.pixels)
+
+
+def test_the_transformer_never_changes() -> None:
+    method = trained()
+    frozen = {name: value.clone() for name, value in method.vit.state_dict().items()}
+    learn(method, SCENARIO, TASKS[:2])
+    assert same(dict(method.vit.state_dict()), frozen)
+
+
+@pytest.mark.parametrize("settings", [{"centroids": 0}, {"temperature": 0.0}, {"ensemble": 1.5}])
+def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match=r"^HiDe-Prompt needs length.*ensemble in \[0, 1\]\. Got"):
+        HiDePromptConfig(**settings)

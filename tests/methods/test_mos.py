@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import softmax
+from torch import nn
+
+from edgecil.errors import UsageError
+from edgecil.methods.adapters import Adapter, adapters_state
+from edgecil.methods.mos import MOS, merge
+from edgecil.methods.recipe import Recipe
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(train=6, test=4)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
+STILL = replace(BRIEF, learning_rate=1e-30)
+
+
+def trained(tasks: Tasks = TASKS, recipe: Recipe = BRIEF, **settings: object) -> MOS:
+    settings = {"alignment": {"epochs": 2}, **settings}
+    method = build("mos", DATASET, recipe=recipe, settings=settings)
+    assert isinstance(method, MOS)
+    learn_all(method, SCENARIO, tasks)
+    return method
+
+
+def constant(value: float) -> nn.ModuleList:
+    adapters = nn.ModuleList(Adapter(3, 2) for _ in range(2))
+    for parameter in adapters.parameters():
+        nn.init.constant_(parameter, value)
+    return adapters
+
+
+def test_merging_by_hand() -> None:
+    """0.9 · 10 + 0.1 · (1 + 3 + 8) / 3"""
+    adapters = constant(10.0)
+    merge(adapters, [constant(1.0), constant(3.0), constant(8.0)], 0.1)
+    for parameter in adapters.parameters():
+        torch.testing.assert_close(parameter, torch.full_like(parameter, 9.4))
+
+
+def test_the_first_adapters_have_nothing_to_be_merged_with() -> None:
+    adapters = constant(10.0)
+    merge(adapters, [], 0.1)
+    assert all(bool((parameter == 10.0).all()) for parameter in adapters.parameters())
+
+
+def test_new_adapters_begin_as_the_last_ones() -> None:
+    method = trained(TASKS[:2], merging=0.0)
+    method.recipe = STILL
+    learn(method, SCENARIO, TASKS)
+    first, second, third = (adapters_state(adapters) for adapters in method.adapters)
+    torch.testing.assert_close(third, second)
+    assert not torch.allclose(third["0.down.weight"], first["0.down.weight"])
+
+
+def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
+    """Without learning they move from the last ones towards the mean, step by step."""
+    method = trained(TASKS[:2])
+    method.recipe = replace(STILL, batch_size=4)  # three batches of the twelve images
+    learn(method, SCENARIO, TASKS)
+    first, second, third = (adapters_state(adapters) for adapters in method.adapters)
+    for name, reached in third.items():
+        mean = (first[name] + second[name]) / 2
+        expected = mean + 0.9 ** (3 + 1) * (second[name] - mean)
+        torch.testing.assert_close(reached, expected)
+
+
+def test_only_the_newest_adapters_and_the_head_learn() -> None:
+    method = trained(TASKS[:1])
+    weights = {name: value.clone() for name, value in method.vit.state_dict().items()}
+    before = adapters_state(method.adapters[0])
+    learn(method, SCENARIO, TASKS[:2])
+    assert same(adapters_state(method.adapters[0]), before)
+    assert same(dict(method.vit.state_dict()), weights)
+    assert not any(value.requires_grad for value in method.adapters[1].parameters())
+
+
+def test_aligning_trains_the_head_for_old_classes_too() -> None:
+    method = trained(TASKS[:1])
+    old = method.head.weight.detach().clone()
+    learn(method, SCENARIO, TASKS[:2])
+    assert not torch.allclose(method.head.weight[:2], old)
+
+
+def test_what_is_kept_of_the_classes() -> None:
+    """Prototypes are seen through the first adapters, Gaussians through the task's own."""
+    method = trained(TASKS[:2])
+    for label, class_ in enumerate(method.seen):
+        pixels = SCENARIO.train.only((class_,)).pixels
+        first = method.adapted_features(pixels, method.adapters[0])
+        own = method.adapted_features(pixels, method.adapters[label // 2])
+        torch.testing.assert_close(method.prototypes[label], first.mean(dim=0))
+        torch.testing.assert_close(method.gaussians.means[label], own.mean(dim=0))
+
+
+def refine_by_hand(first: np.ndarray, logits: np.ndarray, often: int) -> np.ndarray:
+    """Logits (classes,) of one image, two classes to a task; (classes,) and (tasks, classes)."""
+    task = int(first.argmax()) // 2
+    for _ in range(often):
+        refined = logits[task]
+        if int(refined.argmax()) // 2 == task:
+            break
+        task = int(refined.argmax()) // 2
+    return refined
+
+
+@pytest.mark.parametrize("often", [1, 2, 4])
+def test_adapters_are_chosen_anew_until_they_stay_the_same(often: int) -> None:
+    method = trained(refinements=often)
+    rng = np.random.default_rng(0)
+    first, logits = rng.normal(size=(50, 6)), rng.normal(size=(3, 50, 6))
+    refined = method.refine(torch.from_numpy(first), torch.from_numpy(logits)).numpy()
+    for image in range(50):
+        expected = refine_by_hand(first[image], logits[:, image], often)
+        assert refined[image].tolist() == expected.tolist()
+
+
+def test_the_two_stages_by_hand() -> None:
+    method = trained()
+    pixels = SCENARIO.test.pixels
+    features = [method.adapted_features(pixels, one) for one in method.adapters]
+    first = torch.cosine_similarity(features[0][:, None], method.prototypes[None], dim=2).numpy()
+    with torch.no_grad():
+        logits = torch.stack([method.head(one) for one in features]).numpy()
+    expected = []
+    for image in range(len(pixels)):
+        refined = refine_by_hand(first[image], logits[:, image], 4)
+        expected.append(int((softmax(refined) + softmax(3 * first[image])).argmax()))
+    assert method.read(pixels)["head"].tolist() == expected
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"MOS needs .* merging in \[0, 1\].*Got .* 1\.5"):
+        trained((), merging=1.5)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from edgecil.errors import EdgecilError
+from edgecil.methods.pieces import piece
+from edgecil.scenario.task import PastDataError, Scenario, Task
+from tests.toys import toy_dataset, toy_setting
+
+DATASET = toy_dataset(train=3)
+SCENARIO = Scenario(DATASET)
+SETTING = toy_setting(DATASET)
+
+
+class Learner:
+    """Makes a piece of what it is shown, and counts how often."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, task: Task) -> dict[str, Any]:
+        self.times += 1
+        noise = torch.rand(2, generator=task.generator("noise"))
+        return {"labels": task.labels, "seen": list(task.seen), "noise": noise}
+
+
+def make(tasks: tuple[tuple[int, ...], ...], learner: Learner, shared: Path | None) -> dict:
+    setting = replace(SETTING, shared=None if shared is None else str(shared))
+    with SCENARIO.task(tasks, 0) as task:
+        return piece("toy", task, setting, learner)
+
+
+def test_it_is_shown_the_task_as_if_it_were_the_first() -> None:
+    made = make(((0, 1), (2, 3), (4, 5)), Learner(), None)
+    assert made["seen"] == [4, 5]
+    assert made["labels"].unique().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("sharing", [False, True])
+def test_it_is_the_same_whatever_came_before(sharing: bool, tmp_path: Path) -> None:
+    learner, place = Learner(), tmp_path if sharing else None
+    early = make(((4, 5),), learner, place)
+    late = make(((0, 1), (2, 3), (4, 5)), learner, place)
+    other = make(((4, 3),), learner, place)
+    assert torch.equal(early["noise"], late["noise"])
+    assert not torch.equal(early["noise"], other["noise"])
+    assert learner.times == (2 if sharing else 3)
+
+
+def test_shared_or_not_makes_no_difference(tmp_path: Path) -> None:
+    shared = make(((0, 1), (2, 3)), Learner(), tmp_path)
+    alone = make(((0, 1), (2, 3)), Learner(), None)
+    assert torch.equal(shared["noise"], alone["noise"])
+
+
+def test_two_that_need_it_at_once_make_it_once(tmp_path: Path) -> None:
+    learner = Learner()
+    threads = [
+        threading.Thread(target=make, args=(((first, 1), (4, 5)), learner, tmp_path))
+        for first in (0, 2, 3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert learner.times == 1
+
+
+def test_a_damaged_piece_is_named_and_removed(tmp_path: Path) -> None:
+    learner = Learner()
+    make(((4, 5),), learner, tmp_path)
+    (file,) = (tmp_path / "pieces").glob("*.pt")
+    file.write_bytes(b"not a piece")
+    with pytest.raises(EdgecilError, match=r"damaged and has been removed; run the same"):
+        make(((4, 5),), learner, tmp_path)
+    make(((4, 5),), learner, tmp_path)
+    assert learner.times == 2
+
+
+def test_a_task_alone_ends_with_the_task() -> None:
+    with SCENARIO.task(((0, 1), (2, 3)), 0) as task:
+        alone = task.alone()
+        assert torch.equal(alone.pixels, task.pixels)
+    with pytest.raises(PastDataError):
+        _ = alone.pixels

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from edgecil.methods import adapters as adapters_module
+from edgecil.methods.adapters import adapters_state
+from edgecil.methods.ranpac import RIDGES, RanPAC, held_out_errors
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(test=4)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
+SIZE = 50
+
+
+def ranpac(seed: int = 0) -> RanPAC:
+    method = build("ranpac", DATASET, recipe=BRIEF, settings={"projection": SIZE}, seed=seed)
+    assert isinstance(method, RanPAC)
+    return method
+
+
+def trained(tasks: Tasks = TASKS) -> RanPAC:
+    method = ranpac()
+    learn_all(method, SCENARIO, tasks)
+    return method
+
+
+def ridge_by_brute_force(features: np.ndarray, targets: np.ndarray, ridge: float) -> np.ndarray:
+    """Least squares with the penalty as further rows."""
+    penalty = np.sqrt(ridge) * np.eye(features.shape[1])
+    zeros = np.zeros((features.shape[1], targets.shape[1]))
+    stacked = np.concatenate([features, penalty]), np.concatenate([targets, zeros])
+    return np.linalg.lstsq(*stacked, rcond=None)[0]
+
+
+def test_only_the_first_task_trains_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = ranpac()
+    learn(method, SCENARIO, TASKS[:1])
+    adapted = adapters_state(method.adapters)
+    assert any(bool(value.any()) for name, value in adapted.items() if "up.weight" in name)
+    monkeypatch.setattr(adapters_module, "fit", None)
+    learn(method, SCENARIO, TASKS[:2])
+    assert same(adapters_state(method.adapters), adapted)
+
+
+def test_it_is_the_ridge_regression_on_the_images_of_all_tasks() -> None:
+    method = trained()
+    images = SCENARIO.train
+    projected = method.project(images.pixels).numpy()
+    targets = np.eye(len(method.seen))[[method.seen.index(int(label)) for label in images.labels]]
+    expected = ridge_by_brute_force(projected, targets, method.ridge)
+    np.testing.assert_allclose(method.weights().numpy(), expected, rtol=1e-6, atol=1e-9)
+    values = method.project(SCENARIO.test.pixels).numpy() @ expected
+    assert method.read(SCENARIO.test.pixels)["head"].tolist() == values.argmax(axis=1).tolist()
+
+
+def test_the_order_after_the_first_task_does_not_matter() -> None:
+    first, second, third = TASKS
+    one, other = trained((first, second, third)), trained((first, third, second))
+    torch.testing.assert_close(one.gram, other.gram, rtol=1e-12, atol=1e-9)
+    assert one.ridge == other.ridge
+    moved = [other.seen.index(class_) for class_ in one.seen]
+    torch.testing.assert_close(one.weights(), other.weights()[:, moved], rtol=1e-8, atol=1e-10)
+    pixels = SCENARIO.test.pixels
+    assert torch.equal(one.predict(pixels), other.predict(pixels))
+
+
+def test_the_first_task_does_matter() -> None:
+    first, second, third = TASKS
+    one, other = trained((first, second, third)), trained((second, first, third))
+    assert not torch.allclose(one.gram, other.gram, rtol=1e-3)
+
+
+def test_errors_on_held_out_images_by_brute_force() -> None:
+    rng = np.random.default_rng(0)
+    features, targets = rng.normal(size=(40, 12)), np.eye(3)[rng.integers(3, size=40)]
+    order = torch.randperm(40, generator=torch.Generator().manual_seed(5)).numpy()
+    fitted, held_out = order[:32], order[32:]
+    expected = []
+    for ridge in RIDGES:
+        weights = ridge_by_brute_force(features[fitted], targets[fitted], ridge)
+        expected.append(((features[held_out] @ weights - targets[held_out]) ** 2).sum())
+    given = torch.from_numpy(features), torch.from_numpy(targets)
+    errors = held_out_errors(*given, torch.Generator().manual_seed(5))
+    np.testing.assert_allclose(errors.numpy(), expected, rtol=1e-7)
+
+
+def test_the_penalty_is_the_best_over_the_held_out_images_of_all_tasks() -> None:
+    method, total = ranpac(), torch.zeros(len(RIDGES), dtype=torch.float64)
+    for end in range(1, len(TASKS) + 1):
+        before = method.errors
+        learn(method, SCENARIO, TASKS[:end])
+        total += method.errors - before
+        assert method.ridge == RIDGES[int(total.argmin())]
+    assert RIDGES[0] == 1e-8
+    assert RIDGES[-1] == 1e8
+
+
+def test_a_single_image_favours_no_penalty() -> None:
+    one = torch.ones(1, 4, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
+    errors = held_out_errors(*one, torch.Generator().manual_seed(0))
+    assert errors.tolist() == [1.0] * len(RIDGES)
+
+
+def test_the_projection_depends_on_the_seed_alone() -> None:
+    assert torch.equal(ranpac().projection, trained(TASKS[:1]).projection)
+    assert not torch.equal(ranpac().projection, ranpac(seed=1).projection)
+    assert ranpac().projection.shape == (64, SIZE)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy, layer_norm
+
+from edgecil.errors import UsageError
+from edgecil.methods.contrast import info_nce
+from edgecil.methods.distillation import distil
+from edgecil.methods.tagfex import MergeAttention, TagFex
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(contrast=60)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1)
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def tagfex(**settings: object) -> TagFex:
+    method = build("tagfex", DATASET, recipe=BRIEF, settings=settings)
+    assert isinstance(method, TagFex)
+    return method
+
+
+def test_merging_against_loops() -> None:
+    """Every position of the newest asks all positions of both, head by head."""
+    attention = MergeAttention(size=4, heads=2)
+    attention.reset(seeded())
+    agnostic, newest = torch.randn(2, 3, 4, 2, 1, generator=seeded(1)).unbind()
+    merged = attention(agnostic, newest).detach().numpy()
+
+    def tokens(maps: torch.Tensor) -> np.ndarray:
+        """(4, 2, 1) to two normalised tokens of length 4."""
+        return layer_norm(maps.flatten(1).T, (4,)).numpy()
+
+    query, agnostic_key, newest_key, agnostic_value, newest_value = attention.maps.detach().numpy()
+    for image in range(3):
+        a, n = tokens(agnostic[image]), tokens(newest[image])
+        keys = np.concatenate([a @ agnostic_key, n @ newest_key])
+        values = np.concatenate([a @ agnostic_value, n @ newest_value])
+        answers = np.zeros((2, 4))
+        for position, question in enumerate(n @ query):
+            for head in (slice(0, 2), slice(2, 4)):
+                scores = np.exp(keys[:, head] @ question[head] / np.sqrt(2))
+                answers[position, head] = scores @ values[:, head] / scores.sum()
+        assert merged[image] == pytest.approx(answers.mean(axis=0), abs=1e-5)
+
+
+def test_heads_must_divide_the_features() -> None:
+    with pytest.raises(UsageError, match=r"divide the feature size 64\. Got 7"):
+        tagfex(attention_heads=7)
+
+
+def test_a_new_extractor_starts_between_the_last_and_the_task_agnostic_one() -> None:
+    method = tagfex(inherited=0.75)
+    learn(method, SCENARIO, TASKS[:1])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.grow(task)
+    old, new = method.network.backbone.extractors
+    for last, first, agnostic in zip(
+        old.parameters(), new.parameters(), method.network.agnostic.parameters(), strict=True
+    ):
+        assert torch.allclose(first, 0.75 * last + 0.25 * agnostic, atol=1e-6)
+
+
+def test_old_classes_start_without_a_say_of_the_new_extractor() -> None:
+    method = tagfex()
+    learn(method, SCENARIO, TASKS[:1])
+    pixels = torch.randn(4, *DATASET.shape, generator=seeded())
+    before = method.network.eval()(pixels)
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.grow(task)
+    assert torch.allclose(method.network.eval()(pixels)[:, :2], before, atol=1e-6)
+
+
+def prepared(method: TagFex) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Two views of five images with their labels, the loss found, and what was known before."""
+    views = torch.randn(10, *DATASET.shape, generator=seeded())
+    labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
+    old = copy.deepcopy(method.network.eval())
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.begin(task)
+        method.grow(task)
+        method.network.eval()
+        found = method.loss(views, labels, task)
+    return views, labels, found, old.projector(old.agnostic(views))
+
+
+def test_the_loss_by_its_parts() -> None:
+    method = tagfex()
+    learn(method, SCENARIO, TASKS[:1])
+    frozen = copy.deepcopy(method.network.projector)
+    views, labels, found, before = prepared(method)
+    network = method.network
+    features, agnostic = network.backbone(views), network.agnostic(views)
+    logits = network.head(features)
+    classes = cross_entropy(logits, labels)
+    new_or_old = torch.tensor([0, 0, 1, 2, 2]).repeat(2)
+    auxiliary = cross_entropy(network.auxiliary(network.backbone.newest(views)), new_or_old)
+    embedded = network.projector(agnostic)
+    contrast = info_nce(embedded, embedded, 0.2)
+    kept = info_nce(frozen(network.predictor(agnostic)), before, 0.2)
+    maps = network.agnostic.maps(views), network.backbone.newest.maps(views)
+    new = labels >= 2
+    merged = network.transfer(network.attention(*maps))[new]
+    merging = cross_entropy(merged, labels[new] - 2)
+    expected = classes + 2 * auxiliary + (0.5 * contrast + 0.5 * 2 * kept) + merging
+    if merging < classes:
+        expected = expected + distil(logits[new][:, 2:], merged, 2.0)
+    assert found.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
+    """Features merged well teach the newest extractor; features merged badly do not."""
+    teaching, silent = {}, {}
+    for losses, spoil in ((teaching, 1.0), (silent, 50.0)):
+        for weight in (0.0, 1.0):
+            method = tagfex(transfer=weight)
+            learn(method, SCENARIO, TASKS[:1])
+            with SCENARIO.task(TASKS[:2], 0) as task:
+                method.begin(task)
+                method.grow(task)
+                method.network.eval()
+                with torch.no_grad():
+                    method.network.transfer.weight *= spoil
+                    method.network.head.weight[2:] *= 10.0 if spoil == 1.0 else 1.0
+                views = torch.randn(10, *DATASET.shape, generator=seeded())
+                labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
+                losses[weight] = method.loss(views, labels, task).item()
+    assert teaching[1.0] > teaching[0.0]
+    assert silent[1.0] == silent[0.0]
+
+
+def test_a_batch_without_new_classes_has_a_finite_loss_and_gradient() -> None:
+    method = tagfex()
+    learn(method, SCENARIO, TASKS[:1])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.begin(task)
+        method.grow(task)
+        method.network.train()
+        views = torch.randn(4, *DATASET.shape, generator=seeded())
+        method.loss(views, torch.tensor([0, 1, 0, 1]), task).backward()
+    gradients = [value.grad for value in method.network.parameters() if value.grad is not None]
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
+
+
+def test_the_transfer_teaches_no_task_to_the_agnostic_extractor() -> None:
+    """Without the contrast, nothing at all reaches it."""
+    method = tagfex(contrast=0.0)
+    learn(method, SCENARIO, TASKS[:1])
+    _, _, found, _ = prepared(method)
+    found.backward()
+    for value in method.network.agnostic.parameters():
+        assert value.grad is None or not value.grad.any()
+
+
+def test_the_agnostic_extractor_goes_on_learning_and_old_extractors_do_not() -> None:
+    method = tagfex()
+    learn(method, SCENARIO, TASKS[:1])
+    before = method.state()["network"]
+    learn(method, SCENARIO, TASKS[:2])
+    after = method.state()["network"]
+    for name in before:
+        if name.startswith("backbone.extractors.0"):
+            assert same(before[name], after[name]), name
+        elif name.startswith(("agnostic", "projector")) and name.endswith("weight"):
+            assert not same(before[name], after[name]), name
+
+
+def test_nothing_that_only_training_needs_outlives_it() -> None:
+    method = tagfex()
+    learn_all(method, SCENARIO, TASKS[:2])
+    assert not hasattr(method, "old")
