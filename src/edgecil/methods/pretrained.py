@@ -33,8 +33,11 @@ class PretrainedMethod(Method):
             setting.shape,
             self.setting.mean,
             self.setting.std,
-            torch.__version__,
             setting.device,
+            # sums depend on these, in their last bits
+            torch.__version__,
+            torch.get_num_threads(),
+            torch.backends.cpu.get_cpu_capability(),
         )
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
