@@ -16,6 +16,7 @@ HEAVY = ("numba", "scipy", "matplotlib", "torch", "transformers", "rich")
 SUBPACKAGES = (
     "edgecil",
     "edgecil.classes",
+    "edgecil.estimation",
     "edgecil.interop",
     "edgecil.sequences",
     "edgecil.sequences.generators",
@@ -49,6 +50,11 @@ def test_the_sequences_of_a_bundled_dataset_need_no_compiler_no_torch_and_no_plo
     loaded = loaded_after(code)
     assert "scipy" in loaded, "the command has done its work"
     assert not loaded & {"numba", "torch", "transformers", "matplotlib"}
+
+
+def test_having_another_program_train_needs_no_torch() -> None:
+    code = "import edgecil.interop.toolbox, edgecil.interop.logs, edgecil.language_model"
+    assert not loaded_after(code) & {"torch", "openai", "transformers", "matplotlib"}
 
 
 @pytest.mark.parametrize("module", SUBPACKAGES)

@@ -13,15 +13,22 @@ from typing import NoReturn, Protocol
 import edgecil
 from edgecil.cli import (
     agree,
+    backbones,
+    captions,
     datasets,
     encoders,
+    estimate,
+    external,
     generators,
+    logs,
     methods,
+    report,
     run,
     score,
     sequences,
     similarity,
     space,
+    toolbox,
 )
 from edgecil.errors import EdgecilError, unknown
 
@@ -44,12 +51,19 @@ VERBS: tuple[Verb, ...] = (
     encoders,
     generators,
     methods,
+    backbones,
+    captions,
     similarity,
     agree,
     sequences,
     score,
     space,
     run,
+    estimate,
+    report,
+    external,
+    toolbox,
+    logs,
 )
 
 

@@ -1,4 +1,4 @@
-"""Figures; matplotlib is imported when the first one is drawn."""
+"""Where sequences lie among all others, and the similarity matrix in their orders."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgecil.errors import UsageError
+from edgecil.report.figures.canvas import check_figure_path, drawing, new_figure, save_figure
 from edgecil.sequences import LabelledSequence, SequenceSpace, moments, sample_scores, score
 from edgecil.sequences.objective import adjacent
 from edgecil.similarity.matrix import Similarity
-from edgecil.storage import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SUFFIXES = (".png", ".svg", ".pdf")
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
-COLOURS = {"hard": "#D55E00", "median": "#009E73", "easy": "#0072B2"}
-OTHER = "#56565C"
-
+_COLOURS = {"hard": "#D55E00", "median": "#009E73", "easy": "#0072B2"}
+_OTHER = "#56565C"
 _RANDOM_SEQUENCES = 20_000
 _DRAWN_CLASSES = 2000
 _NAMED_RUNS = 12
@@ -42,31 +39,18 @@ def draw_sequences(
         runs: labelled sequences; up to three of them get a matrix.
         path: a .png, .svg or .pdf file.
     """
-    from matplotlib.figure import Figure
-
     path = check_figure_path(path)
     scores = np.array([score(similarity, run.sequence) for run in runs])
     shown = _ends_and_middle(scores) if len(similarity) <= _DRAWN_CLASSES else []
-    figure = Figure(figsize=(9.0, 6.2 if shown else 3.2), layout="constrained")
-    rows = 2 if shown else 1
-    grid = figure.add_gridspec(rows, max(len(shown), 1), height_ratios=[1.0, 1.5][:rows])
-    _draw_distribution(figure.add_subplot(grid[0, :]), similarity, space, runs, scores)
-    if shown:
-        _draw_matrices(
-            figure,
-            [figure.add_subplot(grid[1, i]) for i in range(len(shown))],
-            similarity,
-            [runs[index] for index in shown],
-        )
-    with replace_file(path) as file:
-        figure.savefig(file, format=path.suffix[1:], dpi=160)
-
-
-def check_figure_path(path: str | Path) -> Path:
-    """The path, if its ending says a figure can be drawn there; an error otherwise."""
-    if Path(path).suffix not in SUFFIXES:
-        raise UsageError(f"A figure is drawn as {', '.join(SUFFIXES)}. Got {path} instead.")
-    return Path(path)
+    with drawing():
+        figure = new_figure(6.2 if shown else 3.2, width=9.0)
+        rows = 2 if shown else 1
+        grid = figure.add_gridspec(rows, max(len(shown), 1), height_ratios=[1.0, 1.5][:rows])
+        _draw_distribution(figure.add_subplot(grid[0, :]), similarity, space, runs, scores)
+        if shown:
+            panels = [figure.add_subplot(grid[1, i]) for i in range(len(shown))]
+            _draw_matrices(figure, panels, similarity, [runs[index] for index in shown])
+    save_figure(figure, path)
 
 
 def _ends_and_middle(scores: np.ndarray) -> list[int]:
@@ -96,7 +80,7 @@ def _draw_distribution(
     axes.set_yticks([])
     top = axes.get_ylim()[1]
     for index, (run, value) in enumerate(zip(runs, scores, strict=True)):
-        colour = COLOURS.get(run.label, OTHER)
+        colour = _COLOURS.get(run.label, _OTHER)
         axes.axvline(value, color=colour, linewidth=2.0 if len(runs) <= _NAMED_RUNS else 0.6)
         if len(runs) <= _NAMED_RUNS:
             axes.annotate(
@@ -138,7 +122,7 @@ def _draw_matrices(
         for end in ends:
             axes.axhline(end, color="white", linewidth=0.8)
             axes.axvline(end, color="white", linewidth=0.8)
-        axes.set_title(run.label, color=COLOURS.get(run.label, OTHER), fontsize=11)
+        axes.set_title(run.label, color=_COLOURS.get(run.label, _OTHER), fontsize=11)
         axes.set_xticks([])
         axes.set_yticks([])
         axes.set_xlabel("tasks →", fontsize=9)

@@ -11,8 +11,8 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from edgecil.errors import EdgecilError, UsageError
-from edgecil.report import figures
 from edgecil.report.figures import SUFFIXES, draw_sequences
+from edgecil.report.figures import sequences as module
 from edgecil.sequences import SequenceSpace, protocol, score
 from edgecil.similarity import Embeddings, SimilarityMatrix
 from tests.sequences.oracles import matrix
@@ -120,7 +120,7 @@ def test_two_classes_can_be_drawn(tmp_path) -> None:
 def test_too_many_classes_for_a_matrix_get_the_distribution_alone(
     tmp_path, drawn, monkeypatch
 ) -> None:
-    monkeypatch.setattr(figures, "_DRAWN_CLASSES", 10)
+    monkeypatch.setattr(module, "_DRAWN_CLASSES", 10)
     monkeypatch.setattr(Embeddings, "submatrix", None)
     vectors = Embeddings.of(np.random.default_rng(0).normal(size=(12, 3)))
     space = SequenceSpace((4, 4, 4))

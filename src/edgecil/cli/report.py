@@ -1,0 +1,51 @@
+"""`edgecil report`: one HTML page, figures and tables from runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from edgecil.cli.judging import add_judging_options, judge_source
+from edgecil.cli.output import console, note, print_json, print_table
+from edgecil.errors import UsageError
+
+NAME = "report"
+HELP = "one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX) from runs"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where the accuracies are, what to predict them with, and where the report goes."""
+    add_judging_options(parser)
+    parser.add_argument(
+        "--out", metavar="DIR", help="the report's folder (default: report/ in a run directory)"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Judge the runs, write a report for each dataset, and show the short answer."""
+    from edgecil.report.evidence import Evidence, Journal, read_journal, slug
+    from edgecil.report.page import compose
+    from edgecil.report.tabulate import tabulate_ranges
+    from edgecil.report.write import write_report
+
+    is_directory = Path(args.source).is_dir()
+    if args.out is None and not is_directory:
+        raise UsageError(f"Say where the report on {args.source} goes, with --out DIR.")
+    folder = Path(args.out or Path(args.source) / "report")
+    found = judge_source(args)
+    journal = read_journal(args.source) if is_directory else Journal()
+    pages, tables = [], []
+    for judged in found:
+        evidence = Evidence(args.source, judged.table, judged.judgement, judged.predictor, journal)
+        place = folder if len(found) == 1 else folder / slug(judged.table.dataset)
+        pages.append(str(write_report(compose(evidence), place)))
+        tables.append(tabulate_ranges(evidence))
+    if args.json:
+        print_json({"reports": pages})
+    for page, table in zip(pages, tables, strict=True) if not args.json else ():
+        print_table(table.titles, table.shown(), right=table.titles[1:])
+        console().print(table.caption, style="dim", markup=False)
+        console().print(f"report: {page}", markup=False)
+    for judged in found:
+        for sentence in judged.remarks:
+            note(sentence)

@@ -1,0 +1,87 @@
+"""Run directories with made-up results, written as the engine writes them, in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
+
+from edgecil.engine import Node, NodeResult, Reported, RunConfig, Store, WholeRun
+from edgecil.estimation import judge, read_accuracies
+from edgecil.estimation.judge import build_predictors
+from edgecil.report.evidence import Evidence, read_journal
+from edgecil.sequences import ClassSequence, SequenceSpace, protocol
+from edgecil.similarity import SimilarityMatrix
+from tests.estimation.tables import six_classes
+
+NAMES = ("apple", "bear", "bed", "bee & bug", "bench", "bicycle")
+SPACE = SequenceSpace.equal(6, 3)
+IMAGES = 40
+
+Share = Callable[[ClassSequence, int], float]
+
+
+def varied(sequence: ClassSequence, task: int) -> float:
+    """A learner for which only the place of class 0 counts: 40, 60 or 80 per cent are right."""
+    place = next((place for place, classes in enumerate(sequence.tasks) if 0 in classes), 0)
+    return 0.4 + 0.2 * place
+
+
+def steady(sequence: ClassSequence, task: int) -> float:
+    return 0.8
+
+
+def write_run(
+    directory: Path,
+    methods: dict[str, Share],
+    protocols: Iterable[str] = ("random", "edge", "latin", "enumerate"),
+    *,
+    space: SequenceSpace = SPACE,
+    names: tuple[str, ...] = NAMES,
+    similarity: SimilarityMatrix | None = None,
+    runs: int | None = None,
+) -> Path:
+    """A directory in which each method ran each protocol; a share of the images is right."""
+    with closing(Store(directory)) as store:
+        store.settle(
+            {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}
+        )
+        store.add_config(RunConfig(tuple(methods), "made-up", tasks=3).as_dict())
+        for name in protocols:
+            budget = None if name == "enumerate" else runs
+            labelled = protocol(name, space, similarity=similarity or six_classes(), runs=budget)
+            store.add_sequences(name, labelled)
+            for run in labelled:
+                for method, share in methods.items():
+                    _record(store, method, run.sequence, share)
+    return directory
+
+
+def write_reported(directory: Path, accuracies: dict[str, float]) -> Path:
+    """A directory of another tool that reports A(O) and nothing else, over EDGE's sequences."""
+    with closing(Store(directory)) as store:
+        store.settle({"dataset": {"name": "made-up", "classes": NAMES}})
+        labelled = protocol("edge", SPACE, similarity=six_classes())
+        store.add_sequences("edge", labelled)
+        for run in labelled:
+            cost = NodeResult({}, (), 1.0, 1)
+            said = {"cnn": Reported(3, accuracies[run.label])}
+            store.record(Node("theirs", 0, run.sequence.tasks), WholeRun((cost,), said))
+    return directory
+
+
+def evidence_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Evidence:
+    """What `edgecil report` would rest on, with few draws."""
+    table = read_accuracies(directory)[0].renumbered()
+    known = {} if similarity is None else {"text": similarity}
+    judgement = judge(table, similarities=known, draws=4)
+    predictor = build_predictors(table, known, "adjacent").get("adjacent")
+    return Evidence("runs/x", table, judgement, predictor, read_journal(directory))
+
+
+def _record(store: Store, method: str, sequence: ClassSequence, share: Share) -> None:
+    for node in Node(method, 0, sequence.tasks).path:
+        reached = len(node.prefix)
+        seen = ClassSequence(node.prefix)
+        counts = tuple(round(IMAGES * share(seen, task)) for task in range(reached))
+        store.record(node, NodeResult({"head": counts}, (IMAGES,) * reached, 0.5, 1000))
