@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from edgecil.language_model import Conversation, LanguageModel, UnusableAnswerError
 from edgecil.storage import cache_directory
 from tests.language_server import LanguageServer, Reply, serve
@@ -54,6 +54,11 @@ def test_the_endpoint_gets_the_model_the_key_and_all_that_was_said() -> None:
     ]
 
 
+def test_thoughts_are_no_part_of_the_answer() -> None:
+    with serve(answers("<think>\n6? No.\n</think>\n\n7\n")) as server:
+        assert Conversation(model_of(server)).ask("number?", number) == 7
+
+
 def test_the_same_question_is_asked_once() -> None:
     with serve(answers("1", "2")) as server:
         model = model_of(server)
@@ -87,7 +92,10 @@ UNUSABLE = {
     "garbage": (Reply("as a language model"), "'as a language model' is no number"),
     "truncated": (Reply("12", finish_reason="length"), "cut off"),
     "refused": (Reply(None, refusal="I cannot help with that"), "I cannot help with that"),
+    "filtered": (Reply("12", finish_reason="content_filter"), "content filter"),
+    "for a tool": (Reply("12", finish_reason="tool_calls"), "'tool_calls'"),
     "empty": (Reply(" "), "empty"),
+    "only thoughts": (Reply("<think>12</think>\n"), "empty"),
     "null": (Reply(None), "empty"),
 }
 
@@ -118,6 +126,10 @@ BROKEN = {
     "overloaded": (
         Reply(status=503, body='{"error": {"message": "try later."}}'),
         r"refused the request \(HTTP 503\): try later; check",
+    ),
+    "over its quota": (
+        Reply(status=429, body='{"error": {"message": "slow down"}}'),
+        r"is overloaded or over its quota \(HTTP 429\): slow down; try later\.",
     ),
     "forbidden": (
         Reply(status=401, body='{"error": {"message": "bad key\\nsecond line"}}'),
@@ -169,8 +181,6 @@ def test_a_conversation_that_broke_off_goes_on_where_it_was() -> None:
 def test_the_environment_names_the_model(monkeypatch) -> None:
     with pytest.raises(PrerequisiteError, match="set EDGECIL_LLM_MODEL"):
         LanguageModel.from_environment()
-    with pytest.raises(PrerequisiteError, match=r"needs OPENAI_API_KEY .*OPENAI_BASE_URL"):
-        LanguageModel.from_environment("toy")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     assert LanguageModel.from_environment("toy").base_url == "https://api.openai.com/v1"
     monkeypatch.setenv("EDGECIL_LLM_MODEL", "other")
@@ -178,6 +188,32 @@ def test_the_environment_names_the_model(monkeypatch) -> None:
     found = LanguageModel.from_environment()
     assert (found.name, found.base_url, found.key) == ("other", "http://localhost:1/v1", "k")
     assert LanguageModel.from_environment("toy").name == "toy"
+    assert found.timeout == 120.0
+    monkeypatch.setenv("EDGECIL_LLM_TIMEOUT", "7.5")
+    assert LanguageModel.from_environment().timeout == 7.5
+    for wrong in ("soon", "0", "-1", "inf"):
+        monkeypatch.setenv("EDGECIL_LLM_TIMEOUT", wrong)
+        with pytest.raises(UsageError, match=f"seconds above 0. Got '{wrong}'"):
+            LanguageModel.from_environment()
+
+
+def test_a_key_is_needed_only_to_ask() -> None:
+    with serve(answers("1")) as server:
+        assert Conversation(model_of(server)).ask("number?", number) == 1
+        keyless = Conversation(LanguageModel("toy", server.url))
+        assert keyless.ask("number?", number) == 1
+        with pytest.raises(PrerequisiteError, match=r"needs OPENAI_API_KEY .*OPENAI_BASE_URL"):
+            keyless.ask("another?", number)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"answer": 3}', '{"answer": {}}'])
+def test_a_transcript_that_cannot_be_read_counts_as_absent(content) -> None:
+    with serve(answers("1", "2")) as server:
+        conversation = Conversation(model_of(server))
+        conversation.ask("number?", number)
+        conversation.transcript.write_text(content)
+        assert Conversation(model_of(server)).ask("number?", number) == 2
+        assert Conversation(model_of(server)).ask("number?", number) == 2
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:

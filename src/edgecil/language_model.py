@@ -1,6 +1,7 @@
 """A language model behind any OpenAI-compatible endpoint; every answer is kept with what led to it.
 
-`OPENAI_API_KEY`, `OPENAI_BASE_URL` (OpenAI's own by default) and `EDGECIL_LLM_MODEL` say which.
+`OPENAI_API_KEY`, `OPENAI_BASE_URL` (OpenAI's own by default) and `EDGECIL_LLM_MODEL` say which,
+`EDGECIL_LLM_TIMEOUT` how many seconds to wait for an answer.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from edgecil.storage import cache_directory, replace_file
 
 _OPENAI = "https://api.openai.com/v1"
+_INCOMPLETE = {
+    "length": "it was cut off before its end; answer more briefly.",
+    "content_filter": "it was withheld by a content filter.",
+}
 _Answer = TypeVar("_Answer")
 
 
@@ -36,7 +41,7 @@ class LanguageModel:
     name: str
     base_url: str = _OPENAI
     key: str = field(default="", repr=False)
-    timeout: float = 600.0
+    timeout: float = 120.0
     retries: int = 2
 
     @classmethod
@@ -47,19 +52,23 @@ class LanguageModel:
             raise PrerequisiteError(
                 "No language model is chosen: set EDGECIL_LLM_MODEL to its name at the endpoint."
             )
-        key = os.environ.get("OPENAI_API_KEY")
-        if not key:
-            raise PrerequisiteError(
-                "A language model needs OPENAI_API_KEY in the environment, and OPENAI_BASE_URL for "
-                "an endpoint other than OpenAI's; a local server takes any key."
-            )
-        return cls(chosen, os.environ.get("OPENAI_BASE_URL") or _OPENAI, key)
+        return cls(
+            chosen,
+            os.environ.get("OPENAI_BASE_URL") or _OPENAI,
+            os.environ.get("OPENAI_API_KEY", ""),
+            _timeout(os.environ.get("EDGECIL_LLM_TIMEOUT") or str(cls.timeout)),
+        )
 
     def complete(self, messages: list[dict[str, str]]) -> dict[str, Any]:
         """The model's next message: its `content`, its `refusal` if any, and why it ended."""
         if find_spec("openai") is None:
             raise PrerequisiteError(
                 "Language models need the openai package: run pip install 'edgecil[llm]'."
+            )
+        if not self.key:
+            raise PrerequisiteError(
+                "A language model needs OPENAI_API_KEY in the environment, and OPENAI_BASE_URL for "
+                "an endpoint other than OpenAI's; a local server takes any key."
             )
         import openai
 
@@ -80,7 +89,13 @@ class LanguageModel:
                 }
         except openai.APITimeoutError as error:
             raise EdgecilError(
-                f"{self} did not answer within {self.timeout:g} seconds; try again later."
+                f"{self} did not answer within {self.timeout:g} seconds; try again later, or set "
+                "EDGECIL_LLM_TIMEOUT to more."
+            ) from error
+        except openai.RateLimitError as error:
+            raise EdgecilError(
+                f"{self} is overloaded or over its quota (HTTP 429): {_reason(error.body)}; try "
+                "later."
             ) from error
         except openai.APIStatusError as error:
             raise EdgecilError(
@@ -146,12 +161,19 @@ class Conversation:
             f"conversation is in {failed}."
         )
 
+    def record(self) -> dict[str, Any]:
+        """All that was said, and by which model."""
+        return {
+            "model": self.model.name,
+            "url": self.model.base_url,
+            "messages": list(self.messages),
+        }
+
     def _answer(self, question: str) -> dict[str, Any]:
         self.messages += [{"role": "user", "content": question}, {"role": "assistant"}]
         path = self.transcript
-        if path.exists():
-            answer: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["answer"]
-        else:
+        answer = _remembered(path)
+        if answer is None:
             answer = self.model.complete(self.messages[:-1])
             kept = {
                 "model": self.model.name,
@@ -165,15 +187,36 @@ class Conversation:
         return answer
 
 
+def _remembered(path: Path) -> dict[str, Any] | None:
+    """The answer in a transcript; None if there is none, or no whole one."""
+    try:
+        answer = json.loads(path.read_text(encoding="utf-8"))["answer"]
+        return {name: answer[name] for name in ("content", "refusal", "finish_reason")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _timeout(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < float("inf"):
+        raise UsageError(f"EDGECIL_LLM_TIMEOUT must be a number of seconds above 0. Got {text!r}.")
+    return seconds
+
+
 def _content(answer: dict[str, Any]) -> str:
-    """The text of an answer that is whole."""
+    """The text of an answer that is whole, without what a reasoning model thought aloud."""
     if answer["refusal"]:
         raise UnusableAnswerError(f"it was refused ({answer['refusal']}).")
-    if answer["finish_reason"] == "length":
-        raise UnusableAnswerError("it was cut off before its end; answer more briefly.")
-    if not str(answer["content"]).strip():
+    reason = answer["finish_reason"]
+    if reason not in ("stop", None):
+        raise UnusableAnswerError(_INCOMPLETE.get(reason, f"it ended for the reason {reason!r}."))
+    content = str(answer["content"]).rpartition("</think>")[2].strip()
+    if not content:
         raise UnusableAnswerError("it was empty.")
-    return str(answer["content"])
+    return content
 
 
 def _reason(body: Any) -> str:

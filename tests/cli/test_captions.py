@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.language_server import serve
+from tests.language_server import Messages, serve
 
 
 @pytest.fixture
@@ -20,16 +20,20 @@ def test_captions_are_saved_as_the_similarity_reads_them(cli: Cli, names, monkey
     from edgecil.classes import read_classes
     from edgecil.similarity import read_captions
 
-    caption = "a small animal with short fur lying on a sofa"
-    with serve(lambda messages: caption) as server:
+    caption = "a small animal with short fur lying on a sofa, a "
+
+    def describe(messages: Messages) -> str:
+        return caption + ("beagle" if '"beagle"' in messages[0]["content"] else "cat")
+
+    with serve(describe) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         asked = ("captions", "--names", names, "--model", "toy", "--out", "c.json")
         answer = cli(*asked, "--json").json
         assert "2 captions saved to c.json" in cli(*asked).out
-    assert answer["captions"] == {"tabby cat": caption, "beagle": caption}
+    assert answer["captions"] == {"tabby cat": f"{caption}cat", "beagle": f"{caption}beagle"}
     assert json.loads(Path("c.json").read_text()) == answer["captions"]
-    assert read_captions("c.json", read_classes(names)) == (caption, caption)
+    assert read_captions("c.json", read_classes(names)) == (f"{caption}cat", f"{caption}beagle")
     assert server.requests[0]["model"] == "toy"
     assert len(server.requests) == 2
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from edgecil.engine.store import Store
 from tests.cli.conftest import Answer, Cli
+from tests.language_server import Messages, serve
 
 TRAIN = """
 import json, os, signal, sys
@@ -96,7 +99,11 @@ def test_one_failure_is_recorded_with_its_last_words_and_the_others_go_on(cli: C
 ENDS = {
     "killed": ("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL (often: out of memory)"),
     "silent": ("os._exit(3)", "exit code 3"),
-    "no result": ("sys.exit()", "ended well, but its result cannot be used: Cannot read"),
+    "no result": ("sys.exit()", "ended well, but left no result file"),
+    "no result, but words": (
+        "print('disk full'); sys.exit()",
+        "left no result file; its last words: disk full",
+    ),
     "half a result": (
         "open(result_file, 'w').write('{'); sys.exit()",
         "result cannot be used",
@@ -116,7 +123,19 @@ def test_a_result_of_an_earlier_attempt_is_not_taken_for_a_new_one(cli: Cli) -> 
     external(cli, program(), "--runs", 1, "--eval", "random")
     assert len(list(Path("out").glob("trainings/*/result.json"))) == 1
     answer = external(cli, program("sys.exit()"), "--runs", 1, "--eval", "random", "--fresh")
-    assert "result cannot be used" in answer.err
+    assert "left no result" in answer.err
+
+
+def test_a_result_with_other_readings_than_the_first_is_a_failure(cli: Cli) -> None:
+    by_reading = (
+        "if first == 2:\n"
+        "    json.dump({'accuracy': {'nme': 50}}, open(result_file, 'w')); sys.exit()"
+    )
+    for trained_now in (5, 0):
+        answer = external(cli, program(by_reading))
+        assert "1 of the trainings failed" in answer.err
+        assert "has the readings nme where the first one has main" in answer.err
+        assert f"{trained_now} sequences trained now" in answer.out
 
 
 def test_a_program_that_is_not_there(cli: Cli) -> None:
@@ -142,6 +161,7 @@ def test_a_chosen_subset_is_named_by_the_datasets_own_ids(cli: Cli) -> None:
         (("--command", "train 'x"), "--command cannot be read"),
         (("--eval", "edgy"), "Unknown protocol 'edgy'"),
         (("--workers", 0), "--workers must be at least 1"),
+        (("--timeout", 0), "--timeout must be a number of seconds above 0"),
         (("--seeds", 0), "--seeds must be at least 1"),
         (("--tasks", 3), "4 classes do not divide"),
     ],
@@ -156,19 +176,38 @@ def test_without_classes_it_asks_for_them(cli: Cli) -> None:
     assert "Say which classes there are" in cli("external", *asked).sentence
 
 
-def test_ctrl_c_ends_the_programs_too_and_keeps_what_is_finished() -> None:
+def test_a_training_that_takes_too_long_has_failed_and_the_others_go_on(cli: Cli) -> None:
+    slow = "import time\nif first == 2: print('thinking', flush=True); time.sleep(60)"
+    answer = external(cli, program(slow), "--timeout", 2, "--workers", 2)
+    assert answer.code == 1
+    assert "was stopped after 2 seconds; its last words: thinking" in answer.err
+    assert "5 sequences trained now" in answer.out
+
+
+STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+
+
+@pytest.mark.parametrize(
+    ("number", "deaf"),
+    [(signal.SIGINT, ""), (signal.SIGTERM, ""), (signal.SIGHUP, ""), (signal.SIGINT, STUBBORN)],
+    ids=["Ctrl-C", "SIGTERM", "SIGHUP", "Ctrl-C with a program that is deaf to SIGTERM"],
+)
+def test_whoever_ends_us_ends_the_programs_too_and_keeps_what_is_finished(number, deaf) -> None:
     command = program(
-        "import time\nif first: open('pid.txt', 'w').write(str(os.getpid())); time.sleep(60)"
+        f"{deaf}\nimport time\n"
+        "if first: open('pid.txt', 'w').write(str(os.getpid())); time.sleep(60)"
     )
     words = ["external", "--command", command, "--classes", "2", "--tasks", "2"]
     words += ["--eval", "enumerate", "--out", "out"]
+    start = "import sys, edgecil.interop.process as p; p.GRACE = 0.2; "
+    start += "from edgecil.cli.main import main; sys.exit(main())"
     edgecil = subprocess.Popen(
-        [sys.executable, "-m", "edgecil", *words], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", start, *words], stderr=subprocess.PIPE, text=True
     )
     while not (Path("pid.txt").exists() and Path("pid.txt").read_text()):
         assert edgecil.poll() is None
         time.sleep(0.02)
-    edgecil.send_signal(signal.SIGINT)
+    edgecil.send_signal(number)
     _, err = edgecil.communicate(timeout=60)
     assert edgecil.returncode == 130
     assert "what is finished is kept in out" in err
@@ -177,3 +216,41 @@ def test_ctrl_c_ends_the_programs_too_and_keeps_what_is_finished() -> None:
     store = Store("out")
     assert len(store.whole_runs()) == 1
     store.close()
+
+
+def test_signals_mean_again_what_they_did(cli: Cli) -> None:
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)
+    external(cli, program(), "--eval", "random", "--runs", 1)
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == before
+
+
+def test_what_a_language_model_answered_is_kept_with_the_run_and_not_asked_again(
+    cli: Cli, monkeypatch
+) -> None:
+    def answer(messages: Messages) -> str:
+        hard = "as hard as possible" in messages[0]["content"]
+        return "[[0, 1], [2, 3]]" if hard else "[[0, 2], [1, 3]]"
+
+    np.save("vectors.npy", np.eye(4) + 0.1 * np.arange(4)[:, None])
+    monkeypatch.setenv("EDGECIL_CACHE", str(Path("cache").absolute()))
+    monkeypatch.setenv("EDGECIL_LLM_MODEL", "toy")
+    asked = ("--command", program(), "--embeddings", "vectors.npy", "--tasks", 2)
+    asked = ("external", *asked, "--eval", "llm-1", "--out", "out", "--json")
+    with serve(answer) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "secret")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        first = cli(*asked).json
+    assert len(server.requests) == 2
+    kept = {path.name: path.read_text() for path in Path("out/transcripts").iterdir()}
+    assert set(kept) == {"llm-1-hard.json", "llm-1-easy.json"}
+    assert json.loads(kept["llm-1-hard.json"])["messages"][1]["content"] == "[[0, 1], [2, 3]]"
+    assert not any("secret" in text for text in kept.values())
+    store = Store("out")
+    assert store.settings()["protocol llm-1"] == {"model": "toy"}
+    store.close()
+    shutil.rmtree("cache")
+    for name in ("OPENAI_API_KEY", "EDGECIL_LLM_MODEL"):
+        monkeypatch.delenv(name)
+    again = cli(*asked).json
+    assert again["sequences"] == first["sequences"]
+    assert "set EDGECIL_LLM_MODEL" in cli(*asked, "--fresh").sentence

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -14,6 +15,7 @@ from edgecil.cli.progress import Progress
 from edgecil.engine.store import Store
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
+from tests.language_server import serve
 from tests.toys import save_toy
 
 assert strange.Raising  # registered: a method that raises where it is told to
@@ -327,3 +329,23 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
     assert method["temperature"] == 3.0
     assert method["recipe"]["epochs"] == 1
     assert (setting["backbone"], setting["device"]) == ("resnet-tiny", "cpu")
+    config["increment"], config["init_cls"] = 3, 2
+    Path("icarl.json").write_text(json.dumps(config))
+    cut = cli(*words, *more, "--classes", 3, "--fresh", "--json").json["sequences"]
+    assert [len(task) for task in cut[0]["tasks"]] == [2, 1], "the last task takes what is left"
+
+
+def test_a_resumed_run_asks_no_language_model_again(cli: Cli, toy: Path, monkeypatch) -> None:
+    np.save("d.npy", np.corrcoef(np.random.default_rng(0).normal(size=(4, 8))))
+    monkeypatch.setenv("EDGECIL_CACHE", str(Path("cache").absolute()))
+    monkeypatch.setenv("EDGECIL_LLM_MODEL", "toy")
+    more = ("--eval", "llm-1", "--similarity", "d.npy", "--json")
+    with serve(lambda messages: "[[0, 1], [2, 3]]") as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        first = run(cli, toy, "instant", *more).json
+    assert json.loads(Path("out/transcripts/llm-1-hard.json").read_text())["model"] == "toy"
+    shutil.rmtree("cache")
+    monkeypatch.delenv("EDGECIL_LLM_MODEL")
+    assert run(cli, toy, "instant", *more).json["sequences"] == first["sequences"]
+    assert "set EDGECIL_LLM_MODEL" in run(cli, toy, "instant", *more, "--fresh").sentence

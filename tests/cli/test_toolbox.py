@@ -101,6 +101,26 @@ def test_the_checkout_stays_as_it_was(cli: Cli, config) -> None:
     assert list(Path("out").glob("trainings/*/checkout/logs/drifting/*.log"))
 
 
+def test_what_was_counted_is_kept_when_the_toolbox_fails_after_its_last_task(cli: Cli) -> None:
+    """PyCIL's table has a column per task and gets an entry per ten classes: three for two."""
+    config = write_toolbox(Path("box"), "pycil", classes=24)
+    asked = ("--classes", 24, "--sizes", "12,12", "--runs", 1)
+    [row] = drive(cli, config, *asked, "--json").json["sequences"]
+    [log] = logs().values()
+    assert "Traceback" in log
+    assert "could not broadcast" in log
+    assert row["a_last"] == pytest.approx(curve(log, "CNN")[-1], abs=0.005)
+
+
+def test_a_failure_before_the_last_task_is_one(cli: Cli, config) -> None:
+    base = Path("box/models/base.py")
+    fail = "def after_task(self):\n        assert self._cur_task < 1, 'no room'\n"
+    base.write_text(base.read_text().replace("def after_task(self):\n", fail))
+    assert drive(cli, config, "--runs", 1, "--sizes", "2,2").code == 0, "all tasks were tested"
+    answer = drive(cli, config, "--runs", 1, "--sizes", "2,1,1", "--fresh")
+    assert "AssertionError: no room" in answer.err
+
+
 def test_a_training_is_the_same_alone_beside_others_and_again(cli: Cli, config) -> None:
     def found(*more: object) -> dict[str, float]:
         rows = drive(cli, config, "--fresh", "--json", *more).json["sequences"]
@@ -221,6 +241,16 @@ def test_what_is_no_checkout_and_what_is_no_config(cli: Cli, config) -> None:
         "Say which classes there are"
         in cli("toolbox", "box", "--config", config, "--eval", "random", "--out", "out").sentence
     )
+
+
+def test_changes_that_have_no_effect_are_refused_and_new_keys_named(cli: Cli, config) -> None:
+    for key in ("seed", "shuffle"):
+        refused = drive(cli, config, "--set", f"{key}=1").sentence
+        assert f"--set {key} has no effect: the protocol chooses the class orders" in refused
+    answer = drive(cli, config, "--set", "memory_sise=20", "--runs", 1)
+    assert "Unknown key of box/exps/drifting.json 'memory_sise'. Did you mean" in answer.err
+    assert "'memory_size'" in answer.err
+    assert answer.code == 0
 
 
 def test_a_known_dataset_brings_its_names_and_its_similarity(cli: Cli, config) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine.config import RunConfig, build_config, read_config
+from edgecil.engine.config import RunConfig, build_config, config_text, read_config
 from edgecil.errors import DataError, EdgecilError, UsageError
 
 
@@ -83,3 +83,21 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_values_that_make_no_sense(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         build_config(values)
+
+
+def test_a_configuration_written_as_toml_is_read_as_the_same(tmp_path: Path) -> None:
+    config = build_config(
+        {
+            "methods": ["ewc", "hide-prompt"],
+            "dataset": 'a "quoted" name',
+            "sizes": [2, 2, 1],
+            "download": True,
+            "template": "{name}",
+            "protocols": ["edge", "enumerate"],
+            "training": {"epochs": 3, "augment": ["crop:2"]},
+            "settings": {"hide-prompt": {"alignment": {"learning_rate": 0.5}}},
+        }
+    )
+    path = tmp_path / "again.toml"
+    path.write_text(config_text(config), encoding="utf-8")
+    assert build_config(read_config(path)) == config

@@ -233,3 +233,9 @@ def test_a_whole_run_of_another_tool_shares_nothing(store: Store) -> None:
     assert found["m", 0, one.prefix].nodes == (RESULT, LATER)
     assert found["m", 0, other.prefix].accuracy == 61.5
     assert found["m", 0, other.prefix].seconds == 9.0
+
+
+def test_what_was_asked_for_is_remembered_once_each_in_order(store: Store) -> None:
+    for config in ({"methods": ["b"]}, {"methods": ["a"]}, {"methods": ["b"]}):
+        store.add_config(config)
+    assert store.configs() == [{"methods": ["b"]}, {"methods": ["a"]}]

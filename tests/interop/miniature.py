@@ -96,6 +96,10 @@ class BaseLearner(object):
     def _evaluate(self, y_pred, y_true):
         right = y_pred[:, 0] == y_true
         grouped = {"total": np.around(right.mean() * 100, decimals=2)}
+        starts = GROUPS
+        for start, end in zip(starts, [*starts[1:], self._total_classes]):
+            members = (y_true >= start) & (y_true < end)
+            grouped["{:02d}-{:02d}".format(start, end - 1)] = right[members].mean() * 100
         assert y_pred.shape[1] == self.topk
         return {"grouped": grouped, "top1": grouped["total"], "top{}".format(self.topk): 0.0}
 
@@ -143,6 +147,10 @@ class Drifting(BaseLearner):
         self._class_means = np.concatenate([self._class_means, fresh])
 """
 
+# What a toolbox groups accuracies by; its closing table has a column for each task, whatever it is.
+TENS = "list(range(0, self._total_classes, 10))"
+TASKS = "np.cumsum([0] + self.data_manager._increments[: self._cur_task]).tolist()"
+
 FACTORY = """
 def get_model(model_name, args):
     if model_name.lower() == "drifting":
@@ -153,6 +161,7 @@ def get_model(model_name, args):
 
 TRAINER = """
 import copy, logging, os, sys
+import numpy as np
 from utils import factory
 from utils.data_manager import DataManager
 
@@ -181,16 +190,21 @@ def _train(args):
     data_manager = DataManager(args["dataset"], args["shuffle"], args["seed"], *sizes, PASSED)
     args["nb_classes"] = data_manager.nb_classes
     model = factory.get_model(args["model_name"], args)
-    curve = {"CNN": [], "NME": []}
+    curve, matrix = {"CNN": [], "NME": []}, []
     for task in range(data_manager.nb_tasks):
         model.incremental_train(data_manager)
         answers = model.eval_task()
         model.after_task()
+        matrix.append([v for key, v in answers[0]["grouped"].items() if "-" in key])
         for name, accy in zip(curve, answers):
             if accy is not None:
                 accy["top5"]
                 curve[name].append(float(accy["top1"]))
                 logging.info("{} top1 curve: {}".format(name, curve[name]))
+    table = np.zeros([task + 1, task + 1])
+    for row, line in enumerate(matrix):
+        table[row, : len(line)] = np.array(line)
+    logging.info("Accuracy Matrix (CNN): {}".format(table.tolist()))
 """
 
 
@@ -202,6 +216,7 @@ def write_toolbox(root: Path, kind: str, *, classes: int = 4) -> Path:
         "PASSED": 'args["aug"] if "aug" in args else 1' if pycil else "args",
         "NETWORK": "convnet_type" if pycil else "backbone_type",
         "CLASSES": str(classes),
+        "GROUPS": TENS if pycil else TASKS,
     }
     files = {
         "utils/data.py": DATA,

@@ -14,9 +14,10 @@ from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.engine import RunConfig, build_config
 from edgecil.errors import DataError, UsageError
 from edgecil.interop import configs
-from edgecil.interop.configs import read_toolbox_config, toolbox_sizes
+from edgecil.interop.configs import cut_tasks, read_toolbox_config, toolbox_sizes
 from edgecil.methods import Recipe, get_method, method_names
 from edgecil.methods.recipe import SCHEDULES
+from edgecil.methods.registry import replace_settings
 
 ICARL = {
     "prefix": "reproduce",
@@ -40,6 +41,12 @@ def read(tmp_path: Path, **changes: Any) -> tuple[RunConfig, list[str]]:
     path.write_text(json.dumps(config))
     values, remarks = read_toolbox_config(path)
     return build_config(values), remarks
+
+
+def implemented() -> set[str]:
+    """Our methods, without those that tests register."""
+    ours = (name for name in method_names() if "edgecil" in get_method(name).config.__module__)
+    return set(ours)
 
 
 def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
@@ -145,10 +152,14 @@ def test_the_tables_name_settings_that_exist() -> None:
     assert set(configs.SCHEDULES.values()) <= set(SCHEDULES)
     assert set(configs.BACKBONES.values()) <= set(backbone_names())
     assert set(configs.PRETRAINED.values()) <= set(OUR_PRETRAINED)
-    assert set(configs.OWN_SETTINGS) <= set(method_names())
+    without_keys = {"finetune", "joint", "der"}
+    assert set(configs.OWN_SETTINGS) | {"coda-prompt"} == implemented() - without_keys
     for name, table in configs.OWN_SETTINGS.items():
-        known = {field.name for field in fields(get_method(name).config)}
-        assert set(table.values()) <= known, name
+        for path in table.values():
+            value = get_method(name).config()
+            for part in path.split("."):
+                value = getattr(value, part)
+            assert isinstance(value, int | float), (name, path)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +170,15 @@ def test_the_tables_name_settings_that_exist() -> None:
         ({"convnet_type": "resnet33"}, "Unknown backbone in a toolbox's config 'resnet33'"),
         ({"scheduler": "exp"}, "Unknown scheduler in a toolbox's config 'exp'"),
         ({"increment": "ten"}, "Setting 'increment' must be of the kind"),
+        ({"milestones": 80}, "'milestones' must be a list. Got 80"),
+        ({"scheduler": ["cosine"]}, r"'scheduler' must be a str. Got \['cosine'\]"),
+        ({"convnet_type": ["resnet32"]}, r"'convnet_type' must be a str. Got \['resnet32'\]"),
+        ({"fixed_memory": "false"}, "'fixed_memory' must be a bool. Got 'false'"),
+        (
+            {"model_name": "foster", "compression_epochs": 10},
+            "'compression_epochs' and 'boosting_epochs' as whole numbers",
+        ),
+        ({"model_name": "coda_prompt", "prompt_param": [100, "8", 0]}, "'prompt_param' as three"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(tmp_path, changes, sentence) -> None:
@@ -170,6 +190,238 @@ def test_a_file_that_is_no_object(tmp_path) -> None:
     (tmp_path / "a.json").write_text("[1]")
     with pytest.raises(DataError, match="must hold a JSON object"):
         read_toolbox_config(tmp_path / "a.json")
+
+
+SCHEDULED = {"optimizer": "sgd", "scheduler": "cosine", "batch_size": 48, "weight_decay": 5e-4}
+FIRST_AND_LATER = {
+    "init_epoch": 200,
+    "init_lr": 0.1,
+    "init_weight_decay": 5e-4,
+    "init_lr_decay": 0.1,
+    "init_milestones": [60, 120, 170],
+    "milestones": [80, 120, 150],
+    "epochs": 170,
+    "lrate": 0.1,
+    "batch_size": 128,
+    "weight_decay": 2e-4,
+    "lrate_decay": 0.1,
+}
+# What the toolboxes' own configs say beside the keys that all have (with other values than ours),
+# the settings that come of it, and the keys without a counterpart (but those of the first task).
+OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "der": ({**FIRST_AND_LATER, "T": 2}, {}, "T"),
+    "ewc": ({"lamda": 500, "fishermax": 0.1}, {"strength": 500, "fisher_cap": 0.1}, ""),
+    "icarl": ({**FIRST_AND_LATER, "T": 3}, {"temperature": 3}, ""),
+    "foster": (
+        {
+            "beta1": 0.9,
+            "beta2": 0.8,
+            "oofc": "ft",
+            "is_teacher_wa": False,
+            "is_student_wa": False,
+            "lambda_okd": 2,
+            "wa_value": 1,
+            "init_epochs": 200,
+            "init_lr": 0.1,
+            "init_weight_decay": 5e-4,
+            "boosting_epochs": 100,
+            "compression_epochs": 50,
+            "lr": 0.1,
+            "batch_size": 128,
+            "weight_decay": 5e-4,
+            "num_workers": 8,
+            "T": 3,
+        },
+        {
+            "boosting_beta": 0.9,
+            "compression_beta": 0.8,
+            "distillation": 2,
+            "temperature": 3,
+            "compression": 0.5,
+        },
+        "oofc, is_teacher_wa, is_student_wa, wa_value, num_workers",
+    ),
+    "memo": (
+        {
+            **FIRST_AND_LATER,
+            "train_base": True,
+            "train_adaptive": False,
+            "debug": False,
+            "skip": False,
+            "scheduler": "steplr",
+            "alpha_aux": 0.5,
+        },
+        {"auxiliary": 0.5},
+        "train_base, train_adaptive, debug, skip",
+    ),
+    "tagfex": (
+        {
+            "init_interpolation_factor": 0.9,
+            "infonce_temp": 0.3,
+            "kd_temp": 3,
+            "infonce_kd_temp": 0.2,
+            "ta_convnet_type": "resnet18",
+            "proj_hidden_dim": 2048,
+            "proj_output_dim": 1024,
+            "attn_num_heads": 4,
+            "contrast_factor": 2,
+            "trans_cls_factor": 1,
+            "transfer_factor": 3,
+            "aux_factor": 1,
+            "contrast_kd_factor": 4,
+            "aug": 2,
+        },
+        {
+            "inherited": 0.9,
+            "contrast_temperature": 0.3,
+            "transfer_temperature": 3,
+            "attention_heads": 4,
+            "contrast": 2,
+            "transfer": 3,
+            "auxiliary": 1,
+            "contrast_distillation": 4,
+        },
+        "infonce_kd_temp, ta_convnet_type, proj_hidden_dim, proj_output_dim, trans_cls_factor, aug",
+    ),
+    "l2p": (
+        {
+            "get_original_backbone": True,
+            "tuned_epoch": 5,
+            "init_lr": 0.001875,
+            "batch_size": 16,
+            "weight_decay": 0,
+            "min_lr": 1e-5,
+            "optimizer": "adam",
+            "scheduler": "constant",
+            "reinit_optimizer": True,
+            "freeze": ["blocks", "norm"],
+            "size": 20,
+            "length": 4,
+            "top_k": 3,
+            "batchwise_prompt": True,
+            "pull_constraint": True,
+            "pull_constraint_coeff": 0.5,
+        },
+        {"pool": 20, "length": 4, "chosen": 3, "pull": 0.5},
+        "get_original_backbone, min_lr, reinit_optimizer, freeze, batchwise_prompt, "
+        "pull_constraint",
+    ),
+    "coda_prompt": (
+        {**SCHEDULED, "tuned_epoch": 20, "init_lr": 0.001, "prompt_param": [50, 6.0, 0.1]},
+        {"components": 5, "length": 6, "orthogonality": 0.1},
+        "",
+    ),
+    "hide_prompt": (
+        {
+            "length": 4,
+            "prompt_momentum": 0.1,
+            "reg": 0.2,
+            "n_centroids": 5,
+            "crct_epochs": 20,
+            "ca_lr": 0.01,
+        },
+        {
+            "length": 4,
+            "ensemble": 0.1,
+            "contrast": 0.2,
+            "centroids": 5,
+            "alignment": {"epochs": 20, "learning_rate": 0.01},
+        },
+        "",
+    ),
+    "ease": (
+        {
+            **SCHEDULED,
+            "init_epochs": 20,
+            "init_lr": 0.025,
+            "later_epochs": 20,
+            "later_lr": 0.025,
+            "vpt_type": "Deep",
+            "ffn_num": 32,
+            "use_diagonal": False,
+            "alpha": 0.2,
+            "beta": 0,
+            "use_reweight": True,
+        },
+        {"bottleneck": 32, "others": 0.2},
+        "vpt_type, use_diagonal, beta, use_reweight",
+    ),
+    "mos": (
+        {
+            **SCHEDULED,
+            "tuned_epoch": 20,
+            "init_lr": 0.03,
+            "reg": 0.2,
+            "adapter_momentum": 0.3,
+            "ensemble": True,
+            "crct_epochs": 20,
+            "ca_lr": 0.01,
+            "ca_storage_efficient_method": "covariance",
+            "n_centroids": 10,
+            "ffn_num": 8,
+        },
+        {
+            "bottleneck": 8,
+            "merging": 0.3,
+            "contrast": 0.2,
+            "alignment": {"epochs": 20, "learning_rate": 0.01},
+        },
+        "ensemble, ca_storage_efficient_method, n_centroids",
+    ),
+    "ranpac": (
+        {"tuned_epoch": 20, "init_lr": 0.01, "ffn_num": 32, "use_RP": True, "M": 5000},
+        {"bottleneck": 32, "projection": 5000},
+        "use_RP",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN_KEYS)
+def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
+    given, settings, left = OWN_KEYS[name]
+    config, remarks = read(tmp_path, model_name=name, **given)
+    [method] = config.methods
+    published = get_method(method).config()
+    expected = replace_settings(published, settings, method)
+    built = replace_settings(published, config.settings.get(method, {}), method)
+    assert built == expected
+    assert all(getattr(built, key) != getattr(published, key) for key in settings)
+    listed = " ".join(remarks).partition("no setting for: ")[2].rstrip(".").split(", ")
+    later = [key for key in listed if not key.startswith("init_")]
+    assert ", ".join(later) == left
+
+
+def test_every_implemented_method_has_such_keys() -> None:
+    ours = {name.replace("_", "-") for name in OWN_KEYS}
+    assert ours | {"finetune", "joint"} == implemented()
+
+
+def test_a_constant_rate_has_no_milestones(tmp_path) -> None:
+    config, _ = read(tmp_path, scheduler="constant", init_lr=0.01, epochs=5)
+    recipe = replace_settings(Recipe(), config.training, "training")
+    assert [recipe.rate(epoch) for epoch in (0, 4, 200)] == [0.01] * 3
+
+
+@pytest.mark.parametrize(
+    ("values", "sizes"),
+    [
+        ({"dataset": "cifar100"}, (50, 20, 20, 10)),
+        ({"dataset": "cifar224", "classes": 60}, (50, 10)),
+        ({"dataset": "my.npz", "class_ids": tuple(range(75))}, (50, 20, 5)),
+    ],
+)
+def test_a_run_cuts_the_tasks_of_a_config_as_the_toolboxes_do(values, sizes) -> None:
+    found = cut_tasks({**values, "base": 50, "increment": 20})
+    assert found == {**values, "sizes": sizes}
+
+
+def test_tasks_of_an_unknown_number_of_classes_stay_uncut(tmp_path) -> None:
+    values = {"dataset": "my.npz", "base": 50, "increment": 20}
+    assert cut_tasks(values) == values
+    prompts = {"model_name": "coda_prompt", "prompt_param": [100, 8.0, 0.0]}
+    config, remarks = read(tmp_path, dataset="vtab", **prompts)
+    assert config.settings == {}
+    assert "prompt_param" in remarks[1]
 
 
 @pytest.mark.parametrize("first", [1, 2, 5, 10])

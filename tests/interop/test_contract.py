@@ -74,6 +74,11 @@ def test_readings_keep_their_names_and_the_first_is_the_main_one(tmp_path) -> No
     assert counted.reading("a").accuracy == 50.0
 
 
+def test_nothing_right_is_no_share(tmp_path) -> None:
+    assert read(tmp_path, {"accuracy": 0}).accuracy == 0.0
+    assert read(tmp_path, {"matrix": [[1.5], [0.5, 0.5]]}).accuracy == 0.5
+
+
 UNUSABLE = {
     "no file": (None, "Cannot read"),
     "no JSON": ("accuracy: 60", "not valid JSON"),
@@ -92,6 +97,17 @@ UNUSABLE = {
     "above 100": ({"accuracy": 100.5}, "from 0 to 100. Got 100.5"),
     "not a number": ('{"accuracy": NaN}', "from 0 to 100. Got nan"),
     "text": ({"matrix": [["80"], [50, 90]]}, "from 0 to 100. Got '80'"),
+    "a slip": ({"accuracy": 60, "lsat": 61}, "nothing else. Got lsat"),
+    "a share": ({"accuracy": 0.73}, "in per cent, not a share of 1. The best is 0.73"),
+    "shares": ({"matrix": [[1.0], [0.0, 0.9]]}, "in per cent, not a share of 1. The best is 1"),
+    "a bare last": (
+        {"accuracy": {"head": 60, "nme": 61}, "last": 62},
+        "'last' must be given by reading, as one of head, nme. Got a bare number",
+    ),
+    "another reading": (
+        {"accuracy": {"head": 60}, "average": {"nme": 62}},
+        "'average' must be given by reading, as one of head. Got nme",
+    ),
     "bad beside": ({"accuracy": 60, "last": -1}, "'last' must be in per cent"),
 }
 

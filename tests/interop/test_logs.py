@@ -84,9 +84,9 @@ def write_log(
 
 
 def imported(logs: list[Path], tmp_path: Path, **options: bool) -> Store:
-    """The store that holds them; every run has ended."""
-    store, unfinished = import_logs(logs, tmp_path / "out", **options)
-    assert unfinished == []
+    """The store that holds them; every run has a result."""
+    store, left_out = import_logs(logs, tmp_path / "out", **options)
+    assert left_out == []
     return store
 
 
@@ -192,14 +192,56 @@ def test_runs_that_did_not_end_are_left_out_and_named(tmp_path) -> None:
         assert len(store.runs()) == 1
     assert "has no results" in unfinished[0]
     assert "after 3 of 6 tasks" in unfinished[1]
-    with pytest.raises(DataError, match="No run in these logs has ended; the first:"):
+    with pytest.raises(DataError, match="No run in these logs has a result; the first:"):
         import_logs([tmp_path / "3.log"], tmp_path / "out")
 
 
 def test_a_second_run_on_one_order_is_a_further_seed(tmp_path) -> None:
     logs = [write_log(tmp_path / name, increment=10) for name in ("a.log", "b.log")]
+    logs[1].write_text(logs[1].read_text().replace("'total': 7", "'total': 6"))
     with closing(imported(logs, tmp_path)) as store:
         assert sorted(seed for _, seed, _ in store.runs()) == [0, 1]
+
+
+def test_the_same_run_counts_once_in_whatever_files_it_stands(tmp_path) -> None:
+    log = write_log(tmp_path / "a.log", increment=10)
+    copy = write_log(tmp_path / "b.log", increment=10)
+    store, left_out = import_logs([log, copy, log], tmp_path / "out")
+    with closing(store):
+        assert len(store.runs()) == 1
+    assert left_out == [f"{path}: the run seed-1993 is the one in {log}." for path in (copy, log)]
+
+
+def test_orders_of_one_seed_that_differ_are_all_kept(tmp_path) -> None:
+    orders = [order_of(seed) for seed in (1, 2, 3)]
+    logs = [
+        write_log(tmp_path / f"{index}.log", increment=10, seed=5, order=order)
+        for index, order in enumerate(orders)
+    ]
+    imported(logs[:2], tmp_path).close()
+    with closing(imported(logs[2:], tmp_path)) as store:
+        sequences = store.sequences()["logs"]
+        assert len(store.runs()) == 3
+    labels = [run.label for run in sequences]
+    assert labels[0] == "seed-5"
+    assert len(set(labels)) == 3
+    assert all(label.startswith("seed-5-") for label in labels[1:])
+    cut = (50, *[10] * 5)
+    assert [run.sequence for run in sequences] == [
+        ClassSequence.from_order(order, cut) for order in orders
+    ]
+
+
+def test_a_log_whose_groups_are_not_the_tasks_is_left_out_and_named(tmp_path) -> None:
+    unclear = {"init_cls": 50, "increment": 10, "dataset": "imagenetr"}
+    good = write_log(tmp_path / "good.log", **unclear, group=None)
+    bad = write_log(tmp_path / "bad.log", **unclear, group=10)
+    store, [left_out] = import_logs([bad, good], tmp_path / "out")
+    with closing(store):
+        assert len(store.runs()) == 1
+    assert left_out.startswith(f"{bad}: its groups of classes are not the tasks")
+    with pytest.raises(DataError, match="No run in these logs has a result"):
+        import_logs([bad], tmp_path / "other")
 
 
 def test_another_run_does_not_replace_one(tmp_path) -> None:

@@ -130,6 +130,23 @@ def test_the_protocol_has_both_extremes_and_a_median_and_asks_nothing_twice(
     assert first[2].sequence == ClassSequence([[0, 1, 2], [3, 4], [5]])
 
 
+def test_what_was_answered_before_is_not_asked_again_and_the_rest_comes_with_its_transcript(
+    monkeypatch,
+) -> None:
+    before = ClassSequence([[5, 0, 1], [4, 2], [3]])
+    with serve(lambda messages: named(in_order(*NAMES), messages)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        hard, median, easy = protocol(
+            "llm-1", SPACE, similarity=SIMILARITY, answered={"hard": before}
+        )
+        everything = protocol("llm-1", SPACE, similarity=SIMILARITY)
+    assert (hard.sequence, hard.transcript, median.transcript) == (before, None, None)
+    assert easy == everything[2]
+    assert easy.transcript is not None
+    assert easy.transcript["model"] == "toy"
+    assert [message["role"] for message in easy.transcript["messages"]] == ["user", "assistant"]
+
+
 def test_without_a_model_it_says_what_to_set(monkeypatch) -> None:
     monkeypatch.delenv("EDGECIL_LLM_MODEL")
     with pytest.raises(PrerequisiteError, match="EDGECIL_LLM_MODEL"):
@@ -139,7 +156,7 @@ def test_without_a_model_it_says_what_to_set(monkeypatch) -> None:
 REFUSED = {
     "no list": ("none", "no JSON list"),
     "half a list": ("[[0, 1, 2], [3,", "no JSON list"),
-    "flat": ("[0, 1, 2, 3, 4, 5]", "no list of lists"),
+    "flat": ("[0, 1, 2, 3, 4, 5]", "no JSON list of tasks, each a list"),
     "names": ('[["apple", 1, 2], [3, 4], [5]]', "'apple' is no number of a class"),
     "nested": ("[[[0], 1, 2], [3, 4], [5]]", r"\[0\] is no number of a class"),
     "truth": ("[[true, 1, 2], [3, 4], [5]]", "True is no number of a class"),
@@ -150,6 +167,23 @@ REFUSED = {
     "other sizes": ("[[0, 1], [2, 3], [4, 5]]", r"have \[2, 2, 2\] classes instead of \[3, 2, 1\]"),
     "deep": ("[" * 100_000, "no JSON list"),
 }
+
+
+ANSWER = "[[1, 2, 3], [0, 4], [5]]"
+AROUND = {
+    "brackets before": f"I sort [by theme] the classes [0-5], e.g. [1]: {ANSWER}",
+    "brackets after": f"{ANSWER} (see [1], [[2]] and [note])",
+    "a draft before": f"First I thought of [[0, 1, 2], [3, 4], [5]]. Better: {ANSWER}",
+    "a wrong list after": f"{ANSWER}\nnot [[0, 1], [2, 3], [4, 5]]",
+    "a fence": f"```json\n{ANSWER}\n```\nThe tasks [above] are hard.",
+    "an object": f'{{"tasks": {ANSWER}, "sizes": [3, 2, 1]}}',
+    "digits as texts": '[["1", "2", "3"], ["0", "4"], ["5"]]',
+}
+
+
+@pytest.mark.parametrize("answer", AROUND.values(), ids=AROUND)
+def test_the_last_list_that_fits_is_found_in_what_stands_around(answer) -> None:
+    assert read_tasks(answer, SPACE) == ClassSequence([[1, 2, 3], [0, 4], [5]])
 
 
 @pytest.mark.parametrize(("answer", "reason"), REFUSED.values(), ids=REFUSED)

@@ -60,10 +60,49 @@ def test_what_was_captioned_before_a_failure_is_not_asked_again() -> None:
 def test_eight_to_twenty_words_are_taken(words) -> None:
     caption = " ".join(["word"] * words)
     assert read_caption(f"  “{caption}”\n") == caption
-    assert read_caption(caption.replace(" ", "\n")) == caption
+    assert read_caption(caption.replace(" ", "  ")) == caption
 
 
 @pytest.mark.parametrize("words", [0, 7, 21])
 def test_shorter_and_longer_captions_are_not(words) -> None:
     with pytest.raises(UnusableAnswerError, match=f"it has {words} words"):
         read_caption(" ".join(["word"] * words))
+
+
+CAPTION = "a small animal with short fur lying on a sofa"
+NO_CAPTION = {
+    "several": (f"{CAPTION}\n\n{CAPTION} indoors", "it has 2 lines"),
+    "numbered": (f"1. {CAPTION}", "numbered"),
+    "a bullet": (f"- {CAPTION}", "numbered"),
+    "sure": (f"Sure, {CAPTION}", "begins with 'Sure,'"),
+    "here is": (f"Here is a caption: {CAPTION}", "begins with 'Here is'"),
+    "here's": (f"Here’s one: {CAPTION}", "begins with 'Here’s'"),
+    "sorry": ("I'm sorry, but describing this picture is not possible", 'begins with "I\'m sorry"'),
+    "cannot": ("I cannot describe what this class of things looks like", "begins with 'I cannot'"),
+    "an AI": ("As an AI language model, I have not seen any pictures", "begins with 'As an AI'"),
+    "taken": (CAPTION.title(), "another class has the same caption"),
+}
+
+
+@pytest.mark.parametrize(("answer", "reason"), NO_CAPTION.values(), ids=NO_CAPTION)
+def test_what_is_no_caption_of_the_class_is_refused(answer, reason) -> None:
+    with pytest.raises(UnusableAnswerError, match=reason):
+        read_caption(answer, taken=[CAPTION])
+
+
+@pytest.mark.parametrize(
+    "first", ["sure-footed goat", "surely", "heresy", "1950s red car", "hereford"]
+)
+def test_a_caption_may_begin_like_an_opening(first) -> None:
+    caption = f"{first} {CAPTION}"
+    assert read_caption(caption) == caption
+
+
+def test_two_classes_with_one_caption_are_asked_for_another() -> None:
+    def answer(messages: Messages) -> str:
+        return f"{CAPTION} by itself" if "another class" in messages[-1]["content"] else CAPTION
+
+    with serve(answer) as server:
+        captions = write_captions(CLASSES, LanguageModel("toy", server.url, "k"))
+    assert list(captions.values()) == [CAPTION, f"{CAPTION} by itself"]
+    assert len(server.requests) == 3

@@ -33,6 +33,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=int, default=1, metavar="W", help="programs at a time (default: 1)"
     )
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="a training that takes longer has failed"
+    )
     parser.add_argument("--out", required=True, metavar="DIR", help="the run directory")
     parser.add_argument("--fresh", action="store_true", help="forget what the directory holds")
 
@@ -55,9 +58,11 @@ class Chosen:
         self, args: argparse.Namespace, space: SequenceSpace
     ) -> dict[str, list[LabelledSequence]]:
         """The sequences of every protocol asked for."""
+        from edgecil.engine.store import recall_answers
         from edgecil.sequences import protocol
 
         names = _protocols(args)
+        answered = {} if args.fresh else recall_answers(args.out)
         return {
             name: protocol(
                 name,
@@ -65,6 +70,7 @@ class Chosen:
                 similarity=self.similarity,
                 runs=None if name == "enumerate" and len(names) > 1 else args.runs,
                 seed=args.seed,
+                answered=answered.get(name),
             )
             for name in names
         }
@@ -109,7 +115,12 @@ def train_elsewhere(run: ExternalRun, args: argparse.Namespace) -> None:
 
     try:
         store, summary = run_external(
-            run, args.out, workers=args.workers, fresh=args.fresh, on_finished=tell
+            run,
+            args.out,
+            workers=args.workers,
+            timeout=args.timeout,
+            fresh=args.fresh,
+            on_finished=tell,
         )
     except KeyboardInterrupt:
         note(f"Stopped; what is finished is kept in {args.out}. The same command goes on.")

@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> None:
     from edgecil.engine import Summary
     from edgecil.interop.logs import PROTOCOL, import_logs
 
-    store, unfinished = import_logs(args.logs, args.out, fresh=args.fresh)
-    for remark in unfinished:
+    store, left_out = import_logs(args.logs, args.out, fresh=args.fresh)
+    for remark in left_out:
         note(f"left out: {remark}")
     with closing(store):
         found = list(store.whole_runs())

@@ -82,10 +82,14 @@ def run(args: argparse.Namespace) -> None:
     from edgecil.engine import build_config
     from edgecil.engine.loggers import require_tensorboard, write_jsonl, write_tensorboard
     from edgecil.engine.run import run as train
+    from edgecil.interop.configs import cut_tasks
 
     if args.tensorboard is not None:
         require_tensorboard()
-    config = build_config(_merge(args, _read_config(args.config)))
+    values = _merge(args, _read_config(args.config))
+    if _is_toolbox_config(args.config) and args.increment is None:
+        values = cut_tasks(values)
+    config = build_config(values)
     progress = Progress()
     try:
         with progress:
@@ -121,12 +125,16 @@ def _read_config(path: str | None) -> dict[str, Any]:
 
     if path is None:
         return {}
-    if Path(path).suffix.lower() != ".json":
+    if not _is_toolbox_config(path):
         return read_config(path)
     values, remarks = read_toolbox_config(path)
     for remark in remarks:
         note(remark)
     return values
+
+
+def _is_toolbox_config(path: str | None) -> bool:
+    return path is not None and Path(path).suffix.lower() == ".json"
 
 
 def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from edgecil.cli.elsewhere import add_run_options, choose_classes, train_elsewhere
 from edgecil.cli.inputs import add_similarity_options, add_space_options, read_space
-from edgecil.errors import UsageError
+from edgecil.cli.output import note
+from edgecil.errors import UsageError, unknown
 
 NAME = "toolbox"
 HELP = "have an unmodified PyCIL or PILOT checkout train the sequences; the same command resumes"
@@ -40,14 +42,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train every sequence in a process of its own, store, and show what came out."""
-    from edgecil.interop.configs import known_dataset
+    from edgecil.interop.configs import known_dataset, read_flat_config
     from edgecil.interop.toolbox import Toolbox
     from edgecil.sequences import SequenceSpace
 
+    changes = dict(_setting(text) for text in args.set)
+    _check_changes(changes, read_flat_config(args.config), args.config)
     toolbox = Toolbox.open(
         args.root,
         args.config,
-        dict(_setting(text) for text in args.set),
+        changes,
         python=args.python,
         threads=args.threads,
     )
@@ -61,6 +65,18 @@ def run(args: argparse.Namespace) -> None:
         space = read_space(args, len(chosen.ids))
     sequences = chosen.sequences(args, space)
     train_elsewhere(toolbox.run(args.out, chosen.names, chosen.ids, sequences, args.seeds), args)
+
+
+def _check_changes(changes: Mapping[str, Any], config: Mapping[str, Any], path: str) -> None:
+    """Refuse keys that are not ours to change; say which ones the config does not have."""
+    for key in changes:
+        if key in ("seed", "shuffle"):
+            raise UsageError(
+                f"--set {key} has no effect: the protocol chooses the class orders (--eval, "
+                "--seed), and --seeds n says how often each is trained."
+            )
+        if key not in config:
+            note(f"{unknown(f'key of {path}', key, config)} It is added.")
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -67,7 +67,7 @@ class RunResult:
     @property
     def readings(self) -> tuple[str, ...]:
         """Names of the readings, the main one first."""
-        return tuple(self.reported or self.nodes[-1].correct)
+        return WholeRun(self.nodes, self.reported).readings
 
     def reading(self, name: str | None = None) -> Accuracies | Reported:
         """The accuracies by one reading (the main one by default)."""
@@ -179,6 +179,11 @@ class WholeRun:
 
     nodes: tuple[NodeResult, ...]
     reported: Mapping[str, Reported] = field(default_factory=dict)
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """Names of the readings, the main one first."""
+        return tuple(self.reported or self.nodes[-1].correct)
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from edgecil.engine.driver import execute
 from edgecil.engine.executors import Finished, get_executor
 from edgecil.engine.plan import Plan
 from edgecil.engine.results import Summary
-from edgecil.engine.store import Store, clear
+from edgecil.engine.store import Store, clear, recall_answers
 from edgecil.engine.work import Workplace
 from edgecil.errors import UsageError
 from edgecil.methods import MethodEntry, Setting, get_method
@@ -31,6 +31,7 @@ from edgecil.scenario.dataset import ImageDataset
 from edgecil.scenario.registry import load_dataset
 from edgecil.scenario.task import Scenario
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import SimilarityMatrix, read_similarity, text_similarity
 from edgecil.storage import locked
@@ -87,7 +88,7 @@ def run(
     Returns:
         The open store, and what was done.
     """
-    prepared = prepare(config)
+    prepared = prepare(config, {} if fresh else recall_answers(out))
     if share:
         prepared = prepared.sharing(Path(out) / "shared")
     if workers is None:
@@ -110,8 +111,15 @@ def run(
             raise
 
 
-def prepare(config: RunConfig) -> Prepared:
-    """Load the data, choose the sequences, and settle what decides the results."""
+def prepare(
+    config: RunConfig, answered: Mapping[str, Mapping[str, ClassSequence]] | None = None
+) -> Prepared:
+    """Load the data, choose the sequences, and settle what decides the results.
+
+    Args:
+        config: what to run.
+        answered: what language models have answered before, by protocol and label.
+    """
     entries = [get_method(name) for name in config.methods]
     strangers = set(config.settings) - set(config.methods)
     if strangers:
@@ -145,7 +153,7 @@ def prepare(config: RunConfig) -> Prepared:
         increment=config.increment,
         sizes=config.sizes,
     )
-    sequences = choose_sequences(config, space, dataset)
+    sequences = choose_sequences(config, space, dataset, answered or {})
     everything = [run.sequence for runs in sequences.values() for run in runs]
     identity = {
         "edgecil": edgecil.__version__,
@@ -195,7 +203,10 @@ def _decisive(setting: Setting, entries: list[MethodEntry]) -> dict[str, Any]:
 
 
 def choose_sequences(
-    config: RunConfig, space: SequenceSpace, dataset: ImageDataset
+    config: RunConfig,
+    space: SequenceSpace,
+    dataset: ImageDataset,
+    answered: Mapping[str, Mapping[str, ClassSequence]],
 ) -> dict[str, list[LabelledSequence]]:
     """The labelled sequences of every protocol."""
     needed = any(PROTOCOLS[name].needs_similarity for name in config.protocols if name in PROTOCOLS)
@@ -208,6 +219,7 @@ def choose_sequences(
             runs=None if name == "enumerate" and len(config.protocols) > 1 else config.runs,
             seed=config.seed,
             objective=config.objective,
+            answered=answered.get(name),
         )
         for name in config.protocols
     }

@@ -9,13 +9,14 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from edgecil.engine.plan import Node, Prefix, parse_prefix, prefix_text
 from edgecil.engine.results import NodeResult, RunResult, WholeRun
 from edgecil.errors import DataError, EdgecilError, UsageError
-from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.storage import replace_file
 
@@ -121,7 +122,10 @@ class Store:
         """Remember which sequences a protocol asks for, in place of what it asked for before.
 
         A label that stood for another sequence is refused: the protocol was asked differently.
+        Conversations that led to sequences are kept in `transcripts`, the model's name among the
+        settings.
         """
+        runs = list(runs)
         wanted = {run.label: prefix_text(run.sequence.tasks) for run in runs}
         known = {
             run.label: prefix_text(run.sequence.tasks) for run in self.sequences().get(protocol, ())
@@ -139,6 +143,17 @@ class Store:
                 "INSERT INTO sequences VALUES (?, ?, ?)",
                 [(protocol, label, tasks) for label, tasks in wanted.items()],
             )
+            for run in runs:
+                if run.transcript is not None:
+                    self._keep_transcript(protocol, run.label, run.transcript)
+
+    def _keep_transcript(self, protocol: str, label: str, transcript: Mapping[str, Any]) -> None:
+        with replace_file(self.directory / "transcripts" / f"{protocol}-{label}.json") as file:
+            file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
+        self._database.execute(
+            "INSERT OR REPLACE INTO settings VALUES (?, ?)",
+            (f"protocol {protocol}", json.dumps({"model": transcript["model"]})),
+        )
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """The sequences of every protocol, in the order they were asked for."""
@@ -266,11 +281,24 @@ class _Transaction:
             ) from error
 
 
+def recall_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]:
+    """What language models have answered for a run directory, by protocol and label."""
+    if not (Path(directory) / "results.sqlite").exists():
+        return {}
+    with closing(Store(directory)) as store:
+        return {
+            name: {run.label: run.sequence for run in runs}
+            for name, runs in store.sequences().items()
+            if name in PROTOCOLS and PROTOCOLS[name].asks_model
+        }
+
+
 def clear(directory: str | Path) -> None:
     """Remove what runs left in a directory, and nothing else."""
     directory = Path(directory)
     _unlink(directory, r"results\.sqlite(-wal|-shm)?")
     _unlink(directory / "states", r"[0-9a-f]{32}\.pt|\.[0-9a-f]{32}\.pt\..+")
+    _unlink(directory / "transcripts", r"[\w-]+-(hard|easy)\.json")
     for part in ("pieces", "features"):
         shutil.rmtree(directory / "shared" / part, ignore_errors=True)
 

@@ -38,18 +38,62 @@ TRAINING = {
     "weight_decay": ("weight_decay",),
     "batch_size": ("batch_size",),
 }
+# Methods' own keys, and where our settings of the method have the same: `alignment.epochs` is a
+# nested one. PyCIL has those of EWC as constants in its code, HiDe-Prompt's are its authors'.
 OWN_SETTINGS = {
     "icarl": {"T": "temperature"},
+    "ewc": {"lamda": "strength", "fishermax": "fisher_cap"},
+    "foster": {
+        "beta1": "boosting_beta",
+        "beta2": "compression_beta",
+        "lambda_okd": "distillation",
+        "T": "temperature",
+        "compression_epochs": "compression",
+    },
     "memo": {"alpha_aux": "auxiliary"},
+    "tagfex": {
+        "aux_factor": "auxiliary",
+        "contrast_factor": "contrast",
+        "contrast_kd_factor": "contrast_distillation",
+        "infonce_temp": "contrast_temperature",
+        "transfer_factor": "transfer",
+        "kd_temp": "transfer_temperature",
+        "attn_num_heads": "attention_heads",
+        "init_interpolation_factor": "inherited",
+    },
     "l2p": {
         "size": "pool",
         "length": "length",
         "top_k": "chosen",
         "pull_constraint_coeff": "pull",
     },
+    "hide-prompt": {
+        "length": "length",
+        "prompt_momentum": "ensemble",
+        "reg": "contrast",
+        "n_centroids": "centroids",
+        "crct_epochs": "alignment.epochs",
+        "ca_lr": "alignment.learning_rate",
+    },
+    "ease": {"ffn_num": "bottleneck", "alpha": "others"},
+    "mos": {
+        "ffn_num": "bottleneck",
+        "adapter_momentum": "merging",
+        "reg": "contrast",
+        "crct_epochs": "alignment.epochs",
+        "ca_lr": "alignment.learning_rate",
+    },
     "ranpac": {"ffn_num": "bottleneck", "M": "projection"},
 }
-SCHEDULES = {"steplr": "steps", "cosine": "cosine"}
+SCHEDULES = {"steplr": "steps", "constant": "steps", "cosine": "cosine"}
+# Keys whose values are looked at here; the run checks what all others become.
+KINDS: dict[str, type] = {
+    "fixed_memory": bool,
+    "convnet_type": str,
+    "backbone_type": str,
+    "scheduler": str,
+    "milestones": list,
+}
 _SHARED = (
     "model_name",
     "dataset",
@@ -83,13 +127,14 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         The values, and a sentence for the user on each group of keys that has no effect.
     """
     config = read_flat_config(path)
+    _check_kinds(path, config)
     method = config["model_name"].lower().replace("_", "-")
     training = {
         name: next(key for key in keys if key in config)
         for name, keys in TRAINING.items()
         if any(key in config for key in keys)
     }
-    own = {key: name for key, name in OWN_SETTINGS.get(method, {}).items() if key in config}
+    own, settings = _own_settings(method, config)
     values: dict[str, Any] = {
         "methods": [method],
         "dataset": known_dataset(config["dataset"]) or config["dataset"],
@@ -99,8 +144,8 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         **_network(config),
         "device": _device(config.get("device")),
         "recipe": "paper",
-        "training": {name: _training_value(name, config[key]) for name, key in training.items()},
-        "settings": {method: {name: config[key] for key, name in own.items()}} if own else None,
+        "training": _training({name: config[key] for name, key in training.items()}),
+        "settings": {method: settings} if settings else None,
     }
     used = {*_SHARED, *_MEANINGLESS, *training.values(), *own}
     return (
@@ -131,6 +176,31 @@ def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
     starts = [0, *range(first, classes, increment)]
     ends = [*starts[1:], classes]
     return tuple(end - start for start, end in zip(starts, ends, strict=True))
+
+
+def cut_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a run whose tasks are cut as the toolboxes do, if it is known how many classes.
+
+    Args:
+        values: with `base` and `increment`, which become `sizes`.
+    """
+    first, increment = (values.get(name) for name in ("base", "increment"))
+    classes = _class_count(values)
+    if classes is None or type(first) is not int or type(increment) is not int:
+        return dict(values)
+    if min(first, increment) < 1:
+        return dict(values)
+    others = {key: value for key, value in values.items() if key not in ("base", "increment")}
+    return {**others, "sizes": toolbox_sizes(first, increment, classes)}
+
+
+def _class_count(values: Mapping[str, Any]) -> int | None:
+    if values.get("class_ids") is not None:
+        return len(values["class_ids"])
+    if values.get("classes") is not None:
+        return int(values["classes"])
+    name = known_dataset(str(values["dataset"]))
+    return None if name is None else len(get_classes(name))
 
 
 def known_dataset(name: str) -> str | None:
@@ -175,9 +245,77 @@ def _device(device: Any) -> str | None:
     return f"cuda:{first}" if str(first).isdigit() else str(first)
 
 
-def _training_value(name: str, value: Any) -> Any:
-    if name == "schedule":
-        if value not in SCHEDULES:
-            raise unknown("scheduler in a toolbox's config", str(value), SCHEDULES)
-        return SCHEDULES[value]
-    return tuple(value) if name == "milestones" else value
+def _training(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes to a recipe; a constant rate is one that steps at no milestone."""
+    found = dict(values)
+    if "milestones" in found:
+        found["milestones"] = tuple(found["milestones"])
+    if "schedule" in found:
+        schedule = found["schedule"]
+        if schedule not in SCHEDULES:
+            raise unknown("scheduler in a toolbox's config", schedule, SCHEDULES)
+        found["schedule"] = SCHEDULES[schedule]
+        if schedule == "constant":
+            found["milestones"] = ()
+    return found
+
+
+def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """The keys that are a method's own, and its settings by name."""
+    used: list[str] = []
+    settings: dict[str, Any] = {}
+    for key, path in OWN_SETTINGS.get(method, {}).items():
+        if key in config:
+            *parts, name = path.split(".")
+            inside = settings
+            for part in parts:
+                inside = inside.setdefault(part, {})
+            inside[name] = config[key]
+            used.append(key)
+    if "compression" in settings:
+        settings["compression"] = _compression(config)
+    if method == "coda-prompt" and "prompt_param" in config:
+        prompts = _prompt_settings(config)
+        used += ["prompt_param"] if prompts else []
+        settings |= prompts
+    return used, settings
+
+
+def _compression(config: Mapping[str, Any]) -> float:
+    """FOSTER's epochs of compression as a share of those of boosting."""
+    part, whole = (config.get(key) for key in ("compression_epochs", "boosting_epochs"))
+    if type(part) is not int or type(whole) is not int or min(part, whole) < 1:
+        raise UsageError(
+            "A toolbox's config must give 'compression_epochs' and 'boosting_epochs' as whole "
+            f"numbers of at least 1. Got {part!r} and {whole!r}."
+        )
+    return part / whole
+
+
+def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """CODA-Prompt's components, of which each task gets its share, length and orthogonality.
+
+    Nothing where the number of tasks cannot be told.
+    """
+    given = config["prompt_param"]
+    if not isinstance(given, list) or [type(n) in (int, float) for n in given] != [True] * 3:
+        raise UsageError(
+            "A toolbox's config must give 'prompt_param' as three numbers: components in all, "
+            f"length, orthogonality. Got {given!r}."
+        )
+    tasks = {"base": config.get("init_cls"), "increment": config.get("increment")}
+    sizes = cut_tasks({"dataset": config["dataset"], **tasks}).get("sizes")
+    if sizes is None:
+        return {}
+    components, length, orthogonality = given
+    return {
+        "components": int(components / len(sizes)),
+        "length": int(length),
+        "orthogonality": float(orthogonality),
+    }
+
+
+def _check_kinds(path: str | Path, config: Mapping[str, Any]) -> None:
+    for key, kind in KINDS.items():
+        if not isinstance(config.get(key, kind()), kind):
+            raise UsageError(f"{path}: {key!r} must be a {kind.__name__}. Got {config[key]!r}.")

@@ -10,7 +10,8 @@ own class ids. The result file is JSON too and says as much as the tool knows, t
 
 `last` and `average` may stand beside the last two: the accuracy over all test images at the end,
 and the average incremental one. A tool that reads its predictions in several ways gives an object
-by reading, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`.
+by reading, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`. Nothing else may be in
+the file, and all results of a run must have the same readings.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.storage import replace_file
 
 MAIN = "main"
+KEYS = ("correct", "totals", "matrix", "accuracy", "last", "average")
 
 
 def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> None:
@@ -55,6 +57,11 @@ def read_result(path: Path, tasks: int) -> WholeRun:
     data = read_json(path)
     if not isinstance(data, dict):
         raise DataError(f"{path} must hold a JSON object. Got {json.dumps(data)[:60]}.")
+    strange = [key for key in data if key not in KEYS]
+    if strange:
+        raise DataError(
+            f"{path} may hold {', '.join(KEYS)} and nothing else. Got {', '.join(strange)}."
+        )
     try:
         if "correct" in data:
             return _counted(data, tasks)
@@ -106,9 +113,10 @@ def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
     kind = "matrix" if "matrix" in data else "accuracy"
     if kind not in data:
         raise ValueError("there must be one of 'correct', 'matrix' and 'accuracy' in it.")
-    last, average = (_by_reading(data.get(name)) for name in ("last", "average"))
+    main = _by_reading(data[kind])
+    last, average = (_beside(data, name, main) for name in ("last", "average"))
     found = {}
-    for name, value in _by_reading(data[kind]).items():
+    for name, value in main.items():
         rows: tuple[tuple[float, ...], ...] = ()
         if kind == "matrix":
             triangle = _triangle(value, tasks, f"'matrix' ({name})")
@@ -120,7 +128,24 @@ def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
             average=None if average.get(name) is None else _per_cent(average[name], "average"),
             rows=rows,
         )
+    best = max(max((said.accuracy, *(max(row) for row in said.rows))) for said in found.values())
+    if 0.0 < best <= 1.0:
+        raise ValueError(f"accuracies must be in per cent, not a share of 1. The best is {best:g}.")
     return found
+
+
+def _beside(data: Mapping[str, Any], name: str, main: Mapping[str, Any]) -> dict[str, Any]:
+    """What `last` or `average` says of the readings; nothing if it is not there."""
+    if data.get(name) is None:
+        return {}
+    values = _by_reading(data[name])
+    strange = [reading for reading in values if reading not in main]
+    if strange:
+        given = "a bare number" if strange == [MAIN] else ", ".join(strange)
+        raise ValueError(
+            f"{name!r} must be given by reading, as one of {', '.join(main)}. Got {given}."
+        )
+    return values
 
 
 def _by_reading(value: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.store import Store, clear
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
-from edgecil.interop.process import Processes, last_words
+from edgecil.interop.process import Processes, last_words, signals_interrupt
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.storage import locked
@@ -123,6 +124,7 @@ def run_external(
     out: str | Path,
     *,
     workers: int = 1,
+    timeout: float | None = None,
     fresh: bool = False,
     on_finished: Callable[[Node, WholeRun | str], None] = lambda node, result: None,
 ) -> tuple[Store, Summary]:
@@ -134,6 +136,7 @@ def run_external(
         run: what to train.
         out: the run directory.
         workers: programs at a time.
+        timeout: seconds that a training may take; a longer one has failed.
         fresh: forget what the directory holds.
         on_finished: told of every training that ends, with its result or its error.
 
@@ -142,6 +145,8 @@ def run_external(
     """
     if workers < 1:
         raise UsageError(f"--workers must be at least 1. Got {workers} instead.")
+    if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
+        raise UsageError(f"--timeout must be a number of seconds above 0. Got {timeout} instead.")
     out = Path(out).absolute()
     with locked(out):
         if fresh:
@@ -151,7 +156,8 @@ def run_external(
             store.settle(run.settings())
             for name, runs in run.sequences.items():
                 store.add_sequences(name, runs)
-            return store, _execute(run, store, workers, on_finished)
+            with signals_interrupt():
+                return store, _execute(run, store, workers, timeout, on_finished)
         except BaseException:
             store.close()
             raise
@@ -161,20 +167,23 @@ def _execute(
     run: ExternalRun,
     store: Store,
     workers: int,
+    timeout: float | None,
     on_finished: Callable[[Node, WholeRun | str], None],
 ) -> Summary:
     done, nodes = store.whole_runs(), run.nodes()
     todo = [Training(node, _folder(store, node)) for node in nodes if node not in done]
     processes, failed = Processes(), []
+    finished = [result for node, result in done.items() if node.method == run.method]
     with ThreadPoolExecutor(workers) as pool:
         futures: dict[Future[WholeRun], Training] = {
-            pool.submit(_train, run, training, processes): training for training in todo
+            pool.submit(_train, run, training, processes, timeout): training for training in todo
         }
         try:
             for future in as_completed(futures):
                 node = futures[future].node
-                error = future.exception()
+                error = future.exception() or _other_readings(future.result(), finished[:1])
                 if error is None:
+                    finished.append(future.result())
                     store.record(node, future.result())
                     on_finished(node, future.result())
                 elif isinstance(error, TrainingError):
@@ -202,7 +211,9 @@ class TrainingError(EdgecilError):
         self.trace = trace
 
 
-def _train(run: ExternalRun, training: Training, processes: Processes) -> WholeRun:
+def _train(
+    run: ExternalRun, training: Training, processes: Processes, timeout: float | None
+) -> WholeRun:
     """Have one sequence trained, from order file to result file."""
     training.folder.mkdir(parents=True, exist_ok=True)
     training.result_file.unlink(missing_ok=True)
@@ -210,18 +221,37 @@ def _train(run: ExternalRun, training: Training, processes: Processes) -> WholeR
     write_order(training.order_file, sequence, run.ids, training.node.seed)
     words = list(run.command(training))
     try:
-        ended = processes.run(words, training.log, cwd=run.cwd, environment=run.environment)
+        ended = processes.run(
+            words, training.log, cwd=run.cwd, environment=run.environment, timeout=timeout
+        )
     except OSError as error:
         message = f"{words[0]!r} cannot be started: {error.strerror or error}."
         raise TrainingError(message, message) from error
+    said, tail = last_words(training.log)
+    if ended.too_long:
+        raise TrainingError(f"The program was stopped after {timeout:g} seconds{said}", tail)
     if ended.code != 0:
-        raise TrainingError(*last_words(training.log, ended.code))
+        raise TrainingError(f"The program ended with {ended.how}{said}", tail)
     try:
         found = read_result(training.result_file, len(sequence))
     except EdgecilError as error:
         message = f"The program ended well, but its result cannot be used: {error}"
-        raise TrainingError(message, last_words(training.log, 0)[1]) from error
+        if not training.result_file.exists():
+            message = f"The program ended well, but left no result file{said}"
+        raise TrainingError(message, tail) from error
     return with_cost(found, ended.seconds, ended.peak_memory)
+
+
+def _other_readings(result: WholeRun, first: Sequence[WholeRun]) -> TrainingError | None:
+    """An error if a result reads its predictions in other ways than the first one of the run."""
+    for other in first:
+        if result.readings != other.readings:
+            message = (
+                f"The result has the readings {', '.join(result.readings)} where the first one has "
+                f"{', '.join(other.readings)}; all sequences of a run must have the same."
+            )
+            return TrainingError(message, message)
+    return None
 
 
 def _folder(store: Store, node: Node) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -41,8 +41,8 @@ _TOTAL = re.compile(rf"'total': {_NUMBER}")
 _GROUP = re.compile(rf"'(\d+)-(\d+)': {_NUMBER}")
 
 
-class UnfinishedRunError(DataError):
-    """A run in a log that stops before its last task."""
+class NoResultError(DataError):
+    """A run in a log that gives no result: it did not end, or its groups are not the tasks."""
 
 
 @dataclass
@@ -75,20 +75,28 @@ class LoggedRun:
         """What people call the order: the seed that it was drawn from, where it was."""
         if self.settings.get("shuffle") == "True":
             return f"seed-{self._whole('seed')}"
-        tasks = prefix_text(self.sequence.tasks)
-        return f"order-{hashlib.sha256(tasks.encode()).hexdigest()[:8]}"
+        return f"order-{self.order_hash}"
+
+    @property
+    def order_hash(self) -> str:
+        """Tells the order from others."""
+        return hashlib.sha256(prefix_text(self.sequence.tasks).encode()).hexdigest()[:8]
+
+    def same_as(self, other: LoggedRun) -> bool:
+        """Whether both are one run, in whatever files they stand."""
+        return replace(self, path=other.path) == other
 
     def reported(self) -> dict[str, Reported]:
-        """What the log says of each reading; an error if the run did not end."""
+        """What the log says of each reading; an error if that is no result."""
         sequence = self.sequence
         for totals in self.totals.values():
             if len(totals) != len(sequence):
-                raise UnfinishedRunError(
+                raise NoResultError(
                     f"{self.path}: the run {self.label} did not end: it has results after "
                     f"{len(totals)} of {len(sequence)} tasks."
                 )
         if not self.totals:
-            raise UnfinishedRunError(f"{self.path}: the run {self.label} has no results.")
+            raise NoResultError(f"{self.path}: the run {self.label} has no results.")
         return {name: self._reported(name, sequence) for name in self.totals}
 
     def _reported(self, reading: str, sequence: ClassSequence) -> Reported:
@@ -101,7 +109,7 @@ class LoggedRun:
         known = tuple(tuple(row) for row in rows if row is not None)
         complete = known if len(known) == len(rows) else ()
         if not complete and not (balanced and len(set(sequence.sizes)) == 1):
-            raise DataError(
+            raise NoResultError(
                 f"{self.path}: its groups of classes are not the tasks of sizes "
                 f"{list(sequence.sizes)}, so the mean over tasks cannot be told; train again by "
                 "'edgecil toolbox', which counts."
@@ -179,19 +187,24 @@ def import_logs(
     """Keep the runs of log files as results, in a directory of their own or among other logs.
 
     All must be on the same classes in tasks of the same sizes. A method's further runs on one order
-    count as further training seeds. Runs that did not end are left out.
+    count as further training seeds. Runs without a result, and the same run again, are left out.
 
     Returns:
         The open store, and a sentence on each run that was left out.
     """
-    found, unfinished = [], []
+    found: list[tuple[LoggedRun, dict[str, Reported]]] = []
+    left_out = []
     for run in (run for path in paths for run in read_log(path)):
+        again = next((other for other, _ in found if run.same_as(other)), None)
+        if again is not None:
+            left_out.append(f"{run.path}: the run {run.label} is the one in {again.path}.")
+            continue
         try:
             found.append((run, run.reported()))
-        except UnfinishedRunError as error:
-            unfinished.append(str(error))
+        except NoResultError as error:
+            left_out.append(str(error))
     if not found:
-        raise DataError(f"No run in these logs has ended; the first: {unfinished[0]}")
+        raise DataError(f"No run in these logs has a result; the first: {left_out[0]}")
     with locked(Path(out)):
         if fresh:
             clear(out)
@@ -199,9 +212,8 @@ def import_logs(
         try:
             for run, _ in found:
                 store.settle(_identity(run))
-            sequences = {known.label: known for known in store.sequences().get(PROTOCOL, [])}
-            sequences |= {run.label: LabelledSequence(run.label, run.sequence) for run, _ in found}
-            store.add_sequences(PROTOCOL, sequences.values())
+            known = store.sequences().get(PROTOCOL, [])
+            store.add_sequences(PROTOCOL, _label_orders(known, [run for run, _ in found]))
             seeds: dict[tuple[str, Prefix], int] = {}
             for run, reported in found:
                 key = run.settings["model_name"], run.sequence.tasks
@@ -211,7 +223,22 @@ def import_logs(
         except BaseException:
             store.close()
             raise
-    return store, unfinished
+    return store, left_out
+
+
+def _label_orders(
+    known: Iterable[LabelledSequence], runs: Iterable[LoggedRun]
+) -> list[LabelledSequence]:
+    """Every order once: those known, then those of the runs, no two under one label.
+
+    Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
+    """
+    labels = {run.sequence: run.label for run in known}
+    for run in runs:
+        if run.sequence not in labels:
+            taken = run.label in labels.values()
+            labels[run.sequence] = f"{run.label}-{run.order_hash}" if taken else run.label
+    return [LabelledSequence(label, sequence) for sequence, label in labels.items()]
 
 
 def _keep(store: Store, node: Node, run: WholeRun) -> None:

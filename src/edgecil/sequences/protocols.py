@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError, unknown
+from edgecil.language_model import Conversation, LanguageModel
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.optimal import Optimum, find_optimum
 from edgecil.sequences.generators.random import seeded
+from edgecil.sequences.generators.registry import Generator
 from edgecil.sequences.latin import latin
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.sequence import ClassSequence
@@ -33,11 +36,13 @@ class LabelledSequence:
         label: what it is called: hard, median, easy, seed-42, latin-1, …
         sequence: the classes, task by task.
         optimum: the certificate, where the protocol gives one.
+        transcript: of the conversation with a language model, where there was one.
     """
 
     label: str
     sequence: ClassSequence
     optimum: Optimum | None = None
+    transcript: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Request:
     runs: int | None
     seed: int | None
     objective: str | Objective | ArrayLike
+    answered: Mapping[str, ClassSequence] = field(default_factory=dict)
 
     def rng(self) -> np.random.Generator:
         """A stream of its own: no plain seed, so none of the random protocol's, leads to it."""
@@ -82,6 +88,7 @@ def protocol(
     runs: int | None = None,
     seed: int | None = None,
     objective: str | Objective | ArrayLike = "adjacent",
+    answered: Mapping[str, ClassSequence] | None = None,
 ) -> list[LabelledSequence]:
     """The sequences that a protocol runs, with their labels.
 
@@ -93,6 +100,7 @@ def protocol(
         seed: of everything random in it. `random` uses the paper's seeds 0, 42, 1993 (then 1, 2,
             …) unless a seed is given, from which it counts on.
         objective: what `optimal` optimises.
+        answered: what a language model has answered before, by label; it is not asked again.
     """
     if name not in PROTOCOLS:
         raise unknown("protocol", name, PROTOCOLS)
@@ -106,7 +114,7 @@ def protocol(
         raise UsageError(f"The 'runs' parameter must be an int >= 1. Got {runs} instead.")
     if seed is not None and seed < 0:
         raise UsageError(f"The 'seed' parameter must be an int >= 0. Got {seed} instead.")
-    return list(chosen.build(Request(space, similarity, runs, seed, objective)))
+    return list(chosen.build(Request(space, similarity, runs, seed, objective, answered or {})))
 
 
 def _random(request: Request, *, legacy: bool) -> Iterator[LabelledSequence]:
@@ -145,7 +153,20 @@ def _extreme(
         )
         return LabelledSequence(goal, optimum.sequence, optimum)
     build = get_generator(generator, goal)
+    if build.asks_model:
+        return _ask(request, build, rng)
     return LabelledSequence(goal, build(request.similarity, request.space, rng))
+
+
+def _ask(request: Request, build: Generator, rng: np.random.Generator) -> LabelledSequence:
+    """What a language model answers, with the conversation, or what it has answered before."""
+    answered = request.answered.get(build.goal)
+    if answered is not None and answered in request.space:
+        return LabelledSequence(build.goal, answered)
+    assert request.similarity is not None
+    conversation = Conversation(LanguageModel.from_environment())
+    found = build(request.similarity, request.space, rng, conversation=conversation)
+    return LabelledSequence(build.goal, found, transcript=conversation.record())
 
 
 def _unseen(

@@ -7,7 +7,9 @@ for LLM-5 it is told four times how its last answer scored, and the fifth counts
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -38,38 +40,55 @@ _EXTREME = {"hard": "low", "easy": "high"}
 
 @register("llm-1", "hard", "a language model's first answer (LLM-1)", asks_model=True)
 def llm_1_hard(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+    similarity: Similarity,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    conversation: Conversation | None = None,
 ) -> ClassSequence:
     """What the model takes for hard at once; all randomness is the model's."""
-    return propose(similarity, space, "hard", rounds=1)
+    return propose(similarity, space, "hard", rounds=1, conversation=conversation)
 
 
 @register("llm-1", "easy", "a language model's first answer (LLM-1)", asks_model=True)
 def llm_1_easy(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+    similarity: Similarity,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    conversation: Conversation | None = None,
 ) -> ClassSequence:
     """What the model takes for easy at once."""
-    return propose(similarity, space, "easy", rounds=1)
+    return propose(similarity, space, "easy", rounds=1, conversation=conversation)
 
 
 @register("llm-5", "hard", "its fifth, told each time how the last scored (LLM-5)", asks_model=True)
 def llm_5_hard(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+    similarity: Similarity,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    conversation: Conversation | None = None,
 ) -> ClassSequence:
     """What the model takes for hard after four rounds of feedback."""
-    return propose(similarity, space, "hard", rounds=5)
+    return propose(similarity, space, "hard", rounds=5, conversation=conversation)
 
 
 @register("llm-5", "easy", "its fifth, told each time how the last scored (LLM-5)", asks_model=True)
 def llm_5_easy(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+    similarity: Similarity,
+    space: SequenceSpace,
+    rng: np.random.Generator,
+    conversation: Conversation | None = None,
 ) -> ClassSequence:
     """What the model takes for easy after four rounds of feedback."""
-    return propose(similarity, space, "easy", rounds=5)
+    return propose(similarity, space, "easy", rounds=5, conversation=conversation)
 
 
 def propose(
-    similarity: Similarity, space: SequenceSpace, goal: str, *, rounds: int
+    similarity: Similarity,
+    space: SequenceSpace,
+    goal: str,
+    *,
+    rounds: int,
+    conversation: Conversation | None = None,
 ) -> ClassSequence:
     """A language model's last answer of several, each after the first with feedback on its score.
 
@@ -78,8 +97,9 @@ def propose(
         space: N classes and their task sizes.
         goal: `hard` or `easy`.
         rounds: how many answers to ask for.
+        conversation: to hold it in; one with the model that the environment names by default.
     """
-    conversation = Conversation(LanguageModel.from_environment())
+    conversation = conversation or Conversation(LanguageModel.from_environment())
     read = partial(read_tasks, space=space)
     names = enumerate(map(words_of, similarity.names))
     question = _PROMPT.format(
@@ -100,19 +120,43 @@ def propose(
 
 
 def read_tasks(answer: str, space: SequenceSpace) -> ClassSequence:
-    """The sequence in an answer: a JSON list of tasks, whatever stands around it.
+    """The sequence in an answer: its last JSON list of tasks that fits, whatever stands around.
 
-    >>> read_tasks("Here you are: [[1, 2], [0, 3]].", SequenceSpace((2, 2))).tasks
+    >>> read_tasks("Not [[0, 1], [2, 3]] but [[1, 2], [0, 3]].", SequenceSpace((2, 2))).tasks
     ((1, 2), (0, 3))
     """
-    start, end = answer.find("["), answer.rfind("]")
-    try:
-        tasks = json.loads(answer[start : end + 1])
-    except (ValueError, RecursionError) as error:
-        raise UnusableAnswerError("it holds no JSON list of tasks.") from error
-    if not isinstance(tasks, list) or not all(isinstance(task, list) for task in tasks):
-        raise UnusableAnswerError("it is no list of lists.")
-    order = [class_ for task in tasks for class_ in task]
+    problem = None
+    for tasks in reversed(list(_task_lists(answer))):
+        try:
+            return _check_tasks(tasks, space)
+        except UnusableAnswerError as error:
+            problem = problem or error
+    raise problem or UnusableAnswerError(
+        "it holds no JSON list of tasks, each a list of class numbers."
+    )
+
+
+def _task_lists(answer: str) -> Iterator[list[list[Any]]]:
+    """Every JSON list of lists in a text, in order."""
+    decoder = json.JSONDecoder()
+    start = answer.find("[")
+    while start >= 0:
+        end = start + 1
+        try:
+            found, end = decoder.raw_decode(answer, start)
+        except ValueError:
+            found = None
+        except RecursionError:
+            return
+        if found and all(isinstance(task, list) for task in found):
+            yield found
+        start = answer.find("[", end)
+
+
+def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
+    """The sequence of these tasks, or why it is none of the space's; digits may be texts."""
+    numbers = [[_number(class_) for class_ in task] for task in tasks]
+    order = [class_ for task in numbers for class_ in task]
     strange = [class_ for class_ in order if type(class_) is not int]
     strange += sorted(set(order) - set(range(space.classes))) if not strange else []
     if strange:
@@ -123,9 +167,13 @@ def read_tasks(answer: str, space: SequenceSpace) -> ClassSequence:
     missing = sorted(set(range(space.classes)) - set(order))
     if missing:
         raise UnusableAnswerError(f"classes are missing: {', '.join(map(str, missing))}.")
-    sizes = tuple(len(task) for task in tasks)
+    sizes = tuple(len(task) for task in numbers)
     if sizes != space.sizes:
         raise UnusableAnswerError(
             f"its tasks have {list(sizes)} classes instead of {list(space.sizes)}."
         )
-    return ClassSequence(tasks)
+    return ClassSequence(numbers)
+
+
+def _number(class_: Any) -> Any:
+    return int(class_) if isinstance(class_, str) and class_.strip().isdecimal() else class_
