@@ -8,9 +8,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 .PHONY: demo test lint types benchmark clean
 
-demo: $(VENV)/.light
-	@mkdir -p demo
-	$(BIN)/edgecil sequences cifar100 --tasks 10 --plot demo/cifar100-edge.png
+demo: $(VENV)/.train
+	$(BIN)/edgecil run --config recipes/demo.toml --out demo
+	$(BIN)/edgecil report demo
 
 test: lint types
 	$(BIN)/python -m pytest
@@ -30,13 +30,13 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "edgecil needs Python 3.10 or newer; run: make PYTHON=/path/to/python3")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.light: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable .
+$(VENV)/.train: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[train]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable '.[dev]'
-	@touch $@ $(VENV)/.light
+	@touch $@ $(VENV)/.train
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

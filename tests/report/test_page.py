@@ -181,7 +181,7 @@ def test_a_classic_setting_of_ten_tasks_gets_a_calibrated_estimate(tmp_path) -> 
     found = compose(evidence_of(folder, similarity))
     text = Reader(found.html).text
     assert "The truth is not known here (there are about 10^15 orders)" in text
-    assert "regression puts nine orders of ten between" in text
+    assert "By regression from edge, nine orders of ten lie between" in text
     assert {"matrices-varied", "prediction-steady"} <= {p.name for p in found.pictures}
 
 

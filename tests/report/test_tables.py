@@ -38,7 +38,7 @@ def test_latex_has_booktabs_rules_and_no_bare_special_letters() -> None:
     assert r"\caption{What 100 \% of a\_b found.}" in lines
     assert r"\begin{tabular}{lrr}" in lines
     assert r"method & W$_1$ & r \\" in lines
-    assert r"a\textbar{}b \& <c> & 1.23 & +0.0 \\" in lines
+    assert r"a\textbar{}b \& $<$c$>$ & 1.23 & +0.0 \\" in lines
     assert [line for line in lines if line.endswith("rule")] == [
         r"\toprule",
         r"\midrule",
@@ -54,7 +54,8 @@ def test_html_escapes_what_names_may_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "shown"), [(-0.001, "0.00"), (None, "–"), (12, "12.00"), ("n/a", "n/a")]
+    ("cell", "shown"),
+    [(-0.001, "0.00"), (0.0, "0.00"), (0.001, "<0.01"), (None, "–"), (12, "12.00"), ("n/a", "n/a")],
 )
 def test_a_cell_is_shown_as_people_write_it(cell, shown) -> None:
     assert Column("x", 2).show(cell) == shown

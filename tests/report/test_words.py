@@ -45,7 +45,7 @@ def test_the_verdict_counts_for_how_many_learners_a_protocol_is_closer(evidence)
             (method.averages[name]["gaussian"], method.averages["random"]["gaussian"])
             for method in evidence.judgement.methods.values()
         ]
-        counts[name] = sum(mine.jsd < theirs.jsd for mine, theirs in pairs)
+        counts[name] = sum(mine.jsd < 0.9 * theirs.jsd for mine, theirs in pairs)
     for name, count in counts.items():
         assert f"{name} for {count} of 2 learners by JSD" in fares
 
@@ -54,7 +54,7 @@ def test_the_verdict_counts_for_how_many_learners_a_protocol_is_closer(evidence)
     ("r", "told"),
     [
         (0.1, "S predicts accuracy only weakly for varied (r = +0.10)."),
-        (-0.6, "S points the wrong way for varied (r = -0.60): what is called hard tends to be"),
+        (-0.6, "S has the wrong sign for varied (r = -0.60): what is called hard tends to be"),
     ],
 )
 def test_a_weak_or_wrong_predictor_is_named_with_its_learner(evidence, r, told) -> None:
@@ -87,7 +87,7 @@ def test_without_a_truth_the_words_say_so_and_give_the_estimate(tmp_path) -> Non
     runs = found.table.orders("forgetful", "edge").accuracies
     assert f"edge's three {runs.min():.1f} to {runs.max():.1f}" in ranges
     made = found.judgement.methods["forgetful"].estimates["edge"]["regression"].estimate
-    assert f"the mean at {made.distribution.mean:.1f}" in estimated
+    assert f"their mean at {made.distribution.mean:.1f}" in estimated
     assert np.isfinite(made.distribution.mean)
 
 

@@ -30,13 +30,13 @@ class DERConfig:
         recipe: of each task.
         memory: budget for exemplars.
         auxiliary: weight of the auxiliary loss.
-        balancing: epochs of fine-tuning the head on exemplars, as a share of the recipe's.
+        balancing: epochs of fine-tuning the head on exemplars.
     """
 
     recipe: Recipe = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     auxiliary: float = 1.0
-    balancing: float = 30 / 170
+    balancing: int = 30
 
 
 @register_method("der", DERConfig, "a new extractor per task, the old ones frozen (2021)")
@@ -65,5 +65,5 @@ class DER(NetworkMethod):
         """Choose exemplars, and with them take away the head's preference for new classes."""
         super().remember(memory, task)
         if task.known:
-            recipe = self.recipe.lasting(self.config.balancing)
+            recipe = self.recipe.lasting(self.config.balancing / self.recipe.epochs)
             balance_head(self.network, memory, recipe, task, self.setting)

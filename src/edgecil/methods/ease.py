@@ -8,7 +8,7 @@ that they resemble.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -53,15 +53,7 @@ class EASEConfig:
     "ease",
     EASEConfig,
     "adapters per task, prototypes completed in their subspaces (2024)",
-    fast=Recipe(
-        epochs=4,
-        learning_rate=0.003,
-        schedule="cosine",
-        optimizer="adam",
-        weight_decay=0.0,
-        batch_size=48,
-        augment=(),
-    ),
+    fast=replace(PUBLISHED, epochs=4, learning_rate=2.0, augment=()),
 )
 class EASE(PretrainedMethod):
     """An ensemble of cosine classifiers, one in the subspace of each task.

@@ -20,7 +20,7 @@ from edgecil.errors import UsageError
 from edgecil.methods.method import Setting
 from edgecil.methods.network import Network
 from edgecil.methods.recipe import Recipe
-from edgecil.methods.training import fit
+from edgecil.methods.training import in_batches, minimise
 from edgecil.scenario.memory import ExemplarMemory
 from edgecil.scenario.task import Task
 
@@ -144,21 +144,20 @@ def balance_head(
     """Take away the preference for new classes that a head gets from many new and few old images.
 
     The new classes' weights are brought to the length of the old ones'; then the head alone is
-    fine-tuned on the exemplars, of which every class has equally many.
+    fine-tuned on the features of the exemplars, of which every class has equally many.
 
     Args:
-        network: its extractors stand still.
+        network: trained; its extractors stand still.
         memory: with exemplars of the task's classes already.
-        recipe: of the fine-tuning.
+        recipe: of the fine-tuning, which augments nothing.
         task: whose seed all randomness comes from.
         setting: of the method.
     """
     network.head.align(task.known)
+    pixels, labels = memory.data(task.pixels)
+    features = in_batches(network.backbone, pixels, setting)
 
-    def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        with torch.no_grad():
-            features = network.backbone(images)
-        return cross_entropy(network.head(features), labels)
+    def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+        return cross_entropy(network.head(features[batch]), labels[batch])
 
-    data = memory.data(task.pixels)
-    fit(network.head.parameters(), data, loss, recipe, task, setting, stage="balance")
+    minimise(network.head.parameters(), len(labels), loss, recipe, task, stage="balance")

@@ -112,7 +112,7 @@ class HiDePrompt(PromptMethod):
     def grow(self, task: Task) -> None:
         """Start the task's prompt where the last one ended; the first one is uniform in ±1."""
         if self.prompts:
-            start = self.prompts[-1]["prefixes"].detach().clone()
+            start = self.prompts[-1]["prefixes"].detach()
         else:
             generator = derive_generator("cpu", self.setting.seed, "prompts")
             start = torch.empty(self.layers, 2, self.config.length, self.vit.feature_size)

@@ -31,7 +31,7 @@ class MEMOConfig:
         recipe: of each task.
         memory: budget for exemplars.
         auxiliary: weight of the auxiliary loss.
-        balancing: epochs of fine-tuning the head on exemplars, as a share of the recipe's.
+        balancing: epochs of fine-tuning the head on exemplars.
         count_growth: whether the last stages after the first one are paid for in exemplars of the
             same number of bytes, for comparisons at equal memory as the publication makes them.
     """
@@ -39,7 +39,7 @@ class MEMOConfig:
     recipe: Recipe = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     auxiliary: float = 1.0
-    balancing: float = 30 / 170
+    balancing: int = 30
     count_growth: bool = False
 
     def __post_init__(self) -> None:
@@ -82,5 +82,5 @@ class MEMO(NetworkMethod):
         """Choose exemplars, and with them take away the head's preference for new classes."""
         super().remember(memory, task)
         if task.known:
-            recipe = self.recipe.lasting(self.config.balancing)
+            recipe = self.recipe.lasting(self.config.balancing / self.recipe.epochs)
             balance_head(self.network, memory, recipe, task, self.setting)

@@ -58,10 +58,8 @@ class PromptMethod(PretrainedMethod):
         for earlier in self.prompts:
             for value in earlier.values():
                 value.requires_grad_(False)
-        device = self.setting.device
-        self.prompts.append(
-            {name: nn.Parameter(value.to(device)) for name, value in tensors.items()}
-        )
+        copies = {name: value.to(self.setting.device, copy=True) for name, value in tensors.items()}
+        self.prompts.append({name: nn.Parameter(value) for name, value in copies.items()})
 
     @abstractmethod
     def loss(

@@ -38,7 +38,7 @@ class TagFexConfig:
         recipe: of each task.
         memory: budget for exemplars.
         auxiliary: weight of the newest extractor's own head, as in DER.
-        balancing: epochs of fine-tuning the head on exemplars, as a share of the recipe's.
+        balancing: epochs of fine-tuning the head on exemplars.
         contrast: weight of all that teaches the task-agnostic extractor.
         contrast_distillation: weight, within that, of what it is to keep from before.
         contrast_temperature: of the cosines between views.
@@ -54,7 +54,7 @@ class TagFexConfig:
     recipe: Recipe = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     auxiliary: float = 2.0
-    balancing: float = 30 / 170
+    balancing: int = 30
     contrast: float = 1.0
     contrast_distillation: float = 2.0
     contrast_temperature: float = 0.2
@@ -220,5 +220,5 @@ class TagFex(NetworkMethod):
         """Choose exemplars, and with them take away the head's preference for new classes."""
         super().remember(memory, task)
         if task.known:
-            recipe = self.recipe.lasting(self.config.balancing)
+            recipe = self.recipe.lasting(self.config.balancing / self.recipe.epochs)
             balance_head(self.network, memory, recipe, task, self.setting)

@@ -10,6 +10,7 @@ from string import Template
 
 from edgecil.report.figures.canvas import COLOURS, FAINT, INK, TRUTH
 
+_LARGER = 1.2  # than on paper, where there is room
 _PAGE = Template(
     """<!DOCTYPE html>
 <html lang="en">
@@ -105,6 +106,6 @@ def _inline(svg: bytes, name: str, label: str) -> str:
     assert width is not None
     text = re.sub(r'(<svg[^>]*?)\swidth="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?)\sheight="[^"]*"', r"\1", text, count=1)
-    points = float(width[1])
+    points = _LARGER * float(width[1])
     start = f'<svg role="img" aria-label="{html.escape(label)}" style="max-width:{points:.0f}pt"'
     return text.replace("<svg", start, 1)

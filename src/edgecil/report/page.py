@@ -109,12 +109,12 @@ def _answer(evidence: Evidence, composer: _Composer) -> str:
     return "\n".join(
         [
             heading(words.headline(evidence)),
+            links(_PARTS),
             paragraph(*words.verdict(evidence), kind="lead"),
             paragraph(*caution, kind="warning") if caution else "",
-            bullets(" ".join(words.method_answer(evidence, name)) for name in names),
-            links(_PARTS),
             side_by_side(*overview),
             paragraph(composer.pictures[0].caption, kind="quiet"),
+            bullets(" ".join(words.method_answer(evidence, name)) for name in names),
             composer.table(tabulate.tabulate_ranges(evidence), "There are no runs to judge."),
             *(paragraph(note, kind="quiet") for note in evidence.judgement.notes),
         ]
@@ -158,9 +158,12 @@ def _protocols(evidence: Evidence, composer: _Composer) -> str:
         _PARTS["protocols"],
         composer.show(pictures.picture_closeness(evidence), nothing),
         composer.table(tabulate.tabulate_closeness(evidence), nothing),
-        composer.table(
-            tabulate.tabulate_correlations(evidence),
-            "No similarity of the classes is known, so nothing predicts accuracy here.",
+        folded(
+            "What predicts accuracy, and how well",
+            composer.table(
+                tabulate.tabulate_correlations(evidence),
+                "No similarity of the classes is known, so nothing predicts accuracy here.",
+            ),
         ),
         folded(
             "Every estimator's answer",

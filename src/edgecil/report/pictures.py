@@ -18,7 +18,7 @@ from edgecil.report.figures.distributions import Shape, draw_distributions
 from edgecil.report.figures.matrices import draw_matrices
 from edgecil.report.figures.prediction import draw_prediction
 from edgecil.report.figures.samples import draw_samples
-from edgecil.report.words import ESTIMATOR, budget, found_range
+from edgecil.report.words import ESTIMATOR, budget, calibrated, found_range
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,8 +176,9 @@ def _shape(evidence: Evidence, name: str) -> Shape:
             draws[protocol] = drawn[:_THIN_LINES]
             guesses[protocol] = _typical(drawn)
     known = np.array(list(evidence.table.orders(name).by_sequence().values()))
-    truth = None if method.truth is None else method.truth.accuracies
-    return Shape(name, truth, guesses, draws, ends, known)
+    if method.truth is None:
+        return Shape(name, None, guesses, draws, ends, known, calibrated(evidence, name))
+    return Shape(name, method.truth.accuracies, guesses, draws, ends)
 
 
 def _redraw(evidence: Evidence, name: str, protocol: str, truth: Truth) -> list[Distribution]:
@@ -203,8 +204,9 @@ def _caption(evidence: Evidence) -> str:
     known = any(method.truth is not None for method in evidence.judgement.methods.values())
     if not known:
         return (
-            "What the runs of each protocol suggest (curves), every accuracy that was measured "
-            "(ticks), and below the line the ends that each protocol found."
+            "Grey: the estimated distribution over all orders. Curves: the Gaussian that the runs "
+            "of random and of edge suggest. Ticks: every accuracy that was measured. Below: the "
+            "ends that each protocol found."
         )
     return (
         "Grey: the truth, how often orders reach an accuracy, with its ends. Thick curves: the "

@@ -25,6 +25,8 @@ _LATEX = {
     "Ω": r"$\Omega$",
     "₁": "$_1$",
     "|": r"\textbar{}",
+    "<": "$<$",
+    ">": "$>$",
 }
 
 
@@ -48,6 +50,9 @@ class Column:
             return _ABSENT
         if self.digits is None or isinstance(cell, str):
             return str(cell)
+        least = 10.0**-self.digits
+        if 0.0 < cell < least / 2.0 and not self.signed:
+            return f"<{least:.{self.digits}f}"
         rounded = round(float(cell), self.digits) + 0.0  # no -0.00
         return f"{rounded:{'+' if self.signed else ''}.{self.digits}f}"
 

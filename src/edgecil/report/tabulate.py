@@ -16,16 +16,16 @@ _CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "s
 
 def tabulate_ranges(evidence: Evidence) -> Table:
     """The short answer: the true range, how much of it each protocol finds, and r."""
-    protocols = _compared(evidence)
-    rows = []
-    for name, method in evidence.judgement.methods.items():
-        values = None if method.truth is None else method.truth.accuracies
+    methods, protocols = evidence.judgement.methods, _compared(evidence)
+    rows: list[tuple[Cell, ...]] = []
+    for name, method in methods.items():
         true: list[Cell] = [None] * 3
-        if values is not None:
+        if method.truth is not None:
+            values = method.truth.accuracies
             true = [float(values.min()), float(values.max()), float(np.ptp(values))]
         found = [_width(method, protocol) for protocol in protocols]
         rows.append((name, *true, *found, _pearson(method)))
-    return Table(
+    table = Table(
         "ranges",
         "Accuracy of the worst and the best order, their distance in points, and how much of it "
         "each protocol finds (on average over draws of its random part); r: correlation of "
@@ -37,6 +37,14 @@ def tabulate_ranges(evidence: Evidence) -> Table:
             Column("r", 2, signed=True),
         ),
         tuple(rows),
+    )
+    if any(method.truth is not None for method in methods.values()):
+        return table
+    return Table(
+        "ranges",
+        "Distance of the worst and the best accuracy that each protocol found, in points.",
+        (table.columns[0], *table.columns[4:-1]),
+        tuple((row[0], *row[4:-1]) for row in rows),
     )
 
 
@@ -147,8 +155,9 @@ def tabulate_rankings(evidence: Evidence) -> Table:
     rows.append(("error (footrule)", "all", None if judgement.true_ranking is None else 0, *errors))
     return Table(
         "rankings",
-        "Ranks of the methods, 1 the best: by the worst and the best order's accuracy and by the "
-        "standard deviation; below, how far each ranking is from the true one.",
+        "Ranks of the methods, 1 the best, from the runs that each protocol made: by the worst and "
+        "the best order's accuracy and by the standard deviation; below, how far each ranking is "
+        "from the true one.",
         (
             Column("by"),
             Column("method"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from edgecil.estimation import MethodJudgement, Truth
+from edgecil.estimation import Distribution, MethodJudgement, Truth
 from edgecil.estimation.correlation import WEAK
 from edgecil.report.evidence import Evidence
 
@@ -33,6 +33,21 @@ def budget(method: MethodJudgement, protocol: str) -> int:
     return 3 if sampled else method.runs.get(protocol, 3)
 
 
+def calibrated(evidence: Evidence, name: str) -> tuple[str, Distribution] | None:
+    """The best guess where there is no truth: how it was made, and the distribution.
+
+    A line through accuracies is best fitted to the extremes of the predictor.
+    """
+    estimates = evidence.judgement.methods[name].estimates
+    protocols = sorted(estimates, key=lambda protocol: protocol != evidence.extreme_protocol)
+    for estimator in ("regression", "gaussian-c4"):
+        for protocol in protocols:
+            estimate = estimates[protocol][estimator].estimate
+            if estimate is not None:
+                return f"{estimator} from {protocol}", estimate.distribution
+    return None
+
+
 def headline(evidence: Evidence) -> str:
     """What the report is about."""
     table = evidence.table
@@ -55,15 +70,18 @@ def verdict(evidence: Evidence) -> list[str]:
         return [_no_truth(evidence)]
     least, most = min(ranges, key=ranges.__getitem__), max(ranges, key=ranges.__getitem__)
     between = "" if least == most else f"{ranges[least]:.1f} ({least}) to "
+    truth = methods[most].truth
+    bound = "at least " if truth is not None and truth.kind == "sample" else ""
     sentences = [
-        f"The class order alone moves accuracy by {between}{ranges[most]:.1f} points ({most})."
+        f"The class order alone moves accuracy by {bound}{between}{ranges[most]:.1f} points "
+        f"({most})."
     ]
     rivals = [name for name in evidence.protocols if name not in ("random", "random-legacy")]
     fares = [fare for name in rivals if (fare := _fare(methods, name)) is not None]
     if fares:
         sentences.append(
-            "On average over many draws, closer to the truth than as many random orders: "
-            f"{'; '.join(fares)}."
+            "Closer to the truth than as many random orders, by a tenth or more on average over "
+            f"many draws: {'; '.join(fares)}."
         )
     return sentences
 
@@ -78,10 +96,10 @@ def _fare(methods: Mapping[str, MethodJudgement], name: str) -> str | None:
     ]
     if not pairs:
         return None
-    jsd = sum(mine.jsd < random.jsd for mine, random in pairs)
-    distance = sum(mine.wasserstein < random.wasserstein for mine, random in pairs)
+    jsd = sum(_clearly(mine.jsd, random.jsd) for mine, random in pairs)
+    distance = sum(_clearly(mine.wasserstein, random.wasserstein) for mine, random in pairs)
     ends = sum(
-        mine.min_error + mine.max_error < random.min_error + random.max_error
+        _clearly(mine.min_error + mine.max_error, random.min_error + random.max_error)
         for mine, random in pairs
     )
     learners = _count(len(pairs), "learner")
@@ -93,12 +111,12 @@ def caution(evidence: Evidence) -> list[str]:
     if evidence.predictor is None:
         return []
     name, sign = evidence.predictor_name, evidence.predictor.sign
-    weak, wrong = [], []
+    weak, wrong, unknown = [], [], []
     for method, judged in evidence.judgement.methods.items():
         r = None if judged.predictor is None else judged.correlations[judged.predictor].pearson
         if r is None:
-            continue
-        if sign is not None and r * sign < 0.0:
+            unknown.append(method)
+        elif sign is not None and r * sign < 0.0:
             wrong.append(f"{method} (r = {r:+.2f})")
         elif abs(r) < WEAK:
             weak.append(f"{method} (r = {r:+.2f})")
@@ -107,9 +125,11 @@ def caution(evidence: Evidence) -> list[str]:
         sentences.append(f"{name} predicts accuracy only weakly for {', '.join(weak)}.")
     if wrong:
         sentences.append(
-            f"{name} points the wrong way for {', '.join(wrong)}: what is called hard tends to be "
+            f"{name} has the wrong sign for {', '.join(wrong)}: what is called hard tends to be "
             "easy there."
         )
+    if unknown:
+        sentences.append(f"Whether {name} predicts accuracy is not known for {', '.join(unknown)}.")
     if sentences:
         sentences.append("'Hard' and 'easy' are names of constructions, not of outcomes.")
     return sentences
@@ -127,7 +147,7 @@ def method_answer(evidence: Evidence, name: str) -> list[str]:
     whose = {protocol: _whose(budget(method, protocol), protocol) for protocol in found}
     if method.truth is None:
         ranges = [f"{whose[key]} {low:.1f} to {high:.1f}" for key, (low, high) in found.items()]
-        return [f"Accuracy of {name}: {', '.join(ranges)}.", *_estimated(method)]
+        return [f"Accuracy of {name}: {', '.join(ranges)}.", *_estimated(evidence, name)]
     widths = [f"{whose[key]} {high - low:.1f}" for key, (low, high) in found.items()]
     sentences = [_spread(name, method.truth)]
     if widths:
@@ -136,6 +156,11 @@ def method_answer(evidence: Evidence, name: str) -> list[str]:
     if r is not None:
         sentences.append(f"Correlation with {evidence.predictor_name}: r = {r:+.2f}.")
     return sentences
+
+
+def _clearly(mine: float, theirs: float) -> bool:
+    """Whether a distance is less by more than the noise of some hundred draws."""
+    return mine < 0.9 * theirs
 
 
 def _spread(name: str, truth: Truth) -> str:
@@ -147,24 +172,23 @@ def _spread(name: str, truth: Truth) -> str:
         if truth.kind == "sample"
         else f"{len(values)} of all {truth.orders} orders"
     )
+    bound = "at least " if truth.kind == "sample" else ""
     return (
-        f"Accuracy of {name} depends on the class order by {values.max() - values.min():.1f} "
+        f"Accuracy of {name} depends on the class order by {bound}{np.ptp(values):.1f} "
         f"points ({values.min():.1f} to {values.max():.1f} over {whole}, mean {values.mean():.1f})."
     )
 
 
-def _estimated(method: MethodJudgement) -> list[str]:
-    """The calibrated estimate where there is no truth to compare with."""
-    for estimator in ("regression", "gaussian-c4"):
-        for protocol, estimates in method.estimates.items():
-            estimate = estimates[estimator].estimate
-            if estimate is not None:
-                low, high = estimate.distribution.interval(0.9)
-                return [
-                    f"From {protocol}, {estimator} puts nine orders of ten between {low:.1f} and "
-                    f"{high:.1f} and the mean at {estimate.distribution.mean:.1f}."
-                ]
-    return []
+def _estimated(evidence: Evidence, name: str) -> list[str]:
+    found = calibrated(evidence, name)
+    if found is None:
+        return []
+    how, distribution = found
+    low, high = distribution.interval(0.9)
+    return [
+        f"By {how}, nine orders of ten lie between {low:.1f} and {high:.1f}, their mean at "
+        f"{distribution.mean:.1f}."
+    ]
 
 
 def _no_truth(evidence: Evidence) -> str:

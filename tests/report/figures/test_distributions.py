@@ -66,6 +66,15 @@ def test_without_a_truth_the_runs_are_ticks() -> None:
     assert list(ticks.get_xdata()) == [50.0, 61.0, 70.0]
 
 
+def test_a_single_run_is_a_spike() -> None:
+    alone = Distribution.normal(61.25, 0.0)
+    axes = draw(truth=None, known=np.array([61.25]), guesses={"edge": alone}, ends={})
+    curve = next(line for line in lines(axes, COLOURS["edge"]) if len(line.get_xdata()) > 2)
+    x, y = curve.get_xdata(), curve.get_ydata()
+    assert y.sum() * (x[1] - x[0]) == pytest.approx(1.0)
+    assert np.count_nonzero(y) == 1
+
+
 @pytest.mark.parametrize("truth", [np.full(90, 80.0), np.array([0.0, 100.0])])
 def test_extreme_truths_can_be_drawn(truth) -> None:
     axes = draw(truth=truth, guesses={"edge": Distribution.normal(float(truth[0]), 0.0)})
@@ -78,4 +87,4 @@ def test_each_method_has_a_panel_and_all_share_one_legend() -> None:
     figure = draw_distributions(shapes, columns=2)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b", "c", ""]
     (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {"all 90 orders", "edge"}
+    assert {text.get_text() for text in legend.get_texts()} == {"truth: 90 orders", "edge"}

@@ -38,12 +38,12 @@ def draw_closeness(measures: Mapping[str, Mapping[str, Mapping[str, float]]]) ->
                     marker_of(protocol),
                     color=colour_of(protocol),
                     markersize=5.5,
+                    clip_on=False,
                     label=protocol,
                 )
             axes.set_title(title, loc="left", fontsize=9)
             axes.set_yticks(range(len(methods)), methods)
             axes.set_ylim(len(methods) - 0.5, -0.5)
-            axes.set_xlim(left=0.0)
             axes.margins(x=0.08)
             axes.set_xlim(left=0.0)
             axes.tick_params(labelsize=8)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _POINTS = 400
-_CLIPPED = 3.0  # curves higher than this many histograms go out of sight
+_CLIPPED = 3.0  # what is this many times higher than the lowest goes out of sight
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class Shape:
         draws: by protocol, what single draws of its random part suggest.
         ends: by protocol, the least and greatest accuracy found; a mean over draws where it draws.
         known: (n,) all accuracies that were measured, shown as ticks where the truth is not known.
+        estimate: what stands for the truth where it is not known: how it was made, and it.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Shape:
     draws: Mapping[str, Sequence[Distribution]] = field(default_factory=dict)
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     known: Floats | None = None
+    estimate: tuple[str, Distribution] | None = None
 
 
 def draw_distributions(shapes: Sequence[Shape], columns: int = 1) -> Figure:
@@ -69,7 +71,7 @@ def draw_distributions(shapes: Sequence[Shape], columns: int = 1) -> Figure:
             list(entries.values()),
             list(entries),
             loc="outside upper left",
-            ncols=min(len(entries), 4 * columns),
+            ncols=min(len(entries), 3 * columns),
             fontsize=8,
             handlelength=1.6,
             columnspacing=1.2,
@@ -79,16 +81,20 @@ def draw_distributions(shapes: Sequence[Shape], columns: int = 1) -> Figure:
 
 def _draw_shape(axes: Axes, shape: Shape) -> None:
     low, high = _limits(shape)
-    points = np.linspace(low, high, _POINTS)
-    curves = {protocol: _density(guess, points) for protocol, guess in shape.guesses.items()}
-    highest = max((curve.max() for curve in curves.values()), default=1.0)
-    base = _draw_truth(axes, shape)
-    top = highest if base is None else max(1.3 * base, min(1.05 * highest, _CLIPPED * base))
+    edges = np.linspace(low, high, _POINTS + 1)
+    points = (edges[:-1] + edges[1:]) / 2.0
+    curves = {protocol: _density(guess, edges) for protocol, guess in shape.guesses.items()}
+    heights = [float(curve.max()) for curve in curves.values()]
+    if shape.estimate is not None:
+        how, distribution = shape.estimate
+        filled = _density(distribution, edges)
+        axes.stairs(filled, edges, fill=True, color=TRUTH, label=how)
+        heights.append(float(filled.max()))
+    base = _draw_truth(axes, shape) or min(heights, default=1.0)
+    top = max(1.3 * base, min(1.05 * max(heights, default=base), _CLIPPED * base))
     for protocol, others in shape.draws.items():
         for guess in others:
-            axes.plot(
-                points, _density(guess, points), color=colour_of(protocol), lw=0.5, alpha=0.35
-            )
+            axes.plot(points, _density(guess, edges), color=colour_of(protocol), lw=0.5, alpha=0.35)
     for protocol, curve in curves.items():
         axes.plot(points, curve, color=colour_of(protocol), lw=1.8)
     for index, (protocol, (worst, best)) in enumerate(shape.ends.items()):
@@ -120,7 +126,7 @@ def _draw_truth(axes: Axes, shape: Shape) -> float | None:
     edges = grid(shape.truth) if np.ptp(shape.truth) > 0.0 else shape.truth[0] + [-0.25, 0.25]
     counts, _ = np.histogram(shape.truth, edges)
     heights = counts / counts.sum() / np.diff(edges)
-    axes.stairs(heights, edges, fill=True, color=TRUTH, label=f"all {len(shape.truth)} orders")
+    axes.stairs(heights, edges, fill=True, color=TRUTH, label=f"truth: {len(shape.truth)} orders")
     top = float(heights.max())
     for end in (shape.truth.min(), shape.truth.max()):
         axes.plot([end, end], [0.0, top * 0.55], color=INK, lw=1.0)
@@ -140,14 +146,14 @@ def _limits(shape: Shape) -> tuple[float, float]:
     found = [value for ends in shape.ends.values() for value in ends]
     for values in (shape.truth, shape.known):
         found += [] if values is None else list(values)
-    for guess in shape.guesses.values():
+    guesses = list(shape.guesses.values())
+    guesses += [] if shape.estimate is None else [shape.estimate[1]]
+    for guess in guesses:
         found += list(guess.interval(0.98))
     margin = 0.08 * (max(found) - min(found)) or 1.0
     return max(min(found) - margin, -2.0), min(max(found) + margin, 102.0)
 
 
-def _density(distribution: Distribution, points: Floats) -> Floats:
-    """Its density, taken over the step between points, so that an atom is a spike."""
-    step = float(points[1] - points[0])
-    below, above = distribution.cdf(points - step / 2.0), distribution.cdf(points + step / 2.0)
-    return np.asarray((above - below) / step)
+def _density(distribution: Distribution, edges: Floats) -> Floats:
+    """The mean density between neighbouring edges, so that an atom is a spike."""
+    return np.asarray(np.diff(distribution.cdf(edges)) / np.diff(edges))

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from edgecil.backbones.features import FeatureBank
+from edgecil.methods.prompts import PromptHead, PromptMethod
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(train=6, test=4)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1, augment=())
+
+
+def test_new_weights_are_small_and_old_ones_stay() -> None:
+    head = PromptHead(1000)
+    head.grow(5, torch.Generator().manual_seed(0))
+    old = head.weight.detach().clone()
+    head.grow(5, torch.Generator().manual_seed(1))
+    assert torch.equal(head.weight[:5], old)
+    assert head.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    assert not head.bias.any()
+
+
+@pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
+def test_a_restored_state_is_left_alone_by_further_training(name: str) -> None:
+    first = build(name, DATASET, recipe=BRIEF)
+    learn_all(first, SCENARIO, TASKS[:1])
+    state, expected = first.state(), first.state()
+    second = build(name, DATASET, recipe=BRIEF)
+    second.restore(state)
+    learn(second, SCENARIO, TASKS[:2])
+    assert same(state, expected)
+
+
+@pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
+def test_queries_of_images_seen_before_are_not_computed_again(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = build(name, DATASET, recipe=BRIEF)
+    assert isinstance(method, PromptMethod)
+    learn(method, SCENARIO, TASKS[:1])
+    before = method.read(SCENARIO.test.pixels)
+    monkeypatch.setattr(FeatureBank, "_keep", lambda *_: pytest.fail("computed again"))
+    assert same(method.read(SCENARIO.test.pixels), before)

@@ -1,0 +1,44 @@
+"""Every recipe says only what a run understands, and has a twin on the bundled drawings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edgecil.classes import get_classes
+from edgecil.engine import build_config, read_config
+from edgecil.methods import get_method
+from edgecil.sequences import SequenceSpace
+from edgecil.sequences.objective import OBJECTIVES
+from edgecil.sequences.protocols import PROTOCOLS
+from edgecil.similarity.encoders import encoder_names
+
+ROOT = Path(__file__).parents[1]
+RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_names_only_what_there_is(path) -> None:
+    config = build_config(read_config(path))
+    for name in config.methods:
+        entry = get_method(name)
+        entry.configure(*entry.recipe(config.recipe, config.backbone), config.settings.get(name))
+    assert set(config.protocols) <= set(PROTOCOLS)
+    assert config.objective in OBJECTIVES
+    assert config.encoder in encoder_names()
+    classes = config.classes or len(get_classes(config.dataset))
+    assert SequenceSpace.choose(classes, tasks=config.tasks).tasks == config.tasks
+
+
+def test_every_experiment_has_a_twin_on_the_drawings() -> None:
+    names = {path.stem for path in RECIPES} - {"demo"}
+    known = [name for name in names if name.endswith("-quickdraw")]
+    for name in names:
+        assert any(name.startswith(twin.removesuffix("quickdraw")) for twin in known), name
+
+
+def test_every_recipe_is_explained() -> None:
+    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    for path in RECIPES:
+        assert f"recipes/{path.name}" in text or path.stem in text, path.name
