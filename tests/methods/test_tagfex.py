@@ -3,15 +3,13 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
-from torch.nn.functional import cross_entropy, layer_norm
+from torch.nn.functional import cross_entropy
 
-from edgecil.errors import UsageError
 from edgecil.methods.contrast import info_nce
 from edgecil.methods.distillation import distil
-from edgecil.methods.tagfex import MergeAttention, TagFex
+from edgecil.methods.tagfex import TagFex
 from edgecil.scenario.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
@@ -28,35 +26,6 @@ def tagfex(**settings: object) -> TagFex:
     method = build("tagfex", DATASET, recipe=BRIEF, settings=settings)
     assert isinstance(method, TagFex)
     return method
-
-
-def test_merging_against_loops() -> None:
-    """Every position of the newest asks all positions of both, head by head."""
-    attention = MergeAttention(size=4, heads=2)
-    attention.reset(seeded())
-    agnostic, newest = torch.randn(2, 3, 4, 2, 1, generator=seeded(1)).unbind()
-    merged = attention(agnostic, newest).detach().numpy()
-
-    def tokens(maps: torch.Tensor) -> np.ndarray:
-        """(4, 2, 1) to two normalised tokens of length 4."""
-        return layer_norm(maps.flatten(1).T, (4,)).numpy()
-
-    query, agnostic_key, newest_key, agnostic_value, newest_value = attention.maps.detach().numpy()
-    for image in range(3):
-        a, n = tokens(agnostic[image]), tokens(newest[image])
-        keys = np.concatenate([a @ agnostic_key, n @ newest_key])
-        values = np.concatenate([a @ agnostic_value, n @ newest_value])
-        answers = np.zeros((2, 4))
-        for position, question in enumerate(n @ query):
-            for head in (slice(0, 2), slice(2, 4)):
-                scores = np.exp(keys[:, head] @ question[head] / np.sqrt(2))
-                answers[position, head] = scores @ values[:, head] / scores.sum()
-        assert merged[image] == pytest.approx(answers.mean(axis=0), abs=1e-5)
-
-
-def test_heads_must_divide_the_features() -> None:
-    with pytest.raises(UsageError, match=r"divide the feature size 64\. Got 7"):
-        tagfex(attention_heads=7)
 
 
 def test_a_new_extractor_starts_between_the_last_and_the_task_agnostic_one() -> None:

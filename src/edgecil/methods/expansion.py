@@ -1,4 +1,4 @@
-"""Networks that gain an extractor of features with every task, as DER, MEMO and TagFex train them.
+"""Networks that gain an extractor of features with every task: DER, FOSTER, MEMO and TagFex.
 
 The extractors of past tasks are frozen; the newest starts as a copy of the one before it and
 learns. A head reads the features of all of them, side by side, and an auxiliary head those of the

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from math import sqrt
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
-from edgecil.errors import UsageError
 from edgecil.methods.contrast import info_nce
 from edgecil.methods.distillation import distil
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork, balance_head, residual
+from edgecil.methods.merge_attention import MergeAttention
 from edgecil.methods.method import Setting
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
@@ -63,45 +62,6 @@ class TagFexConfig:
     attention_heads: int = 8
     projector: tuple[int, int] = (4, 2)
     inherited: float = 0.95
-
-
-class MergeAttention(nn.Module):  # type: ignore[misc]
-    """Attention from the newest extractor's positions to its own and the task-agnostic ones."""
-
-    def __init__(self, size: int, heads: int) -> None:
-        super().__init__()
-        if size % heads:
-            raise UsageError(
-                f"TagFex's attention_heads must divide the feature size {size}. Got {heads}."
-            )
-        self.heads = heads
-        self.agnostic_norm = nn.LayerNorm(size)
-        self.newest_norm = nn.LayerNorm(size)
-        self.maps = nn.Parameter(torch.zeros(5, size, size))
-
-    def reset(self, generator: torch.Generator) -> None:
-        """Start over, with weights of variance 1 / size from a CPU generator."""
-        self.agnostic_norm.reset_parameters()
-        self.newest_norm.reset_parameters()
-        drawn = torch.randn(self.maps.shape, generator=generator) / sqrt(self.maps.shape[-1])
-        with torch.no_grad():
-            self.maps.copy_(drawn)
-
-    def forward(self, agnostic: torch.Tensor, newest: torch.Tensor) -> torch.Tensor:
-        """Merged features (n, d) of two extractors' maps (n, d, h, w)."""
-        agnostic = self.agnostic_norm(agnostic.flatten(2).transpose(1, 2))
-        newest = self.newest_norm(newest.flatten(2).transpose(1, 2))
-        query, agnostic_key, newest_key, agnostic_value, newest_value = self.maps
-        merged = scaled_dot_product_attention(
-            self._split(newest @ query),
-            self._split(torch.cat([agnostic @ agnostic_key, newest @ newest_key], dim=1)),
-            self._split(torch.cat([agnostic @ agnostic_value, newest @ newest_value], dim=1)),
-        )
-        return merged.transpose(1, 2).flatten(2).mean(dim=1)
-
-    def _split(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Tokens (n, positions, d) by attention head: (n, heads, positions, d / heads)."""
-        return tokens.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class TagFexNetwork(ExpandingNetwork):
