@@ -37,7 +37,7 @@ def test_pairs_with_nan_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "reason"),
     [
-        ([], [], "at least 3 orders, there are 0"),
+        ([], [], "at least 3 different orders drawn blindly, there are 0"),
         ([1.0, 2.0], [1.0, 2.0], "at least 3"),
         ([1.0, 2.0, 3.0], [5.0, 5.0, 5.0 + 1e-12], "accuracy is the same"),
         ([2.0, 2.0, 2.0], [1.0, 2.0, 3.0], "predictor is the same"),

@@ -19,7 +19,9 @@ def choose_device(name: str) -> str:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).split("\n")[0].split(". ")[0].rstrip(".")
-        raise UsageError(f"Device {name!r} cannot be used here: {reason}.") from error
+        raise UsageError(
+            f"Device {name!r} cannot be used here: {reason}; choose another with --device, say cpu."
+        ) from error
     return name
 
 

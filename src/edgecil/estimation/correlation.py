@@ -53,7 +53,9 @@ def correlate(predicted: ArrayLike, accuracies: ArrayLike) -> Correlation:
     x, y = x[known], y[known]
     n = len(x)
     if n < 3:
-        return Correlation(n, reason=f"needs at least 3 orders, there are {n}")
+        return Correlation(
+            n, reason=f"needs at least 3 different orders drawn blindly, there are {n}"
+        )
     for name, values in (("predictor", x), ("accuracy", y)):
         if np.ptp(values) <= SAME * max(1.0, float(np.abs(values).max())):
             return Correlation(n, reason=f"the {name} is the same for every order")

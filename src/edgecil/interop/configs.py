@@ -159,8 +159,8 @@ def _remarks(path: str | Path, config: Mapping[str, Any], unused: list[str]) -> 
     meaningless = [key for key in _MEANINGLESS if key in config]
     if meaningless:
         remarks.append(
-            f"{path}: {', '.join(meaningless)} do nothing here: the protocol chooses the class "
-            "orders (PyCIL's own are --eval random-legacy --seed S)."
+            f"{path}: {', '.join(meaningless)} do nothing here; class orders are the protocol's "
+            "(PyCIL's own are --eval random-legacy --seed S)."
         )
     if unused:
         remarks.append(f"{path}: keys that edgecil has no setting for: {', '.join(unused)}.")
