@@ -17,8 +17,9 @@ from contextlib import closing
 
 import numpy as np
 
-from edgecil.engine import Node, Store, build_config, execute
+from edgecil.engine import Node, Store, build_config
 from edgecil.engine.device import cores
+from edgecil.engine.driver import execute
 from edgecil.engine.executors import get_executor
 from edgecil.engine.run import Prepared, prepare
 from edgecil.engine.work import pack

@@ -36,6 +36,7 @@ class TagFexConfig:
     Attributes:
         recipe: of each task.
         memory: budget for exemplars.
+        duration: epochs of each task, as a share of the recipe's; each shows two views of an image.
         auxiliary: weight of the newest extractor's own head, as in DER.
         balancing: epochs of fine-tuning the head on exemplars.
         contrast: weight of all that teaches the task-agnostic extractor.
@@ -52,6 +53,7 @@ class TagFexConfig:
 
     recipe: Recipe = PAPER
     memory: MemoryBudget = PAPER_MEMORY
+    duration: float = 1.0
     auxiliary: float = 2.0
     balancing: int = 30
     contrast: float = 1.0
@@ -110,7 +112,12 @@ class TagFexNetwork(ExpandingNetwork):
         self.transfer = GrowingLinear.of(size, classes, generator).to(device)
 
 
-@register_method("tagfex", TagFexConfig, "expansion guided by task-agnostic features (2025)")
+@register_method(
+    "tagfex",
+    TagFexConfig,
+    "expansion guided by task-agnostic features (2025)",
+    fast_settings={"duration": 0.5},
+)
 class TagFex(NetworkMethod):
     """A growing representation that takes up what a self-supervised extractor has found."""
 
@@ -121,7 +128,7 @@ class TagFex(NetworkMethod):
 
     def __init__(self, config: TagFexConfig, setting: Setting) -> None:
         self.config = config
-        super().__init__(config.recipe, setting, config.memory)
+        super().__init__(config.recipe.lasting(config.duration), setting, config.memory)
 
     def assemble(self, backbone: Backbone) -> TagFexNetwork:
         """Whole backbones side by side, and one that is not for any task."""
