@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.methods.contrast import info_nce
+from edgecil.methods.contrast import apartness, info_nce
 
 
 def test_by_hand() -> None:
@@ -38,3 +38,10 @@ def test_a_single_image_has_nothing_to_be_told_apart_from() -> None:
     assert value.item() == 0.0
     assert views.grad is not None
     assert torch.isfinite(views.grad).all()
+
+
+def test_apartness_by_hand() -> None:
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    products = torch.tensor([[1.0, 0.0, 1.0], [0.0, 4.0, 2.0], [1.0, 2.0, 2.0]]) / 0.8
+    shares = products.exp() / products.exp().sum(dim=1, keepdim=True)
+    torch.testing.assert_close(apartness(vectors, 0.8), -shares.diag().log().mean())

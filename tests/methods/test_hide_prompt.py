@@ -8,7 +8,8 @@ import torch
 from edgecil.backbones.vit import Sockets
 from edgecil.errors import UsageError
 from edgecil.methods.class_statistics import align
-from edgecil.methods.hide_prompt import HiDePrompt, HiDePromptConfig, apartness
+from edgecil.methods.contrast import apartness
+from edgecil.methods.hide_prompt import HiDePrompt, HiDePromptConfig
 from edgecil.methods.training import in_batches
 from edgecil.scenario.augment import Pipeline
 from edgecil.scenario.task import Scenario
@@ -61,13 +62,6 @@ def test_the_share_is_part_of_the_prompt_once_its_task_is_over() -> None:
     method = trained(2, ensemble=1.0)
     one, two = prefixes(method)
     assert torch.equal(one, two)
-
-
-def test_apartness_by_hand() -> None:
-    vectors = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
-    products = torch.tensor([[1.0, 0.0, 1.0], [0.0, 4.0, 2.0], [1.0, 2.0, 2.0]]) / 0.8
-    shares = products.exp() / products.exp().sum(dim=1, keepdim=True)
-    torch.testing.assert_close(apartness(vectors, 0.8), -shares.diag().log().mean())
 
 
 def test_the_loss_keeps_new_features_apart_from_old_centroids() -> None:

@@ -1,4 +1,4 @@
-"""Learning by telling images apart, without labels."""
+"""Losses that push vectors apart."""
 
 from __future__ import annotations
 
@@ -22,3 +22,9 @@ def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float
     itself = torch.eye(len(cosines), dtype=torch.bool, device=cosines.device)
     other_view = torch.arange(len(cosines), device=cosines.device).roll(len(cosines) // 2)
     return cross_entropy((cosines / temperature).masked_fill(itself, -torch.inf), other_view)
+
+
+def apartness(vectors: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Mean −log softmax of each vector's product with itself among those with all (n, d)."""
+    similarity = vectors @ vectors.T / temperature
+    return cross_entropy(similarity, torch.arange(len(vectors), device=vectors.device))

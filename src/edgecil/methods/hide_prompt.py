@@ -13,13 +13,13 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import MLP, Sockets, ViTLayout
 from edgecil.errors import UsageError
 from edgecil.methods.class_statistics import ClassMixtures, align
+from edgecil.methods.contrast import apartness
 from edgecil.methods.method import Setting
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
@@ -191,9 +191,3 @@ class TaskInference(nn.Module):  # type: ignore[misc]
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Logits (n, classes) of features (n, d)."""
         return self.head(self.norm(features + self.mlp(features)))
-
-
-def apartness(vectors: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Mean −log softmax of each vector's product with itself among those with all (n, d)."""
-    similarity = vectors @ vectors.T / temperature
-    return cross_entropy(similarity, torch.arange(len(vectors), device=vectors.device))

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy, normalize, softmax
+from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.vit import Sockets
@@ -25,14 +25,14 @@ from edgecil.methods.adapters import (
     fresh_adapters,
     load_adapters,
 )
-from edgecil.methods.class_statistics import ClassGaussians
-from edgecil.methods.hide_prompt import apartness
+from edgecil.methods.class_statistics import ClassGaussians, align
+from edgecil.methods.contrast import apartness
 from edgecil.methods.method import Setting
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
-from edgecil.methods.training import fit, minimise
+from edgecil.methods.training import fit
 from edgecil.scenario.seeds import derive_generator
 from edgecil.scenario.task import Task
 
@@ -117,7 +117,7 @@ class MOS(PretrainedMethod):
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
         self.task_of_class += [task.index] * len(task.classes)
         if task.known:
-            self.align(task)
+            align(self.head, self.gaussians, self.config.alignment, task, stage="alignment")
         self.seen = task.seen
 
     def train_adapters(self, task: Task) -> nn.ModuleList:
@@ -140,17 +140,6 @@ class MOS(PretrainedMethod):
             fit(parameters, (task.pixels, task.labels), loss, self.recipe, task, self.setting)
         merge(adapters, self.adapters, self.config.merging)
         return adapters.requires_grad_(False)
-
-    def align(self, task: Task) -> None:
-        """Train the head on features drawn alike from the Gaussian of every class seen."""
-
-        def loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-            labels = batch % len(task.seen)
-            return cross_entropy(self.head(self.gaussians.sample(labels, generator)), labels)
-
-        alignment = self.config.alignment
-        count = alignment.batch_size * len(task.seen)
-        minimise(self.head.parameters(), count, loss, alignment, task, stage="alignment")
 
     def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class that is likeliest under both stages together."""
