@@ -71,7 +71,7 @@ class RanPAC(PretrainedMethod):
         projection: (d, M), from the run's seed alone.
         gram: (M, M), sum of outer products of all projected features.
         class_sums: (classes seen, M), sums of projected features.
-        errors: by ridge, the squared error on held-out images of all tasks.
+        errors: by ridge, the squared error on held-out images, summed over the tasks.
     """
 
     def __init__(self, config: RanPACConfig, setting: Setting) -> None:
@@ -94,8 +94,7 @@ class RanPAC(PretrainedMethod):
         targets = functional.one_hot(alone.labels.cpu(), len(task.classes)).double()
         self.gram = self.gram + projected.T @ projected
         self.class_sums = torch.cat([self.class_sums, targets.T @ projected])
-        generator = derive_generator("cpu", alone.seed, "held out")
-        self.errors = self.errors + held_out_errors(projected, targets, generator)
+        self.errors = self.errors + held_out_errors(projected, targets)
         self.seen = task.seen
 
     def project(self, pixels: torch.Tensor) -> torch.Tensor:
@@ -136,25 +135,26 @@ class RanPAC(PretrainedMethod):
         self.errors = state["errors"]
 
 
-def held_out_errors(
-    features: torch.Tensor, targets: torch.Tensor, generator: torch.Generator
-) -> torch.Tensor:
-    """Squared error on a random fifth of a ridge regression on the rest, for each of `RIDGES`.
+def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Squared error of ridge regression on images that it has not seen, for each of `RIDGES`.
 
-    One singular value decomposition serves all of them.
+    Every image is held out in turn. That takes no more than one singular value decomposition: its
+    error without it is its error with it, over the part of its target that the others decide.
 
     Args:
         features: (n, M).
         targets: one-hot, (n, classes).
-        generator: of the choice, on the CPU.
     """
-    fitted, held_out = torch.randperm(len(features), generator=generator).tensor_split(
-        [int(0.8 * len(features))]
-    )
-    left, lengths, right = torch.linalg.svd(features[fitted], full_matrices=False)
-    coordinates, slopes = features[held_out] @ right.T, left.T @ targets[fitted]
-    errors = [
-        (coordinates * (lengths / (lengths**2 + ridge))) @ slopes - targets[held_out]
-        for ridge in RIDGES
-    ]
-    return torch.stack([error.square().sum() for error in errors])
+    left, lengths, _ = torch.linalg.svd(features, full_matrices=False)
+    slopes = left.T @ targets
+    beyond = targets - left @ slopes
+    free = (1.0 - left.square().sum(dim=1)).clamp(min=0.0)
+    if len(features) <= features.shape[1]:  # nothing is beyond reach but rounding errors
+        beyond, free = torch.zeros_like(beyond), torch.zeros_like(free)
+    errors = []
+    for ridge in RIDGES:
+        shrinkage = ridge / (lengths**2 + ridge)
+        residuals = beyond + (left * shrinkage) @ slopes
+        others = free + left.square() @ shrinkage
+        errors.append((residuals / others[:, None]).square().sum())
+    return torch.stack(errors)
