@@ -244,15 +244,15 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "memo": (
         {
             **FIRST_AND_LATER,
-            "train_base": True,
+            "train_base": False,
             "train_adaptive": False,
             "debug": False,
             "skip": False,
             "scheduler": "steplr",
             "alpha_aux": 0.5,
         },
-        {"auxiliary": 0.5},
-        "train_base, train_adaptive, debug, skip",
+        {"auxiliary": 0.5, "train_shared": False},
+        "train_adaptive, debug, skip",
     ),
     "tagfex": (
         {

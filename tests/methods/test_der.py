@@ -8,7 +8,6 @@ import torch
 from edgecil.backbones import GrowingLinear
 from edgecil.methods import Recipe
 from edgecil.methods.der import DER
-from edgecil.methods.expansion import balance_head
 from edgecil.scenario.task import Scenario
 from tests.toys import QUICK, TASKS, accuracy, build, learn, learn_all, toy_dataset
 
@@ -50,7 +49,7 @@ def test_a_first_task_is_plain_training() -> None:
 
 
 def test_balancing_teaches_the_head_all_classes_and_moves_nothing_else() -> None:
-    method = der(memory={"per_class": 4})
+    method = der(memory={"per_class": 4}, balancing=6)
     learn_all(method, SCENARIO, TASKS[:2])
     backbone = method.network.backbone.state_dict()
     before = {name: value.clone() for name, value in backbone.items()}
@@ -58,7 +57,7 @@ def test_balancing_teaches_the_head_all_classes_and_moves_nothing_else() -> None
     method.network.head = fresh
     chance = [accuracy(method, SCENARIO, task) for task in TASKS[:2]]
     with SCENARIO.task(TASKS[:2], 0) as task:
-        balance_head(method.network, method.memory, QUICK, task, method.setting)
+        method.balance(method.memory, task)
     reached = [accuracy(method, SCENARIO, task) for task in TASKS[:2]]
     assert min(reached) >= 0.5 > min(chance)
     assert all(torch.equal(value, before[name]) for name, value in backbone.items())

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, log
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
+from edgecil.errors import UsageError
+from edgecil.methods import get_method
+from edgecil.methods.expansion import ExpandingBackbone, ExpandingMethod, ExpandingNetwork
+from edgecil.scenario.task import Scenario
+from tests.toys import QUICK, TASKS, build, learn_all, toy_dataset
+
+EXPANDING = ("der", "memo", "tagfex")
+DATASET = toy_dataset(contrast=60)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=2)
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -78,6 +89,20 @@ def test_the_shared_part_learns_through_frozen_extractors() -> None:
     assert shared.weight.grad is not None
 
 
+def test_a_shared_part_that_is_not_to_learn_stands_still_with_the_second_extractor() -> None:
+    shared = nn.BatchNorm1d(3)
+    made = ExpandingNetwork(ExpandingBackbone(shared, extractor(), 2, train_shared=False))
+    made.grow(2, seeded())
+    assert made.train().backbone.shared.training
+    assert all(value.requires_grad for value in shared.parameters())
+    made.grow(1, seeded())
+    before = shared.running_mean.clone()
+    made.train()(torch.rand(6, 3, generator=seeded()) + 5.0).sum().backward()
+    assert torch.equal(shared.running_mean, before)
+    assert all(not value.requires_grad and value.grad is None for value in shared.parameters())
+    assert all(value.grad is not None for value in made.backbone.newest.parameters())
+
+
 def test_both_losses_by_hand() -> None:
     """Head: logits (0, 0, ln 2); auxiliary head: (0, ln 3) for old and the one new class."""
     made = network(2, 1)
@@ -113,3 +138,51 @@ def test_a_state_of_any_size_loads_into_a_fresh_network(classes: tuple[int, ...]
     assert torch.equal(fresh.eval()(vectors), grown.eval()(vectors))
     frozen = [not value.requires_grad for value in grown.parameters()]
     assert [not value.requires_grad for value in fresh.parameters()] == frozen
+
+
+def expanding(name: str, **settings: object) -> ExpandingMethod:
+    method = build(name, DATASET, recipe=BRIEF, settings=settings)
+    assert isinstance(method, ExpandingMethod)
+    return method
+
+
+@pytest.mark.parametrize("name", EXPANDING)
+def test_after_a_task_the_weights_of_new_classes_are_as_long_as_those_of_old_ones(
+    name: str,
+) -> None:
+    method = expanding(name, balancing=0)
+    learn_all(method, SCENARIO, TASKS)
+    lengths = method.network.head.weight.norm(dim=1)
+    assert lengths[4:].mean().item() == pytest.approx(lengths[:4].mean().item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", EXPANDING)
+def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = []
+
+    def note(trained: Any, count: int, _: Any, recipe: Any, task: Any, *, stage: str) -> None:
+        head = method.network.head
+        assert all(a is b for a, b in zip(trained, head.parameters(), strict=True))
+        lengths = head.weight.norm(dim=1)
+        assert lengths[: task.known].mean().item() == pytest.approx(
+            lengths[task.known :].mean().item(), rel=1e-5
+        )
+        fits.append((stage, count, recipe.epochs))
+
+    monkeypatch.setattr("edgecil.methods.expansion.minimise", note)
+    for balancing, expected in ((0, []), (7, [("balance", 12, 7), ("balance", 18, 7)])):
+        method = expanding(name, balancing=balancing, memory={"per_class": 3})
+        learn_all(method, SCENARIO, TASKS)
+        assert fits == expected
+
+
+@pytest.mark.parametrize("name", EXPANDING)
+def test_balancing_is_as_published_unless_the_recipe_is_fast(name: str) -> None:
+    entry = get_method(name)
+    assert entry.config().balancing == (30 if name == "der" else 0)
+    fast = entry.configure(*entry.recipe("fast", "resnet32"), entry.settings("fast"))
+    assert fast.balancing == 30
+    with pytest.raises(UsageError, match=r"'balancing' must be 0 or more\. Got -5"):
+        expanding(name, balancing=-5)

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from edgecil.errors import UsageError
 from edgecil.methods import Recipe
 from edgecil.methods.foster import FOSTER, effective_weights
+from edgecil.methods.training import Loss
 from edgecil.scenario.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, toy_dataset
 
@@ -49,6 +52,21 @@ def test_class_weights_by_hand() -> None:
     """With β = 1/2, one image counts as 1 and two as 3/2: weights 1 and 2/3, or 6/5 and 4/5."""
     assert effective_weights(torch.tensor([1, 2]), 0.5).tolist() == pytest.approx([1.2, 0.8])
     assert effective_weights(torch.tensor([3, 500]), 0.0).tolist() == [1.0, 1.0]
+
+
+def test_a_class_without_images_has_no_weight() -> None:
+    with pytest.raises(UsageError, match=r"an image of every class. Got \[5, 0\]"):
+        effective_weights(torch.tensor([5, 0]), 0.96)
+
+
+def test_twenty_images_and_more_are_counted_as_they_are() -> None:
+    dataset = toy_dataset(train=26)
+    method = build("foster", dataset, recipe=BRIEF, settings={"memory": {"per_class": 23}})
+    assert isinstance(method, FOSTER)
+    learn(method, Scenario(dataset), TASKS[:1])
+    with Scenario(dataset).task(TASKS[:2], 0) as task:
+        found = method.class_weights(task, 0.96)
+    assert torch.equal(found, effective_weights(torch.tensor([23, 23, 26, 26]), 0.96))
 
 
 def test_class_weights_count_what_is_trained_on_as_if_old_classes_had_twenty_images() -> None:
@@ -114,6 +132,28 @@ def test_the_student_learns_what_the_boosted_network_says(monkeypatch: pytest.Mo
         )
 
     assert distance(method.network) < 0.7 * distance(students[0])
+
+
+def test_the_compression_loss_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The teacher's probabilities times the class weights, made to sum to 1, are what is learnt."""
+    method, found, expected = foster(TASKS[:1], memory={"per_class": 3}), [], []
+    batch, labels = images(5), torch.tensor([0, 1, 2, 3, 3])
+    plain = FOSTER.train
+
+    def watch(self: FOSTER, student: torch.nn.Module, loss: Loss, *rest: Any, **more: Any) -> None:
+        if more.get("stage") == "compress":
+            weights = effective_weights(torch.tensor([20, 20, 80, 80]), 0.97).numpy()
+            wanted = probabilities(self.network(batch), 2.0) * weights
+            wanted /= wanted.sum(axis=1, keepdims=True)
+            given = probabilities(student.eval()(batch), 2.0)
+            expected.append(-(wanted * np.log(given)).sum(axis=1).mean())
+            found.append(loss(batch, labels).item())
+        plain(self, student, loss, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FOSTER, "train", watch)
+    learn(method, SCENARIO, TASKS[:2])
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert len(found) == 1
 
 
 def test_compression_lasts_its_share_without_weight_decay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+import numpy as np
 import pytest
 import torch
 
 from edgecil.errors import UsageError
 from edgecil.methods.memo import MEMO
-from edgecil.scenario.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from edgecil.scenario import ImageDataset, Images
+from edgecil.scenario.task import Scenario, Task
+from tests.toys import QUICK, TASKS, build, learn, same, toy_dataset
 
 DATASET = toy_dataset(contrast=60)
 SCENARIO = Scenario(DATASET)
@@ -52,25 +54,79 @@ def test_specialised_stages_are_frozen_and_the_generalised_part_goes_on_learning
     assert all(value.requires_grad for value in learning)
 
 
-def test_counted_fairly_model_and_exemplars_stay_within_what_a_fixed_model_may_use() -> None:
-    method = memo(count_growth=True, memory={"total": 2000, "per_class": None})
-    allowed = 4 * count(method.network.backbone) + 2000 * prod(DATASET.shape)
-    paid = memo(memory={"total": 2000, "per_class": None})
-    for tasks in (1, 2):
+def test_shared_stages_stand_still_after_the_first_task_if_they_are_not_to_learn() -> None:
+    method = memo(train_shared=False)
+    states = []
+    for tasks in range(1, 3):
         learn(method, SCENARIO, TASKS[:tasks])
-        images = method.memory.budget.quota(2 * tasks) * 2 * tasks
-        assert 4 * count(method.network.backbone) + images * prod(DATASET.shape) <= allowed
-    learn_all(paid, SCENARIO, TASKS[:2])
-    assert method.memory.budget.total < paid.memory.budget.total == 2000
+        states.append(method.state()["network"])
+    shared = [name for name in states[0] if name.startswith("backbone.shared")]
+    assert all(same(states[0][name], states[1][name]) for name in shared)
+    again = memo(train_shared=False)
+    again.restore(method.state())
+    for found in (method, again):
+        assert not any(value.requires_grad for value in found.network.backbone.shared.parameters())
+        assert all(value.requires_grad for value in found.network.backbone.newest.parameters())
+
+
+def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
+    method = memo(auxiliary=0.5)
+    learn(method, SCENARIO, TASKS[:1])
+    images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0, 1, 2, 3, 3])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.grow(task)
+        found = method.loss(images, labels, task)
+    maps = method.network.backbone.shared(images)
+    old, new = (stage(maps) for stage in method.network.backbone.extractors)
+    chosen = method.network.head(torch.cat([old, new], dim=1)).log_softmax(dim=1)
+    own = method.network.auxiliary(new).log_softmax(dim=1)
+    rows, new_or_old = torch.arange(5), torch.tensor([0, 0, 1, 2, 2])
+    expected = -(chosen[rows, labels].mean() + 0.5 * own[rows, new_or_old].mean())
+    assert found.item() == pytest.approx(expected.item())
+
+
+def large_images() -> ImageDataset:
+    """Six classes of 12 images of 3 · 64 · 64 bytes: 18.1 of them are as large as a last stage."""
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (72, 3, 64, 64), dtype=np.uint8)
+    images = Images(pixels, np.repeat(np.arange(6), 12).astype(np.int64))
+    return ImageDataset("large", tuple("abcdef"), images, images)
+
+
+@pytest.mark.parametrize("total", [2000, None])
+def test_counted_fairly_model_and_exemplars_never_use_more_than_a_fixed_model(
+    total: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 10 a class, 4 classes have 40 − 19 = 4 · 5 + 1 left, and 6 have 60 − 37 = 6 · 3 + 5."""
+    dataset = large_images()
+    memory = {"total": total, "per_class": 10}
+    method = build("memo", dataset, recipe=BRIEF, settings={"count_growth": True, "memory": memory})
+    assert isinstance(method, MEMO)
+    fixed, held, loss = 4 * count(method.network.backbone), [], MEMO.loss
+
+    def within(seen: int) -> None:
+        exemplars = len(method.memory) * prod(dataset.shape)
+        allowed = fixed + 10 * seen * prod(dataset.shape)
+        assert 4 * count(method.network.backbone) + exemplars <= allowed
+        held.append(len(method.memory))
+
+    def watch(self: MEMO, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        within(len(task.seen))
+        return loss(self, images, labels, task)
+
+    monkeypatch.setattr(MEMO, "loss", watch)
+    for tasks in range(1, 4):
+        learn(method, Scenario(dataset), TASKS[:tasks])
+        within(2 * tasks)
+    assert list(dict.fromkeys(held)) == [0, 20, 10, 12, 18]
 
 
 def test_a_model_that_has_eaten_up_its_exemplars_is_refused_before_training() -> None:
     method = memo(count_growth=True)
-    learn_all(method, SCENARIO, TASKS[:2])
-    with pytest.raises(UsageError, match="leaves none with 6 classes"):
-        learn(method, SCENARIO, TASKS)
-
-
-def test_counting_growth_needs_a_total_to_count_against() -> None:
-    with pytest.raises(UsageError, match="count_growth needs a memory with a total"):
-        memo(count_growth=True, memory={"total": None})
+    learn(method, SCENARIO, TASKS[:1])
+    before = method.state()
+    said = r"2 last stages take the room of 1544 exemplars of the 80 that 4 classes may have"
+    with pytest.raises(UsageError, match=said):
+        learn(method, SCENARIO, TASKS[:2])
+    assert same(method.state(), before)

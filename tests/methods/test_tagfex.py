@@ -10,8 +10,8 @@ from torch.nn.functional import cross_entropy
 from edgecil.methods.contrast import info_nce
 from edgecil.methods.distillation import distil
 from edgecil.methods.tagfex import TagFex
-from edgecil.scenario.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from edgecil.scenario.task import Scenario, Task
+from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(contrast=60)
 SCENARIO = Scenario(DATASET)
@@ -50,46 +50,76 @@ def test_old_classes_start_without_a_say_of_the_new_extractor() -> None:
     assert torch.allclose(method.network.eval()(pixels)[:, :2], before, atol=1e-6)
 
 
-def prepared(method: TagFex) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def test_a_batch_is_two_views_of_each_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without augmentation, they are the same."""
+    batches = []
+
+    def note(self: TagFex, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        batches.append((images, labels))
+        return loss(self, images, labels, task)
+
+    loss = TagFex.loss
+    monkeypatch.setattr(TagFex, "loss", note)
+    method = build("tagfex", DATASET, recipe=replace(BRIEF, augment=()))
+    learn(method, SCENARIO, TASKS[:1])
+    assert sum(len(labels) for _, labels in batches) == 2 * 24
+    for rows in (rows for batch in batches for rows in batch):
+        one, other = rows.chunk(2)
+        assert torch.equal(one, other)
+
+
+def prepared(
+    method: TagFex, tasks: Tasks = TASKS[:2]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Two views of five images with their labels, the loss found, and what was known before."""
     views = torch.randn(10, *DATASET.shape, generator=seeded())
     labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
     old = copy.deepcopy(method.network.eval())
-    with SCENARIO.task(TASKS[:2], 0) as task:
+    with SCENARIO.task(tasks, 0) as task:
         method.begin(task)
         method.grow(task)
         method.network.eval()
+        with torch.no_grad():
+            for value in method.network.projector.parameters():
+                value += 0.1  # it learns on, what was kept of it does not
         found = method.loss(views, labels, task)
     return views, labels, found, old.projector(old.agnostic(views))
 
 
-def test_the_loss_by_its_parts() -> None:
+@pytest.mark.parametrize("known", [1, 2, 3])
+def test_the_loss_by_its_parts(known: int) -> None:
+    """The more classes are known, the more the task-agnostic extractor is to keep."""
+    tasks = (tuple(range(known)), tuple(range(known, 4)))
     method = tagfex()
-    learn(method, SCENARIO, TASKS[:1])
+    learn(method, SCENARIO, tasks[:1])
     frozen = copy.deepcopy(method.network.projector)
-    views, labels, found, before = prepared(method)
+    views, labels, found, before = prepared(method, tasks)
     network = method.network
     features, agnostic = network.backbone(views), network.agnostic(views)
     logits = network.head(features)
     classes = cross_entropy(logits, labels)
-    new_or_old = torch.tensor([0, 0, 1, 2, 2]).repeat(2)
+    new_or_old = (labels - known + 1).clamp(min=0)
     auxiliary = cross_entropy(network.auxiliary(network.backbone.newest(views)), new_or_old)
     embedded = network.projector(agnostic)
     contrast = info_nce(embedded, embedded, 0.2)
     kept = info_nce(frozen(network.predictor(agnostic)), before, 0.2)
     maps = network.agnostic.maps(views), network.backbone.newest.maps(views)
-    new = labels >= 2
+    new, share = labels >= known, known / 4
     merged = network.transfer(network.attention(*maps))[new]
-    merging = cross_entropy(merged, labels[new] - 2)
-    expected = classes + 2 * auxiliary + (0.5 * contrast + 0.5 * 2 * kept) + merging
+    merging = cross_entropy(merged, labels[new] - known)
+    agnostic_part = (1 - share) * contrast + share * 2 * kept
+    expected = classes + 2 * auxiliary + agnostic_part + merging
     if merging < classes:
-        expected = expected + distil(logits[new][:, 2:], merged, 2.0)
+        expected = expected + distil(logits[new][:, known:], merged, 2.0)
     assert found.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
-    """Features merged well teach the newest extractor; features merged badly do not."""
-    teaching, silent = {}, {}
+    """Features merged well teach the newest extractor; features merged badly do not.
+
+    What teaches does not learn from it.
+    """
+    teaching, silent, gradients = {}, {}, []
     for losses, spoil in ((teaching, 1.0), (silent, 50.0)):
         for weight in (0.0, 1.0):
             method = tagfex(transfer=weight)
@@ -103,8 +133,12 @@ def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
                     method.network.head.weight[2:] *= 10.0 if spoil == 1.0 else 1.0
                 views = torch.randn(10, *DATASET.shape, generator=seeded())
                 labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
-                losses[weight] = method.loss(views, labels, task).item()
+                found = method.loss(views, labels, task)
+            found.backward()
+            losses[weight] = found.item()
+            gradients.append(method.network.transfer.weight.grad)
     assert teaching[1.0] > teaching[0.0]
+    assert torch.equal(gradients[0], gradients[1])
     assert silent[1.0] == silent[0.0]
 
 

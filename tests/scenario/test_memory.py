@@ -67,12 +67,25 @@ def test_budgets_that_make_no_sense() -> None:
         MemoryBudget(per_class=-1)
 
 
-def test_a_total_can_pay_for_other_things() -> None:
-    budget = MemoryBudget(2000, 20)
-    assert budget.less(300) == MemoryBudget(1700, 20)
-    assert budget.less(3000) == MemoryBudget(0, 20)
-    with pytest.raises(UsageError, match="with a total can pay"):
-        MemoryBudget(None, 20).less(1)
+@pytest.mark.parametrize(
+    ("total", "per_class", "images", "quota"),
+    [(2000, None, 300, 170), (2000, 20, 30, 17), (None, 20, 30, 17), (2000, 20, 195, 0)],
+)
+def test_what_takes_room_is_paid_by_the_exemplars_of_ten_classes(
+    total: int | None, per_class: int | None, images: int, quota: int
+) -> None:
+    assert MemoryBudget(total, per_class).less(images, seen=10).quota(10) == quota
+
+
+@given(total=SIZES, per_class=SIZES, images=st.integers(0, 40), seen=st.integers(1, 5))
+def test_what_takes_room_and_what_is_left_are_no_more_than_there_was(
+    total: int | None, per_class: int | None, images: int, seen: int
+) -> None:
+    budget = MemoryBudget(30 if total is None and per_class is None else total, per_class)
+    left = budget.less(images, seen).quota(seen)
+    assert left == 0 or left * seen + images <= budget.quota(seen) * seen
+    assert (left + 1) * seen + images > budget.quota(seen) * seen
+    assert budget.less(0, seen).quota(seen) == budget.quota(seen)
 
 
 @pytest.mark.parametrize(("total", "per_class"), [(5, 20), (2000, 0), (None, 0)])
@@ -110,6 +123,15 @@ def test_shrinking_keeps_the_most_important() -> None:
         for label in range(sum(len(task) for task in tasks[:end])):
             assert memory.of_class(label)[:, 0].flatten().tolist() == [label] * quota
             assert memory.of_class(label)[:, 1].flatten().tolist() == [8, 7, 6, 5, 4, 3][:quota]
+
+
+def test_shrinking_before_new_classes_come_makes_room_for_them() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=12, per_class=None))
+    memory.update(task_of(((0, 1),)), backwards)
+    memory.shrink(seen=4)
+    for label in (0, 1):
+        assert memory.of_class(label)[:, 1].flatten().tolist() == [8, 7, 6]
+        assert memory.of_class(label).untyped_storage().nbytes() == 6
 
 
 def test_data_carry_their_labels() -> None:

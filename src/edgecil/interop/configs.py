@@ -50,7 +50,7 @@ OWN_SETTINGS = {
         "T": "temperature",
         "compression_epochs": "compression",
     },
-    "memo": {"alpha_aux": "auxiliary"},
+    "memo": {"alpha_aux": "auxiliary", "train_base": "train_shared"},
     "tagfex": {
         "aux_factor": "auxiliary",
         "contrast_factor": "contrast",

@@ -2,12 +2,14 @@
 
 The extractors of past tasks are frozen; the newest starts as a copy of the one before it and
 learns. A head reads the features of all of them, side by side, and an auxiliary head those of the
-newest alone.
+newest alone. What DER, MEMO and TagFex do alike around their losses is here too; FOSTER, which
+goes back to one extractor, has its own.
 """
 
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -18,10 +20,10 @@ from edgecil.backbones import Backbone, GrowingLinear, ResNet
 from edgecil.backbones.registry import BACKBONES
 from edgecil.errors import UsageError
 from edgecil.methods.method import Setting
-from edgecil.methods.network import Network
-from edgecil.methods.recipe import Recipe
-from edgecil.methods.training import in_batches, minimise
-from edgecil.scenario.memory import ExemplarMemory
+from edgecil.methods.network import Network, NetworkMethod
+from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.training import minimise
+from edgecil.scenario.memory import ExemplarMemory, MemoryBudget
 from edgecil.scenario.task import Task
 
 
@@ -29,23 +31,43 @@ class ExpandingBackbone(Backbone):
     """Extractors side by side behind a shared part; only the newest extractor learns.
 
     Attributes:
-        shared: what all extractors see images through; it goes on learning.
+        shared: what all extractors see images through.
+        train_shared: whether that goes on learning when a second extractor has come.
         extractors: one per task, oldest first.
         extractor_size: length of one extractor's features.
         feature_size: length of all extractors' features together.
     """
 
-    def __init__(self, shared: nn.Module, extractor: nn.Module, extractor_size: int) -> None:
+    def __init__(
+        self,
+        shared: nn.Module,
+        extractor: nn.Module,
+        extractor_size: int,
+        *,
+        train_shared: bool = True,
+    ) -> None:
         super().__init__()
         self.shared = shared
+        self.train_shared = train_shared
         self.extractors = nn.ModuleList([extractor])
         self.extractor_size = extractor_size
         self.feature_size = extractor_size
+
+    @classmethod
+    def whole(cls, backbone: Backbone) -> ExpandingBackbone:
+        """Whole backbones side by side: all of the first is an extractor, nothing is shared."""
+        return cls(nn.Identity(), backbone, backbone.feature_size)
 
     @property
     def newest(self) -> nn.Module:
         """The extractor that learns."""
         return self.extractors[-1]
+
+    @property
+    def frozen(self) -> list[nn.Module]:
+        """What no longer learns: all older extractors, and the shared part if it is not to."""
+        older = list(self.extractors[:-1])
+        return older if self.train_shared or not older else [self.shared, *older]
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Features (n, feature_size) of images (n, c, h, w), the newest extractor's last."""
@@ -53,17 +75,17 @@ class ExpandingBackbone(Backbone):
         return torch.cat([extractor(maps) for extractor in self.extractors], dim=1)
 
     def expand(self) -> None:
-        """Freeze the newest extractor and add a copy of it that learns."""
-        extractor = copy.deepcopy(self.newest)
-        self.newest.requires_grad_(False).eval()
-        self.extractors.append(extractor)
+        """Add an extractor that starts as a copy of the newest; freeze what is to stay as it is."""
+        self.extractors.append(copy.deepcopy(self.newest))
         self.feature_size += self.extractor_size
+        for part in self.frozen:
+            part.requires_grad_(False).eval()
 
     def train(self, mode: bool = True) -> ExpandingBackbone:
-        """Frozen extractors keep the batch statistics of their own task."""
+        """What is frozen keeps the batch statistics of its own task."""
         super().train(mode)
-        for extractor in self.extractors[:-1]:
-            extractor.eval()
+        for part in self.frozen:
+            part.eval()
         return self
 
 
@@ -128,6 +150,81 @@ class ExpandingNetwork(Network):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
+@dataclass(frozen=True)
+class ExpandingConfig:
+    """Hyper-parameters of every method that gains an extractor with each task.
+
+    Attributes:
+        recipe: of each task.
+        memory: budget for exemplars.
+        auxiliary: weight of the auxiliary loss.
+        balancing: epochs of fine-tuning the head on exemplars; 0 for none.
+    """
+
+    recipe: Recipe = PAPER
+    memory: MemoryBudget = PAPER_MEMORY
+    auxiliary: float = 1.0
+    balancing: int = 0
+
+    def __post_init__(self) -> None:
+        if self.balancing < 0:
+            raise UsageError(
+                f"The epochs of 'balancing' must be 0 or more. Got {self.balancing} instead."
+            )
+
+
+class ExpandingMethod(NetworkMethod):
+    """A representation that grows with every task, a head over all of it, and exemplars.
+
+    As it stands, this is DER; the others change the network or the loss.
+    """
+
+    readings = ("head", "nme")
+    network: ExpandingNetwork
+    memory: ExemplarMemory
+
+    def __init__(self, config: ExpandingConfig, setting: Setting) -> None:
+        self.config = config
+        super().__init__(config.recipe, setting, config.memory)
+
+    def assemble(self, backbone: Backbone) -> ExpandingNetwork:
+        """Whole backbones side by side."""
+        return ExpandingNetwork(ExpandingBackbone.whole(backbone))
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """Cross-entropy over all classes, and of the newest extractor's own head."""
+        features = self.network.backbone(images)
+        value, auxiliary = self.network.losses(features, labels, task.known)
+        return value + self.config.auxiliary * auxiliary
+
+    def remember(self, memory: ExemplarMemory, task: Task) -> None:
+        """Choose exemplars, then take away the preference for new classes.
+
+        A head gets it from many new and few old images. The new classes' weights are brought to the
+        length of the old ones', and the head is fine-tuned if that is wanted.
+        """
+        super().remember(memory, task)
+        if task.known:
+            self.network.head.align(task.known)
+            if self.config.balancing:
+                self.balance(memory, task)
+
+    def balance(self, memory: ExemplarMemory, task: Task) -> None:
+        """Fine-tune the head alone on the features of the exemplars as they are.
+
+        Every class has equally many of them, unless it has fewer images than its share of the
+        memory.
+        """
+        pixels, labels = memory.data(task.pixels)
+        features, head = self.features(pixels), self.network.head
+
+        def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+            return cross_entropy(head(features[batch]), labels[batch])
+
+        recipe = self.recipe.lasting(self.config.balancing / self.recipe.epochs)
+        minimise(head.parameters(), len(labels), loss, recipe, task, stage="balance")
+
+
 def residual(backbone: Backbone, method: str) -> ResNet:
     """The backbone, refused unless it has the parts of a residual network that a method needs."""
     if not isinstance(backbone, ResNet):
@@ -136,28 +233,3 @@ def residual(backbone: Backbone, method: str) -> ResNet:
             f"{type(backbone).__name__}; choose one of {', '.join(BACKBONES)}."
         )
     return backbone
-
-
-def balance_head(
-    network: ExpandingNetwork, memory: ExemplarMemory, recipe: Recipe, task: Task, setting: Setting
-) -> None:
-    """Take away the preference for new classes that a head gets from many new and few old images.
-
-    The new classes' weights are brought to the length of the old ones'; then the head alone is
-    fine-tuned on the features of the exemplars, of which every class has equally many.
-
-    Args:
-        network: trained; its extractors stand still.
-        memory: with exemplars of the task's classes already.
-        recipe: of the fine-tuning, which augments nothing.
-        task: whose seed all randomness comes from.
-        setting: of the method.
-    """
-    network.head.align(task.known)
-    pixels, labels = memory.data(task.pixels)
-    features = in_batches(network.backbone, pixels, setting)
-
-    def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-        return cross_entropy(network.head(features[batch]), labels[batch])
-
-    minimise(network.head.parameters(), len(labels), loss, recipe, task, stage="balance")

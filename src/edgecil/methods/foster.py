@@ -11,10 +11,10 @@ import copy
 from dataclasses import dataclass, replace
 
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone
+from edgecil.errors import UsageError
 from edgecil.methods.distillation import distil
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.method import Setting
@@ -25,7 +25,7 @@ from edgecil.scenario.memory import MemoryBudget
 from edgecil.scenario.seeds import derive_generator
 from edgecil.scenario.task import Task
 
-# β₁ and β₂ were chosen where old classes had this many images; the rarest class is counted as if it
+# PyCIL has its β₁ and β₂ where old classes have this many images; a rarer class is counted as if it
 # had, so that smaller memories do not weigh old classes far more than intended.
 PUBLISHED_EXEMPLARS = 20
 
@@ -67,8 +67,7 @@ class FOSTER(NetworkMethod):
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """One extractor, beside which there is room for another."""
-        whole = ExpandingBackbone(nn.Identity(), backbone, backbone.feature_size)
-        return ExpandingNetwork(whole)
+        return ExpandingNetwork(ExpandingBackbone.whole(backbone))
 
     def begin(self, task: Task) -> None:
         """Keep the old model: its outputs are to be preserved, and the compression starts there."""
@@ -118,7 +117,8 @@ class FOSTER(NetworkMethod):
         """Weights (classes seen,) of the classes by how many images there are to train on."""
         _, labels = self.training_data(task)
         counts = torch.bincount(labels, minlength=len(task.seen))
-        return effective_weights(counts * (PUBLISHED_EXEMPLARS / counts.min()), beta)
+        least = counts.min().clamp(1, PUBLISHED_EXEMPLARS)
+        return effective_weights(counts * (PUBLISHED_EXEMPLARS / least), beta)
 
 
 def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
@@ -131,5 +131,7 @@ def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
         counts: images per class (k,), 1 or more.
         beta: β in [0, 1); 0 weighs all classes alike.
     """
+    if not (counts >= 1).all():
+        raise UsageError(f"Class weights need an image of every class. Got {counts.tolist()}.")
     weights = (1.0 - beta) / (1.0 - beta ** counts.double())
     return (weights / weights.mean()).float()

@@ -25,7 +25,8 @@ class Setting:
         seed: of the run; initial weights depend on it.
         device: where to compute.
         half: mixed precision; used on CUDA only.
-        compile: pass networks through torch.compile.
+        compile: pass the backbone of the network that is trained through torch.compile: its
+            forward pass, not parts of it that a method calls by themselves (TagFex).
         shared: directory of what sequences share and need not compute twice; None shares nothing,
             and gives the same results.
     """

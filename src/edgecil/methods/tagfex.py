@@ -18,27 +18,26 @@ from torch.nn.functional import cross_entropy
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.methods.contrast import info_nce
 from edgecil.methods.distillation import distil
-from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork, balance_head, residual
+from edgecil.methods.expansion import (
+    ExpandingBackbone,
+    ExpandingConfig,
+    ExpandingMethod,
+    ExpandingNetwork,
+    residual,
+)
 from edgecil.methods.merge_attention import MergeAttention
 from edgecil.methods.method import Setting
-from edgecil.methods.network import NetworkMethod
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.memory import ExemplarMemory, MemoryBudget
 from edgecil.scenario.seeds import derive_generator
 from edgecil.scenario.task import Task
 
 
 @dataclass(frozen=True)
-class TagFexConfig:
-    """Hyper-parameters of TagFex.
+class TagFexConfig(ExpandingConfig):
+    """Hyper-parameters of TagFex, beside those of every expanding method.
 
     Attributes:
-        recipe: of each task.
-        memory: budget for exemplars.
         duration: epochs of each task, as a share of the recipe's; each shows two views of an image.
-        auxiliary: weight of the newest extractor's own head, as in DER.
-        balancing: epochs of fine-tuning the head on exemplars.
         contrast: weight of all that teaches the task-agnostic extractor.
         contrast_distillation: weight, within that, of what it is to keep from before.
         contrast_temperature: of the cosines between views.
@@ -51,11 +50,8 @@ class TagFexConfig:
             task-agnostic extractor's.
     """
 
-    recipe: Recipe = PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    duration: float = 1.0
     auxiliary: float = 2.0
-    balancing: int = 30
+    duration: float = 1.0
     contrast: float = 1.0
     contrast_distillation: float = 2.0
     contrast_temperature: float = 0.2
@@ -80,7 +76,7 @@ class TagFexNetwork(ExpandingNetwork):
     def __init__(
         self, backbone: Backbone, agnostic: Backbone, config: TagFexConfig, seed: int
     ) -> None:
-        super().__init__(ExpandingBackbone(nn.Identity(), backbone, backbone.feature_size))
+        super().__init__(ExpandingBackbone.whole(backbone))
         size = backbone.feature_size
         hidden, last = (size * multiple for multiple in config.projector)
         generator = derive_generator("cpu", seed, "projector")
@@ -116,19 +112,19 @@ class TagFexNetwork(ExpandingNetwork):
     "tagfex",
     TagFexConfig,
     "expansion guided by task-agnostic features (2025)",
-    fast_settings={"duration": 0.5},
+    fast_settings={"duration": 0.5, "balancing": 30},
 )
-class TagFex(NetworkMethod):
+class TagFex(ExpandingMethod):
     """A growing representation that takes up what a self-supervised extractor has found."""
 
-    readings = ("head", "nme")
     views = 2
+    config: TagFexConfig
     network: TagFexNetwork
     old: nn.ModuleList
 
     def __init__(self, config: TagFexConfig, setting: Setting) -> None:
-        self.config = config
-        super().__init__(config.recipe.lasting(config.duration), setting, config.memory)
+        super().__init__(config, setting)
+        self.recipe = config.recipe.lasting(config.duration)
 
     def assemble(self, backbone: Backbone) -> TagFexNetwork:
         """Whole backbones side by side, and one that is not for any task."""
@@ -182,10 +178,3 @@ class TagFex(NetworkMethod):
         """Let go of what was kept from before."""
         if task.known:
             del self.old
-
-    def remember(self, memory: ExemplarMemory, task: Task) -> None:
-        """Choose exemplars, and with them take away the head's preference for new classes."""
-        super().remember(memory, task)
-        if task.known:
-            recipe = self.recipe.lasting(self.config.balancing / self.recipe.epochs)
-            balance_head(self.network, memory, recipe, task, self.setting)

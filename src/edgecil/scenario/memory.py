@@ -32,11 +32,17 @@ class MemoryBudget:
             if value is not None and value < 0:
                 raise UsageError(f"The memory's {name!r} must be 0 or more. Got {value} instead.")
 
-    def less(self, images: int) -> MemoryBudget:
-        """The budget after some of its total went into something else; never below 0."""
-        if self.total is None:
-            raise UsageError("Only a memory budget with a total can pay for something else.")
-        return replace(self, total=max(0, self.total - images))
+    def less(self, images: int, seen: int) -> MemoryBudget:
+        """What is left of the exemplars of `seen` classes when something else takes room.
+
+        Args:
+            images: how many of the exemplars would fill that room; nothing is left below 0.
+            seen: classes that have come.
+
+        >>> MemoryBudget(total=2000, per_class=5).less(40, seen=20)
+        MemoryBudget(total=60, per_class=5)
+        """
+        return replace(self, total=max(0, self.quota(seen) * seen - images))
 
     def quota(self, seen: int) -> int:
         """Most images per class once `seen` classes have come.
@@ -69,6 +75,11 @@ class ExemplarMemory:
                 f"Replay needs an exemplar of every class; a memory of {self.budget.total} in "
                 f"total and {self.budget.per_class} per class leaves none with {seen} classes."
             )
+
+    def shrink(self, seen: int) -> None:
+        """Keep of each class what the budget allows once `seen` classes have come."""
+        quota = self.budget.quota(seen)
+        self._pixels = [pixels[:quota].clone() for pixels in self._pixels]
 
     def data(self, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """All exemplars: pixels (m, c, h, w) and new labels (m,), on the device of `like`."""
@@ -104,8 +115,8 @@ class ExemplarMemory:
             task: still open.
             rank: (pixels of one class, how many) to the indices to keep, most important first.
         """
+        self.shrink(len(task.seen))
         quota = self.budget.quota(len(task.seen))
-        self._pixels = [pixels[:quota].clone() for pixels in self._pixels]
         for label in range(task.known, len(task.seen)):
             pixels = task.pixels[task.labels == label]
             kept = rank(pixels, min(quota, len(pixels)))
