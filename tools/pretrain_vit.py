@@ -1,6 +1,6 @@
 """Pre-train the bundled vision transformer (src/edgecil/backbones/data/vit-quickdraw.*).
 
-    python tools/pretrain_vit.py [--epochs 45] [--out DIRECTORY]
+    python tools/pretrain_vit.py [--epochs 36] [--out DIRECTORY]
 
 A small ViT with a convolutional stem learns to tell the 245 classes of `quickdraw-pretrain` apart,
 none of which is among the 100 of `quickdraw`: it plays the pre-trained model where there is no
@@ -41,7 +41,7 @@ SETTINGS = {
     "weight_decay": 0.05,
     "warm_up": 2,
     "label_smoothing": 0.1,
-    "mixup": 0.3,
+    "mixup": 0.2,
     "augment": ["affine:15", "flip"],
     "held_out": 10,
     "seed": 0,
@@ -185,7 +185,7 @@ def save_weights(
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=45)
+    parser.add_argument("--epochs", type=int, default=36)
     parser.add_argument("--out", type=Path, default=DATA)
     arguments = parser.parse_args()
     pretrain(arguments.epochs, arguments.out)

@@ -32,8 +32,8 @@ class ViTLayout:
         depth: number of blocks.
         heads: of the attention.
         hidden: width of the MLPs.
-        stem: `patch`, one linear map per patch; or `convolutions`, 3×3 with batch norm and GELU,
-            halving the image down to one position per patch, which learns faster from few images.
+        stem: `patch`, one linear map per patch; or `convolutions`, pairs of 3×3 with batch norm and
+            GELU, halving the image down to one position per patch: learns faster from few images.
         patch_bias: whether the patch's linear map has one (CLIP's has not).
         first_norm: whether tokens are normalised before the first block (CLIP).
         activation: of the MLPs; `quick_gelu` is x · sigmoid(1.702 x) (CLIP).
@@ -238,7 +238,7 @@ def _per_image(tokens: torch.Tensor, count: int) -> torch.Tensor:
 
 
 def _convolutions(layout: ViTLayout) -> nn.Sequential:
-    """3×3 convolutions of stride 2, doubling channels up to the width, then a 1×1 projection."""
+    """Pairs of 3×3 convolutions (strides 2 and 1), channels doubling up to the width; then 1×1."""
     halvings = layout.patch.bit_length() - 1
     if 2**halvings != layout.patch:
         raise UsageError(
@@ -247,9 +247,10 @@ def _convolutions(layout: ViTLayout) -> nn.Sequential:
     widths = [layout.channels, *(layout.width >> halvings - 1 - i for i in range(halvings))]
     layers: list[nn.Module] = []
     for before, after in pairwise(widths):
-        layers += [
-            nn.Conv2d(before, after, 3, stride=2, padding=1, bias=False),
-            nn.BatchNorm2d(after),
-            nn.GELU(),
-        ]
+        for channels, stride in ((before, 2), (after, 1)):
+            layers += [
+                nn.Conv2d(channels, after, 3, stride=stride, padding=1, bias=False),
+                nn.BatchNorm2d(after),
+                nn.GELU(),
+            ]
     return nn.Sequential(*layers, nn.Conv2d(layout.width, layout.width, 1))
