@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -91,6 +92,8 @@ def toy_vit(channels: int = 1) -> str:
         optimizer.step()
     path = Path(_FOLDER.name) / f"vit-{channels}.safetensors"
     save_file(network.state_dict(), path)
+    half = [0.5] * channels
+    path.with_suffix(".json").write_text(json.dumps({"mean": half, "std": half}))
     return str(path)
 
 

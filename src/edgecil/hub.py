@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,6 +37,24 @@ def hub_folder(
         f"{needed_by} needs {hub_id}, which is neither a folder or file here nor in the hub's "
         f"cache, and {problem}; {remedy}."
     ) from cause
+
+
+@cache
+def add_settings(hub_id: str, snapshot: Path, settings: tuple[str, ...]) -> None:
+    """Download settings that an earlier download of weights left out, if that can be done.
+
+    Args:
+        hub_id: owner/name.
+        snapshot: the folder of the earlier download, named by its commit.
+        settings: names of files, as far as there are any.
+    """
+    if _obstacle(hub_id) is None:
+        import huggingface_hub
+
+        with suppress(Exception):
+            huggingface_hub.snapshot_download(
+                hub_id, revision=snapshot.name, allow_patterns=list(settings)
+            )
 
 
 def is_hub_id(text: str) -> bool:

@@ -21,6 +21,10 @@ WEIGHTS = (
     "model.safetensors",
     "pytorch_model.bin",
 )
+# A name that ends so means a file, though it may have the form of a hub id.
+_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
+# How a pickle begins; torch's files are pickles or zip archives.
+_PICKLE = b"\x80"
 # Where a checkpoint keeps its tensors; DINO's also has a student's.
 _NESTED = ("state_dict", "teacher", "model")
 
@@ -68,6 +72,8 @@ def locate_weights(
         remedy: what to do if they cannot be had, the end of the error.
     """
     path = Path(given).expanduser()
+    if not path.exists() and path.suffix in _SUFFIXES:
+        raise DataError(f"{needed_by} needs the weights in {given}, but there is no such file.")
     if not path.exists():
         path = hub_folder(str(given), WEIGHTS, settings, needed_by=needed_by, remedy=remedy)
     weights = first_file(path, WEIGHTS) if path.is_dir() else path
@@ -128,6 +134,10 @@ def _read_torch(path: Path) -> dict[str, Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
                 return dict(torch.jit.load(path, map_location="cpu").state_dict())
+    else:
+        with path.open("rb") as file:
+            if file.read(1) != _PICKLE:
+                raise ValueError("it does not begin as torch's files do")
     loaded = torch.load(path, map_location="cpu", weights_only=True)
     state = loaded if isinstance(loaded, dict) else {}
     state = next((state[name] for name in _NESTED if isinstance(state.get(name), dict)), state)

@@ -1,12 +1,41 @@
 from __future__ import annotations
 
+import json
+import logging
+import os
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
-from edgecil.backbones.features import BATCH, FeatureBank, content_name, in_full_batches
+from edgecil.backbones import features
+from edgecil.backbones.features import (
+    BATCH,
+    FEATURES_VERSION,
+    FeatureBank,
+    content_name,
+    feature_bank,
+    frozen_features,
+    in_full_batches,
+    network_name,
+)
+from edgecil.backbones.initialise import build
+from edgecil.backbones.vit import ViT, ViTLayout
+
+PLAIN = ViTLayout(channels=1, patch=4, width=64, depth=2, heads=1, hidden=64)
+CONVOLUTIONS = ViTLayout(
+    channels=1, patch=4, width=64, depth=1, heads=2, hidden=64, stem="convolutions"
+)
+# The first and last three features of the first image, by FEATURES_VERSION.
+KNOWN = {
+    1: {
+        "patch": [-0.4767, -0.2322, 0.5167, -0.3484, 2.5677, -0.0807],
+        "convolutions": [-1.3334, 0.0046, 1.5243, 0.3687, 1.0484, 1.2902],
+    }
+}
 
 
 def pictures(count: int, seed: int = 0) -> torch.Tensor:
@@ -25,6 +54,17 @@ class Counting:
         assert len(pixels) == BATCH
         self.seen += int(pixels.flatten(1).any(dim=1).sum())
         return self.network(pixels.flatten(1).double())
+
+
+def random_vit(layout: ViTLayout) -> ViT:
+    network = build(lambda: ViT(layout, (1, 12, 12)), torch.Generator().manual_seed(0))
+    return network.requires_grad_(False).eval()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "_banks", {})
+    monkeypatch.setattr(features, "_warned", set())
 
 
 @pytest.fixture(params=[False, True], ids=["in memory", "on disk"])
@@ -59,26 +99,130 @@ def test_another_process_finds_what_was_computed(tmp_path: Path) -> None:
     assert network.seen == 10
 
 
-def test_a_damaged_file_is_computed_anew(tmp_path: Path) -> None:
+def test_only_files_with_wanted_rows_are_read_whole(tmp_path: Path) -> None:
+    network, some, others = Counting(), pictures(3), pictures(4, seed=1)
+    first = FeatureBank(tmp_path)
+    first.rows(some, network)
+    first.rows(others, network)
+    bank = FeatureBank(tmp_path)
+    bank.rows(some, network)
+    assert bank.size == 3 * 3 * 8
+    bank.rows(others, network)
+    assert bank.size == 7 * 3 * 8
+    assert network.seen == 7
+
+
+def test_wherever_a_file_is_damaged_rows_are_right(tmp_path: Path) -> None:
     network, pixels = Counting(), pictures(3)
     expected = FeatureBank(tmp_path).rows(pixels, network)
     (file,) = tmp_path.glob("*.npz")
-    file.write_bytes(file.read_bytes()[:20])
+    whole = file.read_bytes()
+    for place in range(0, len(whole), 5):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        assert torch.equal(FeatureBank(tmp_path).rows(pixels, network), expected)
+
+
+@pytest.mark.parametrize("rows", [2, 4, None])
+def test_a_file_that_is_cut_or_of_another_making_is_replaced(
+    rows: int | None, tmp_path: Path
+) -> None:
+    network, pixels = Counting(), pictures(3)
+    expected = FeatureBank(tmp_path).rows(pixels, network)
+    (file,) = tmp_path.glob("*.npz")
+    with np.load(file) as held:
+        parts = {**held, "rows": np.zeros((rows or 3, 3))}
+    if rows is None:
+        file.write_bytes(b"")
+    else:
+        np.savez(file, **parts)
     assert torch.equal(FeatureBank(tmp_path).rows(pixels, network), expected)
-    with np.load(next(tmp_path.glob("*.npz"))) as mended:
-        assert len(mended["names"]) == 3
+    assert torch.equal(FeatureBank(tmp_path).rows(pixels, network), expected)
+    assert network.seen == 6
 
 
-def test_rows_do_not_depend_on_their_company() -> None:
-    pixels, network = pictures(BATCH + 9), torch.nn.Linear(25, 4)
+def test_a_cache_that_cannot_be_written_costs_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    network, pixels = Counting(), pictures(6)
+    (tmp_path / "file").write_text("no directory")
+    with caplog.at_level(logging.WARNING):
+        for name in ("one", "other"):
+            bank = feature_bank(tmp_path / "file", name)
+            expected = network.network(pixels.flatten(1).double()).detach()
+            torch.testing.assert_close(bank.rows(pixels[:3], network), expected[:3])
+            torch.testing.assert_close(bank.rows(pixels, network), expected)
+    (message,) = caplog.messages
+    assert message.startswith("Features are computed but not kept for later. Cannot write ")
+    assert "EDGECIL_CACHE" in message
+
+
+def test_a_cache_that_cannot_be_read_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, pixels = Counting(), pictures(3)
+    expected = FeatureBank(tmp_path).rows(pixels, network)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (file,) = tmp_path.glob("*.npz")
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert torch.equal(FeatureBank(tmp_path).rows(pixels, network), expected)
+    assert file.exists()
+
+
+def test_banks_that_hold_too_much_are_forgotten_the_stalest_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(features, "_MEMORY", 25 * 3 * 8)
+    network = Counting()
+    for name in ("a", "b", "a", "c"):  # ten rows each; the third leaves no room for all
+        feature_bank(None, name).rows(pictures(10), network)
+    assert network.seen == 30
+    feature_bank(None, "a").rows(pictures(10), network)
+    assert network.seen == 30
+    feature_bank(None, "b").rows(pictures(10), network)
+    assert network.seen == 40
+
+
+@pytest.mark.parametrize("layout", [PLAIN, CONVOLUTIONS], ids=lambda layout: layout.stem)
+def test_rows_do_not_depend_on_their_company(layout: ViTLayout) -> None:
+    generator = torch.Generator().manual_seed(1)
+    pixels = torch.randint(256, (BATCH + 9, 1, 12, 12), generator=generator, dtype=torch.uint8)
+    network = random_vit(layout)
 
     def compute(part: torch.Tensor) -> torch.Tensor:
-        return network(part.flatten(1).float())
+        return network(part / 255.0)
 
     together = in_full_batches(pixels, compute)
     alone = torch.cat([in_full_batches(image[None], compute) for image in pixels])
     assert torch.equal(together, alone)
+    assert torch.equal(in_full_batches(pixels.flip(0), compute).flip(0), together)
     assert not together.requires_grad
+
+
+@pytest.mark.parametrize("layout", [PLAIN, CONVOLUTIONS], ids=lambda layout: layout.stem)
+def test_features_are_those_of_their_version(layout: ViTLayout, tmp_path: Path) -> None:
+    """If this fails, caches hold other features: raise FEATURES_VERSION and add to KNOWN."""
+    path = tmp_path / "vit.safetensors"
+    save_file(random_vit(layout).state_dict(), path)
+    path.with_suffix(".json").write_text(json.dumps({"layout": asdict(layout)}))
+    pixels = (torch.arange(16 * 20, dtype=torch.int64) % 251).to(torch.uint8).reshape(1, 1, 16, 20)
+    rows = frozen_features(str(path), pixels, "cpu", keep=False)
+    found = [*rows[0, :3].tolist(), *rows[0, -3:].tolist()]
+    assert found == pytest.approx(KNOWN[FEATURES_VERSION][layout.stem], abs=2e-4)
+
+
+def test_another_version_is_another_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vit.safetensors"
+    save_file(random_vit(PLAIN).state_dict(), path)
+    name = network_name(str(path), (1, 12, 12), "cpu")
+    assert name == network_name(str(path), (1, 12, 12), "cpu")
+    monkeypatch.setattr(features, "FEATURES_VERSION", FEATURES_VERSION + 1)
+    assert name != network_name(str(path), (1, 12, 12), "cpu")
 
 
 def test_no_images_have_no_rows(bank: FeatureBank) -> None:

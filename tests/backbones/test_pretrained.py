@@ -23,8 +23,10 @@ from edgecil.backbones.pretrained import (
 )
 from edgecil.backbones.vit import ViT
 from edgecil.errors import DataError, PrerequisiteError, UsageError
+from edgecil.hub import add_settings
 from edgecil.scenario import load_dataset
 from edgecil.scenario.augment import Pipeline
+from tests.backbones.tiny_models import transformers_vit
 
 BUNDLED = "vit-quickdraw"
 DRAWING = (1, 28, 28)
@@ -37,7 +39,7 @@ def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     yield
-    for remembered in (frozen_vit, statistics_of, fingerprint):
+    for remembered in (frozen_vit, statistics_of, fingerprint, add_settings):
         remembered.cache_clear()
 
 
@@ -161,6 +163,36 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
     assert torch.equal(load_vit("us/tiny", DRAWING).eval()(drawings()), first)
     assert len(asked) == 2
     assert backbone_status("us/tiny")[0]
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_settings_that_an_earlier_download_left_out_are_fetched_if_they_can_be(
+    reachable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """transformers fetches a network without the statistics of its images."""
+    repository = tmp_path / "hub" / "models--us--tiny"
+    snapshot = repository / "snapshots" / "abc"
+    transformers_vit().save_pretrained(snapshot)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("abc")
+    asked = []
+
+    def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
+        asked.append((hub_id, revision))
+        assert "preprocessor_config.json" in allow_patterns
+        told = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}
+        (snapshot / "preprocessor_config.json").write_text(json.dumps(told))
+        return str(snapshot)
+
+    problem = None if reachable else "the hub cannot be reached"
+    monkeypatch.setattr("edgecil.hub._unreachable", lambda: problem)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    before = fingerprint("us/tiny")
+    mean = statistics_of("us/tiny").mean
+    assert mean == ((0.1, 0.2, 0.3) if reachable else (0.5, 0.5, 0.5))
+    assert asked == ([("us/tiny", "abc")] if reachable else [])
+    fingerprint.cache_clear()
+    assert fingerprint("us/tiny") == before, "settings are fetched before anything is told"
 
 
 def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 import torch
 from transformers import CLIPVisionConfig, CLIPVisionModel
 
-from edgecil.backbones.pretrained import load_vit, statistics_of
+from edgecil.backbones.pretrained import PRETRAINED, load_vit, statistics_of
 from edgecil.backbones.vit_weights import resize_positions
 from edgecil.errors import DataError, UsageError
 from tests.backbones.tiny_models import (
@@ -302,7 +303,19 @@ TEXT = {"text_model.final_layer_norm.weight": torch.zeros(4), "logit_scale": tor
         ),
         (
             lambda state: {**state, "pos_embed": torch.zeros(1, 9, WIDTH)},
-            "9 positions are not a class token's and a square of patches'",
+            r"embeddings of shape \(1, 9, 64\) are not a class token's and a square of patches'",
+        ),
+        (
+            lambda state: {**state, "pos_embed": torch.zeros(1, 0, WIDTH)},
+            r"embeddings of shape \(1, 0, 64\) are not",
+        ),
+        (
+            lambda state: {**state, "pos_embed": torch.zeros(WIDTH)},
+            r"embeddings of shape \(1, 1, 64\) are not",
+        ),
+        (
+            lambda state: {**state, "norm.bias": torch.full((WIDTH,), torch.nan)},
+            "norm.bias holds values that are not finite numbers",
         ),
         (
             lambda state: {**state, "norm.bias": torch.zeros(3)},
@@ -327,6 +340,10 @@ def test_another_architecture_is_one_sentence(
         ({"hidden_size": 768}, r"its width is 64, the configuration's 768"),
         ({"hidden_act": "relu"}, r"the activation 'relu'; only gelu and quick_gelu"),
         ({"num_attention_heads": 7}, r"do not tell how many heads"),
+        ({"num_attention_heads": "two"}, r"config.json does not describe .* heads = 'two'"),
+        ({"num_attention_heads": 0}, r"config.json does not describe .* heads = 0"),
+        ({"layer_norm_eps": "small"}, r"config.json does not describe .* norm_eps = 'small'"),
+        ({"vision_config": [1]}, r"config.json is not a configuration: its vision_config is no"),
         ([], "no JSON object"),
     ],
 )
@@ -337,6 +354,48 @@ def test_a_configuration_that_does_not_fit_is_one_sentence(
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(DataError, match=message):
         load_vit(str(folder), SHAPE)
+
+
+@pytest.mark.parametrize("config", [{"vision_config": None}, {"architecture": None}])
+def test_what_is_null_says_nothing(tmp_path: Path, timm: State, config: dict[str, None]) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    expected = load_vit(str(folder), SHAPE)
+    (folder / "config.json").write_text(json.dumps(config))
+    assert load_vit(str(folder), SHAPE).layout == expected.layout
+
+
+@pytest.mark.parametrize(
+    ("mean", "std"),
+    [(0.5, 0.5), ([], []), ([0.5], [0.5, 0.5]), ([0.5], [0.0]), (["a"], [0.5]), ([True], [0.5])],
+)
+def test_statistics_that_are_none_are_one_sentence(
+    tmp_path: Path, timm: State, mean: Any, std: Any
+) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    told = {"image_mean": mean, "image_std": std}
+    (folder / "preprocessor_config.json").write_text(json.dumps(told))
+    with pytest.raises(DataError, match=r"preprocessor_config.json does not say how images are"):
+        load_vit(str(folder), SHAPE)
+
+
+def test_statistics_of_other_channels_are_one_sentence(tmp_path: Path, timm: State) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    (folder / "preprocessor_config.json").write_text('{"image_mean": [0.5], "image_std": [0.5]}')
+    with pytest.raises(DataError, match=r"images of 1 channel\(s\), but it takes images of 3\.$"):
+        load_vit(str(folder), SHAPE)
+
+
+def test_what_nobody_says_is_clips_for_clip_and_a_warning_for_others(
+    tmp_path: Path, timm: State, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = save_state(tmp_path / "timm", timm)
+    with caplog.at_level(logging.WARNING):
+        transformers_clip_vision().save_pretrained(tmp_path / "clip")
+        assert statistics_of(str(tmp_path / "clip")) == PRETRAINED["vit-b16-clip"].statistics
+        assert caplog.messages == []
+        assert statistics_of(str(path)).mean == (0.5, 0.5, 0.5)
+    (message,) = caplog.messages
+    assert message.startswith(f"Nothing beside {path} says how its images are normalised")
 
 
 def test_a_broken_configuration_is_one_sentence(tmp_path: Path, timm: State) -> None:
@@ -363,9 +422,16 @@ def test_images_that_do_not_fit_are_one_sentence(tmp_path: Path, timm: State) ->
 
 def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path: Path, timm: State) -> None:
     path = save_state(tmp_path / "timm", timm)
-    path.with_suffix(".json").write_text(json.dumps({"layout": {"colour": 3}}))
-    with pytest.raises(DataError, match=r"does not describe a vision transformer: .*colour"):
-        load_vit(str(path), SHAPE)
+    for layout, message in (
+        ({"colour": 3}, "does not describe a vision transformer: .*colour"),
+        ({"width": "64"}, "does not describe a vision transformer: width = '64'"),
+        ({"width": 64.0}, "does not describe a vision transformer: width = 64.0"),
+        ({"width": 64, "heads": 7}, "7 heads do not divide the width 64"),
+        ([1], "is not a configuration: its layout is no JSON object"),
+    ):
+        path.with_suffix(".json").write_text(json.dumps({"layout": layout}))
+        with pytest.raises(DataError, match=message):
+            load_vit(str(path), SHAPE)
 
 
 def test_files_without_weights_are_one_sentence(tmp_path: Path) -> None:
@@ -374,3 +440,12 @@ def test_files_without_weights_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(DataError, match="cut short, damaged, or not a weight file"):
         load_vit(str(tmp_path), SHAPE)
+    (tmp_path / "text.pt").write_text("hello")
+    with pytest.raises(DataError, match=r"text.pt: .*\(it does not begin as torch's files do\)"):
+        load_vit(str(tmp_path / "text.pt"), SHAPE)
+
+
+@pytest.mark.parametrize("name", ["weights/vit.safetensors", "weights/vit.pt", "a/b.bin"])
+def test_a_mistyped_path_is_no_hub_id(name: str) -> None:
+    with pytest.raises(DataError, match=f"needs the weights in {name}, but there is no such file"):
+        load_vit(name, SHAPE)

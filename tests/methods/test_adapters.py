@@ -49,12 +49,9 @@ def test_an_adapter_by_hand() -> None:
     for parameter in adapter.parameters():
         nn.init.normal_(parameter, generator=generator())
     tokens = torch.randn(2, 5, 4, generator=generator())
-    down, up = (
-        (layer.weight.detach().numpy(), layer.bias.detach().numpy())
-        for layer in (adapter.down, adapter.up)
-    )
-    hidden = np.maximum(tokens.numpy() @ down[0].T + down[1], 0.0)
-    expected = 0.1 * (hidden @ up[0].T + up[1])
+    weights = {name: value.numpy() for name, value in adapter.state_dict().items()}
+    hidden = np.maximum(tokens.numpy() @ weights["down_weight"].T + weights["down_bias"], 0.0)
+    expected = 0.1 * (hidden @ weights["up_weight"].T + weights["up_bias"])
     np.testing.assert_allclose(adapter(tokens).detach().numpy(), expected, rtol=1e-4, atol=1e-6)
 
 
@@ -65,13 +62,13 @@ def test_fresh_adapters_add_nothing_but_can_learn() -> None:
     assert len(adapters) == vit.layout.depth
     assert torch.equal(vit(images, Sockets(adapters=adapters)), vit(images))
     vit(images, Sockets(adapters=adapters)).sum().backward()
-    assert all(bool(adapter.up.weight.grad.any()) for adapter in adapters)
+    assert all(bool(adapter.up_weight.grad.any()) for adapter in adapters)
 
 
 def test_dropout_leaves_out_a_tenth_and_keeps_the_mean_while_it_lasts() -> None:
     adapter = Adapter(200, 200)
-    nn.init.ones_(adapter.down.bias)
-    nn.init.eye_(adapter.up.weight)
+    nn.init.ones_(adapter.down_bias)
+    nn.init.eye_(adapter.up_weight)
     adapters, tokens = nn.ModuleList([adapter]), torch.zeros(100, 200)
     with dropout(adapters, generator()):
         noisy = adapter(tokens)
@@ -86,7 +83,7 @@ def test_adapting_trains_the_adapters_and_nothing_else() -> None:
     before = {name: value.clone() for name, value in owner().vit.state_dict().items()}
     adapters = adapted(((0, 3),))
     assert same(dict(owner().vit.state_dict()), before)
-    assert all(bool(adapter.up.weight.any()) for adapter in adapters)
+    assert all(bool(adapter.up_weight.any()) for adapter in adapters)
     assert not any(parameter.requires_grad for parameter in adapters.parameters())
 
 

@@ -3,7 +3,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from edgecil.methods.class_statistics import ClassGaussians, ClassMixtures
+from edgecil.methods.class_statistics import ClassGaussians, ClassMixtures, align
+from edgecil.methods.recipe import Recipe
+from edgecil.scenario.task import Scenario
+from tests.toys import TASKS, toy_dataset
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -96,3 +99,28 @@ def test_a_gaussian_of_one_feature_is_narrow() -> None:
     gaussians = ClassGaussians(2, "cpu")
     gaussians.add(torch.tensor([[5.0, 7.0]]))
     torch.testing.assert_close(gaussians.roots[0], 0.01 * torch.eye(2))
+
+
+class Watched(torch.nn.Linear):
+    """A classifier that remembers the first feature of what it is shown, batch by batch."""
+
+    def __init__(self) -> None:
+        super().__init__(2, 4)
+        self.batches: list[list[float]] = []
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        self.batches.append(features[:, 0].tolist())
+        return super().forward(features)
+
+
+def test_aligning_draws_alike_from_all_classes_in_so_many_batches() -> None:
+    statistics, classifier = ClassGaussians(2, "cpu"), Watched()
+    for label in range(4):
+        statistics.add(torch.full((3, 2), 10.0 * label))
+    recipe = Recipe(epochs=2, learning_rate=1e-3, batch_size=6, augment=())
+    with Scenario(toy_dataset(train=1)).task(TASKS[:2], 0) as task:
+        align(classifier, statistics, recipe, task, batches=2, stage="alignment")
+    assert [len(batch) for batch in classifier.batches] == [6] * (2 * 2)
+    for epoch in (classifier.batches[:2], classifier.batches[2:]):
+        drawn = sorted(round(value / 10.0) for batch in epoch for value in batch)
+        assert drawn == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3

@@ -187,6 +187,12 @@ def test_unequal_tasks_and_colour_images(name: str) -> None:
     learns(name, Scenario(dataset), dataset, ((5,), (0, 2, 4), (1, 3)))
 
 
+def test_a_large_first_task_and_small_ones_after_it(name: str) -> None:
+    """Half of the classes, then equal tasks, as in B50-Inc10."""
+    dataset = toy_dataset(8)
+    learns(name, Scenario(dataset), dataset, ((0, 2, 4, 5), (1, 3), (6, 7)))
+
+
 def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) -> None:
     entry = get_method(name)
     config = entry.config()

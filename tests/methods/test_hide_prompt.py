@@ -7,6 +7,7 @@ import torch
 
 from edgecil.backbones.vit import Sockets
 from edgecil.errors import UsageError
+from edgecil.methods import class_statistics
 from edgecil.methods.class_statistics import align
 from edgecil.methods.contrast import apartness
 from edgecil.methods.hide_prompt import HiDePrompt, HiDePromptConfig
@@ -109,7 +110,8 @@ def test_alignment_recovers_what_the_statistics_tell_apart() -> None:
         method.head.weight.zero_()
         method.head.bias.zero_()
     with SCENARIO.task(TASKS, 0) as task:
-        align(method.head, method.instructed, method.config.alignment, task, stage="again")
+        recipe = method.config.alignment
+        align(method.head, method.instructed, recipe, task, batches=6, stage="again")
     correct = 0
     for label, class_ in enumerate(method.seen):
         pixels = SCENARIO.test.only((class_,)).pixels
@@ -119,6 +121,21 @@ def test_alignment_recovers_what_the_statistics_tell_apart() -> None:
     assert correct >= 0.8 * len(SCENARIO.test.pixels)
 
 
+def test_there_is_a_batch_per_old_class_small_for_the_inference_and_large_for_the_head(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fits = []
+
+    def watching(*args: object, **named: object) -> None:
+        _, count, _, recipe, _ = args
+        fits.append((count, recipe.batch_size, recipe.weight_decay))
+
+    method = trained(2)
+    monkeypatch.setattr(class_statistics, "minimise", watching)
+    learn(method, SCENARIO, TASKS)
+    assert fits == [(4 * 24, 24, 0.0), (4 * 120, 120, 0.0)]
+
+
 def test_the_transformer_never_changes() -> None:
     method = trained()
     frozen = {name: value.clone() for name, value in method.vit.state_dict().items()}
@@ -126,7 +143,9 @@ def test_the_transformer_never_changes() -> None:
     assert same(dict(method.vit.state_dict()), frozen)
 
 
-@pytest.mark.parametrize("settings", [{"centroids": 0}, {"temperature": 0.0}, {"ensemble": 1.5}])
+@pytest.mark.parametrize(
+    "settings", [{"inference_batch": 0}, {"temperature": 0.0}, {"ensemble": 1.5}]
+)
 def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=r"^HiDe-Prompt needs length.*ensemble in \[0, 1\]\. Got"):
         HiDePromptConfig(**settings)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def test_new_adapters_begin_as_the_last_ones() -> None:
     learn(method, SCENARIO, TASKS)
     first, second, third = (adapters_state(adapters) for adapters in method.adapters)
     torch.testing.assert_close(third, second)
-    assert not torch.allclose(third["0.down.weight"], first["0.down.weight"])
+    assert not torch.allclose(third["0.down_weight"], first["0.down_weight"])
 
 
 def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
@@ -133,6 +134,18 @@ def test_the_two_stages_by_hand() -> None:
         refined = refine_by_hand(first[image], logits[:, image], 4)
         expected.append(int((softmax(refined) + softmax(3 * first[image])).argmax()))
     assert method.read(pixels)["head"].tolist() == expected
+
+
+def test_rows_of_adapters_that_no_other_sequence_has_leave_no_files(tmp_path: Path) -> None:
+    method = build("mos", DATASET, recipe=BRIEF, settings={"alignment": {"epochs": 1}})
+    sharing = build(
+        "mos", DATASET, recipe=BRIEF, settings={"alignment": {"epochs": 1}}, shared=tmp_path
+    )
+    for one in (method, sharing):
+        learn_all(one, SCENARIO, TASKS[:2])
+    pixels = SCENARIO.test.only((0, 3, 1, 4)).pixels
+    assert torch.equal(sharing.predict(pixels), method.predict(pixels))
+    assert list(tmp_path.rglob("*.npz")) == []
 
 
 def test_settings_out_of_range_are_refused() -> None:

@@ -9,9 +9,11 @@ import pytest
 import torch
 
 from edgecil.errors import EdgecilError
+from edgecil.methods import pieces
 from edgecil.methods.pieces import piece
+from edgecil.methods.recipe import Recipe
 from edgecil.scenario.task import PastDataError, Scenario, Task
-from tests.toys import toy_dataset, toy_setting
+from tests.toys import same, toy_dataset, toy_setting
 
 DATASET = toy_dataset(train=3)
 SCENARIO = Scenario(DATASET)
@@ -30,10 +32,19 @@ class Learner:
         return {"labels": task.labels, "seen": list(task.seen), "noise": noise}
 
 
-def make(tasks: tuple[tuple[int, ...], ...], learner: Learner, shared: Path | None) -> dict:
-    setting = replace(SETTING, shared=None if shared is None else str(shared))
-    with SCENARIO.task(tasks, 0) as task:
-        return piece("toy", task, setting, learner)
+def make(
+    tasks: tuple[tuple[int, ...], ...],
+    learner: Learner,
+    shared: Path | None,
+    *,
+    kind: tuple[object, ...] = ("toy",),
+    scenario: Scenario = SCENARIO,
+    seed: int = 0,
+    **settings: object,
+) -> dict:
+    setting = replace(SETTING, shared=None if shared is None else str(shared), **settings)
+    with scenario.task(tasks, seed) as task:
+        return piece(kind, task, setting, learner)
 
 
 def test_it_is_shown_the_task_as_if_it_were_the_first() -> None:
@@ -72,15 +83,54 @@ def test_two_that_need_it_at_once_make_it_once(tmp_path: Path) -> None:
     assert learner.times == 1
 
 
-def test_a_damaged_piece_is_named_and_removed(tmp_path: Path) -> None:
+def test_whatever_decides_a_piece_tells_it_from_others(tmp_path: Path) -> None:
+    learner = Learner()
+    others: list[dict[str, Any]] = [
+        {},
+        {"kind": ("another",)},
+        {"kind": ("toy", Recipe(epochs=2))},
+        {"kind": ("toy", Recipe(epochs=3))},
+        {"scenario": Scenario(toy_dataset(train=3, contrast=20))},
+        {"scenario": Scenario(toy_dataset(train=4))},
+        {"seed": 1},
+        {"half": True},
+    ]
+    for times, other in enumerate(others, start=1):
+        make(((4, 5),), learner, tmp_path, **other)
+        assert learner.times == times
+    for other in others:
+        make(((0, 1), (4, 5)), learner, tmp_path, **other)
+    assert learner.times == len(others)
+
+
+def test_another_version_makes_pieces_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = Learner()
     make(((4, 5),), learner, tmp_path)
-    (file,) = (tmp_path / "pieces").glob("*.pt")
-    file.write_bytes(b"not a piece")
-    with pytest.raises(EdgecilError, match=r"damaged and has been removed; run the same"):
-        make(((4, 5),), learner, tmp_path)
+    monkeypatch.setattr(pieces, "PIECES_VERSION", pieces.PIECES_VERSION + 1)
     make(((4, 5),), learner, tmp_path)
     assert learner.times == 2
+
+
+def test_a_damaged_piece_is_made_anew(tmp_path: Path) -> None:
+    learner = Learner()
+    expected = make(((4, 5),), learner, tmp_path)
+    (file,) = (tmp_path / "pieces").glob("*.pt")
+    whole = file.read_bytes()
+    noise = whole.index(expected["noise"].numpy().tobytes())
+    flipped = whole[:noise] + bytes([whole[noise] ^ 1]) + whole[noise + 1 :]
+    for damaged in (b"", b"not a piece", whole[:-100], flipped):
+        times = learner.times
+        file.write_bytes(damaged)
+        assert same(make(((4, 5),), learner, tmp_path), expected)
+        assert learner.times == times + 1
+        assert same(make(((4, 5),), learner, tmp_path), expected)
+        assert learner.times == times + 1
+
+
+def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pieces").write_text("a file")
+    with pytest.raises(EdgecilError, match=r"^Cannot use .*pieces: "):
+        make(((4, 5),), Learner(), tmp_path)
 
 
 def test_a_task_alone_ends_with_the_task() -> None:

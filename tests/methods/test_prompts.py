@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from edgecil.backbones.features import FeatureBank
+from edgecil.backbones import features
 from edgecil.methods.prompts import PromptHead, PromptMethod
 from edgecil.scenario.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
@@ -44,5 +44,5 @@ def test_queries_of_images_seen_before_are_not_computed_again(
     assert isinstance(method, PromptMethod)
     learn(method, SCENARIO, TASKS[:1])
     before = method.read(SCENARIO.test.pixels)
-    monkeypatch.setattr(FeatureBank, "_keep", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(features, "in_full_batches", lambda *_: pytest.fail("computed again"))
     assert same(method.read(SCENARIO.test.pixels), before)

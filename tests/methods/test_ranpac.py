@@ -18,8 +18,8 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
 SIZE = 50
 
 
-def ranpac(seed: int = 0) -> RanPAC:
-    method = build("ranpac", DATASET, recipe=BRIEF, settings={"projection": SIZE}, seed=seed)
+def ranpac(seed: int = 0, size: int = SIZE) -> RanPAC:
+    method = build("ranpac", DATASET, recipe=BRIEF, settings={"projection": size}, seed=seed)
     assert isinstance(method, RanPAC)
     return method
 
@@ -42,7 +42,7 @@ def test_only_the_first_task_trains_anything(monkeypatch: pytest.MonkeyPatch) ->
     method = ranpac()
     learn(method, SCENARIO, TASKS[:1])
     adapted = adapters_state(method.adapters)
-    assert any(bool(value.any()) for name, value in adapted.items() if "up.weight" in name)
+    assert any(bool(value.any()) for name, value in adapted.items() if "up_weight" in name)
     monkeypatch.setattr(adapters_module, "fit", None)
     learn(method, SCENARIO, TASKS[:2])
     assert same(adapters_state(method.adapters), adapted)
@@ -68,6 +68,40 @@ def test_the_order_after_the_first_task_does_not_matter() -> None:
     torch.testing.assert_close(one.weights(), other.weights()[:, moved], rtol=1e-8, atol=1e-10)
     pixels = SCENARIO.test.pixels
     assert torch.equal(one.predict(pixels), other.predict(pixels))
+
+
+def test_the_order_does_not_matter_where_the_least_penalty_is_best() -> None:
+    """There are more random features than images: the Gram matrix is singular."""
+    first, second, third = TASKS
+    methods = []
+    for tasks in ((first, second, third), (first, third, second)):
+        method = ranpac(size=600)
+        learn_all(method, SCENARIO, tasks)
+        method.errors = torch.arange(float(len(RIDGES)), dtype=torch.float64) + 1.0
+        methods.append(method)
+    one, other = methods
+    assert not torch.equal(one.gram, other.gram)
+    assert one.ridge == pytest.approx(other.ridge)
+    pixels = SCENARIO.test.pixels
+    moved = [other.seen.index(class_) for class_ in one.seen]
+    values = [method.project(pixels) @ method.weights() for method in methods]
+    torch.testing.assert_close(values[0], values[1][:, moved], rtol=0.0, atol=1e-5)
+    assert torch.equal(one.predict(pixels), other.predict(pixels))
+
+
+def test_the_penalty_is_never_lost_in_the_rounding_of_the_gram_matrix() -> None:
+    method = ranpac()
+    method.errors = torch.arange(float(len(RIDGES)), dtype=torch.float64) + 1.0
+    assert method.ridge == RIDGES[0]
+    method.gram = 1e9 * torch.eye(SIZE, dtype=torch.float64)
+    assert method.ridge == pytest.approx(1e3 * 2.0**-52 * SIZE * 1e9)
+
+
+def test_of_equal_errors_the_largest_penalty_is_taken() -> None:
+    method = ranpac()
+    method.errors = torch.full((len(RIDGES),), 5.0, dtype=torch.float64)
+    method.errors[3], method.errors[7], method.errors[9] = 1.0, 1.0 + 1e-9, 1.1
+    assert method.ridge == RIDGES[7]
 
 
 def test_the_first_task_does_matter() -> None:
@@ -102,7 +136,7 @@ def test_the_penalty_is_the_best_over_the_held_out_images_of_all_tasks() -> None
     assert RIDGES[-1] == 1e8
 
 
-def test_a_single_image_favours_no_penalty() -> None:
+def test_a_single_image_prefers_no_penalty_to_another() -> None:
     one = torch.ones(1, 4, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
     errors = held_out_errors(*one)
     assert errors.tolist() == pytest.approx([1.0] * len(RIDGES))

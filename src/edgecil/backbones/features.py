@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
+import logging
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from edgecil.storage import replace_file
+from edgecil.backbones.pretrained import Shape, fingerprint, frozen_vit, statistics_of
+from edgecil.errors import EdgecilError
+from edgecil.scenario.augment import Pipeline
+from edgecil.storage import cache_directory, replace_file
 
-BATCH = 64  # of every computation: sums may depend on how many images are multiplied at a time
+BATCH = 32  # of every computation: sums may depend on how many images are multiplied at a time
+FEATURES_VERSION = 1  # raise it when the same weights and images come to give other rows
+
+_MEMORY = 2**29  # bytes of rows that a process may hold before it forgets whole banks
+
+_log = logging.getLogger(__name__)
+_warned: set[Path] = set()
+_banks: dict[tuple[Path | None, str], FeatureBank] = {}
 
 
 class FeatureBank:
@@ -21,13 +30,18 @@ class FeatureBank:
 
     Rows are kept in memory and, with a directory, in files that later runs and other workers
     find. Whether a row was computed now or found, it is the same bit for bit: batches have one
-    size, the last one is filled up with blank images.
+    size, the last one is filled up with blank images. A damaged file is passed over, and a
+    directory that cannot be written costs a warning, not the rows.
+
+    Attributes:
+        size: bytes of the rows in memory.
     """
 
     def __init__(self, directory: Path | None) -> None:
+        self.size = 0
         self._directory = directory
         self._rows: dict[bytes, torch.Tensor] = {}
-        self._read: set[Path] = set()
+        self._files: dict[Path, frozenset[bytes]] = {}
 
     def rows(
         self, pixels: torch.Tensor, compute: Callable[[torch.Tensor], torch.Tensor]
@@ -36,55 +50,132 @@ class FeatureBank:
 
         Args:
             pixels: uint8 (n, c, h, w).
-            compute: uint8 images (64, c, h, w) to rows (64, …), each from its own image alone.
+            compute: uint8 images (32, c, h, w) to rows (32, …), each from its own image alone.
         """
         if not len(pixels):
             raise ValueError("Features need at least one image.")
         names = [
             hashlib.blake2b(image.tobytes(), digest_size=16).digest() for image in _raw(pixels)
         ]
-        if any(name not in self._rows for name in names):
-            self._find()
+        if missing := set(names) - self._rows.keys():
+            self._find(missing)
         places = {name: place for place, name in enumerate(names) if name not in self._rows}
         if places:
-            missing = pixels[torch.tensor(list(places.values()), device=pixels.device)]
-            self._keep(list(places), in_full_batches(missing, compute).cpu())
+            missed = pixels[torch.tensor(list(places.values()), device=pixels.device)]
+            rows = in_full_batches(missed, compute).cpu()
+            self._hold(list(places), rows)
+            self._write(list(places), rows)
         return torch.stack([self._rows[name] for name in names]).to(pixels.device)
 
-    def _find(self) -> None:
-        """Read the files that have appeared since the last look."""
-        if self._directory is None or not self._directory.is_dir():
+    def _find(self, missing: set[bytes]) -> None:
+        """Take missing rows from the files that others have left."""
+        if self._directory is None:
             return
-        for path in sorted(set(self._directory.glob("*.npz")) - self._read):
-            self._read.add(path)
-            try:
-                with path.open("rb") as raw, np.load(raw) as file:
-                    names, rows = file["names"], torch.from_numpy(file["rows"])
-            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-                path.unlink(missing_ok=True)  # damaged: the rows are computed anew
-                continue
-            self._rows.update(zip(map(bytes, names), rows, strict=True))
+        for path in sorted(self._directory.glob("*.npz")):
+            if path not in self._files:
+                names, _ = _read(path, with_rows=False)
+                self._files[path] = frozenset(names)
+            if missing & self._files[path]:
+                self._hold(*_read(path))
 
-    def _keep(self, names: list[bytes], rows: torch.Tensor) -> None:
+    def _hold(self, names: list[bytes], rows: torch.Tensor) -> None:
         self._rows.update(zip(names, rows, strict=True))
+        self.size += rows.nbytes
+
+    def _write(self, names: list[bytes], rows: torch.Tensor) -> None:
         if self._directory is None:
             return
         path = self._directory / f"{hashlib.sha256(b''.join(names)).hexdigest()[:32]}.npz"
-        self._read.add(path)
-        with replace_file(path) as file:
-            np.savez(file, names=np.array([list(name) for name in names], np.uint8), rows=rows)
+        named = torch.tensor([list(name) for name in names], dtype=torch.uint8)
+        try:
+            with replace_file(path) as file:
+                np.savez(file, names=named, rows=rows, content=content_name(named, rows))
+        except EdgecilError as error:
+            if self._directory.parent not in _warned:
+                _warned.add(self._directory.parent)
+                _log.warning(
+                    "Features are computed but not kept for later. %s (EDGECIL_CACHE says where "
+                    "the cache is.)",
+                    error,
+                )
+        else:
+            self._files[path] = frozenset(names)
 
 
-@lru_cache(maxsize=64)
+def _read(path: Path, *, with_rows: bool = True) -> tuple[list[bytes], torch.Tensor]:
+    """Names of images, n of 16 bytes, and their rows (n, …); none if the file is damaged."""
+    try:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            names = torch.from_numpy(file["names"])
+            rows = torch.from_numpy(file["rows"]) if with_rows else torch.empty(0)
+            if with_rows and str(file["content"]) != content_name(names, rows):
+                raise ValueError("The file is not what was written.")
+            return [bytes(name) for name in names.numpy()], rows
+    except Exception:  # there are many ways to be damaged, and one remedy: to compute anew
+        return [], torch.empty(0)
+
+
 def feature_bank(directory: Path | None, network: str) -> FeatureBank:
-    """The bank of a network, named by its content; one per process."""
-    return FeatureBank(None if directory is None else directory / network)
+    """The bank of a network, named by its content; one per process.
+
+    When all banks together hold too much, those that were asked for longest ago are forgotten.
+    """
+    place = None if directory is None else directory / network
+    bank = _banks.pop((directory, network), FeatureBank(place))
+    _banks[directory, network] = bank
+    while len(_banks) > 1 and sum(bank.size for bank in _banks.values()) > _MEMORY:
+        del _banks[next(iter(_banks))]
+    return bank
+
+
+def network_name(name: str, shape: Shape, device: str) -> str:
+    """Tells the rows of a pre-trained network from all others, down to their last bits.
+
+    Args:
+        name: in `PRETRAINED`, or a path or hub id.
+        shape: channels, height and width of the images.
+        device: where it computes.
+    """
+    statistics = statistics_of(name)
+    on_gpu = torch.device(device).type == "cuda"
+    return content_name(
+        FEATURES_VERSION,
+        fingerprint(name),
+        shape,
+        statistics.mean,
+        statistics.std,
+        device,
+        # sums depend on these, in their last bits
+        BATCH,
+        torch.__version__,
+        torch.get_num_threads(),
+        torch.backends.cpu.get_cpu_capability(),
+        torch.cuda.get_device_name(device) if on_gpu else None,
+    )
+
+
+def frozen_features(name: str, pixels: torch.Tensor, device: str, *, keep: bool) -> torch.Tensor:
+    """Features (n, d) of the untouched pre-trained network `name`.
+
+    Args:
+        name: in `PRETRAINED`, or a path or hub id.
+        pixels: uint8 (n, c, h, w), on the device.
+        device: where to compute.
+        keep: whether rows are kept on this machine for whoever asks next.
+    """
+    _, channels, height, width = pixels.shape
+    shape = (channels, height, width)
+    network, statistics = frozen_vit(name, shape, device), statistics_of(name)
+    prepare = Pipeline((), statistics.mean, statistics.std)
+    directory = cache_directory() / "features" if keep else None
+    bank = feature_bank(directory, network_name(name, shape, device))
+    return bank.rows(pixels, lambda part: network(prepare.plain(part)))
 
 
 def in_full_batches(
     pixels: torch.Tensor, compute: Callable[[torch.Tensor], torch.Tensor]
 ) -> torch.Tensor:
-    """Rows (n, …) of images, computed without gradients, always 64 at a time."""
+    """Rows (n, …) of images, computed without gradients, always 32 at a time."""
     blank = pixels.new_zeros((-len(pixels) % BATCH, *pixels.shape[1:]))
     with torch.no_grad():
         parts = [compute(part) for part in torch.cat([pixels, blank]).split(BATCH)]

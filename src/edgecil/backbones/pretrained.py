@@ -7,6 +7,7 @@ a hub id (owner/name).
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,12 +17,14 @@ import torch
 from edgecil.backbones.vit import ViT
 from edgecil.backbones.vit_settings import SETTINGS, told_statistics
 from edgecil.backbones.vit_weights import read_vit, resize_positions
-from edgecil.errors import UsageError, unknown
-from edgecil.hub import cached_snapshot, is_hub_id
+from edgecil.errors import DataError, UsageError, unknown
+from edgecil.hub import add_settings, cached_snapshot, is_hub_id
 from edgecil.scenario.augment import Normalise
 from edgecil.weight_files import WEIGHTS, WeightFiles, locate_weights
 
 Shape = tuple[int, int, int]
+
+_log = logging.getLogger(__name__)
 
 _HALF = Normalise((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
 _IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
@@ -130,7 +133,13 @@ def load_vit(name: str, shape: Shape) -> ViT:
         shape: channels, height and width of the images; position embeddings are interpolated to
             sizes other than the weights' own.
     """
-    weights = read_vit(_locate(name))
+    files, images = _locate(name), len(statistics_of(name).mean)
+    weights = read_vit(files)
+    if images != weights.layout.channels:
+        raise DataError(
+            f"The settings beside {files.weights} normalise images of {images} channel(s), but it "
+            f"takes images of {weights.layout.channels}."
+        )
     with torch.device("meta"):
         network = ViT(weights.layout, shape)
     network.to_empty(device="cpu")
@@ -158,13 +167,24 @@ def statistics_of(name: str) -> Normalise:
     """How the images of a pre-trained network are normalised, channel by channel.
 
     For weights outside the table this is read beside them (preprocessor_config.json, or timm's or
-    open_clip's configuration); without any, mean and standard deviation are 0.5.
+    open_clip's configuration). Where nothing says it, a CLIP tower's images are normalised as
+    CLIP's, and for others mean and standard deviation are taken to be 0.5, with a warning.
     """
     known = find_pretrained(name).statistics or told_statistics(_locate(name))
-    if known is None:
-        half = (0.5,) * read_vit(_locate(name)).layout.channels
-        known = Normalise(half, half)
-    return known
+    return known or _assumed_statistics(_locate(name))
+
+
+def _assumed_statistics(files: WeightFiles) -> Normalise:
+    layout = read_vit(files).layout
+    if layout.first_norm and layout.channels == len(_CLIP.mean):
+        return _CLIP
+    _log.warning(
+        "Nothing beside %s says how its images are normalised; mean and standard deviation are "
+        "taken to be 0.5. A preprocessor_config.json with image_mean and image_std would say it.",
+        files.weights,
+    )
+    half = (0.5,) * layout.channels
+    return Normalise(half, half)
 
 
 @cache
@@ -175,12 +195,16 @@ def fingerprint(name: str) -> str:
 
 def _locate(name: str) -> WeightFiles:
     model = find_pretrained(name)
-    return locate_weights(
+    files = locate_weights(
         model.source,
         SETTINGS,
         needed_by=f"Backbone {name!r}",
         remedy=f"{_remedy(model)} ('vit-quickdraw' comes with edgecil)",
     )
+    on_hub = not Path(model.source).expanduser().exists()
+    if on_hub and model.statistics is None and told_statistics(files) is None:
+        add_settings(model.source, files.folder, SETTINGS)
+    return files
 
 
 def _remedy(model: PretrainedModel) -> str:

@@ -7,6 +7,9 @@ timm and open_clip have configuration files.
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +27,9 @@ HEAD_WIDTH = 64  # unless told otherwise
 def described_layout(files: WeightFiles) -> ViTLayout | None:
     """The sizes, if the weights are of our own making."""
     path = _description(files)
-    described = _read_json(path).get("layout")
+    described = _inside(path, "layout")
     try:
-        return None if described is None else ViTLayout(**described)
+        return ViTLayout(**_of_right_kinds(path, described)) if described else None
     except TypeError as error:
         raise DataError(f"{path} does not describe a vision transformer: {error}.") from error
 
@@ -41,18 +44,17 @@ def told_layout(config: Path) -> dict[str, Any]:
     if not held:
         return {}
     if config.name == OPEN_CLIP_CONFIG:
-        model = held.get("model_cfg", held)
-        vision = model.get("vision_cfg", {})
+        model = _inside(config, "model_cfg") or held
+        vision = _inside(config, "model_cfg", "vision_cfg") or _inside(config, "vision_cfg")
         told = {
             "width": vision.get("width"),
             "depth": vision.get("layers"),
+            "heads": _heads(vision),
             "activation": "quick_gelu" if model.get("quick_gelu") else "gelu",
         }
-        if "width" in vision:
-            told["heads"] = vision["width"] // vision.get("head_width", HEAD_WIDTH)
     else:
-        vision = held.get("vision_config", held)
-        quick = "quickgelu" in held.get("architecture", "")  # timm says it in the network's name
+        vision = _inside(config, "vision_config") or held
+        quick = "quickgelu" in str(held.get("architecture"))  # timm says it in the network's name
         told = {
             "width": vision.get("hidden_size"),
             "depth": vision.get("num_hidden_layers"),
@@ -60,25 +62,72 @@ def told_layout(config: Path) -> dict[str, Any]:
             "norm_eps": vision.get("layer_norm_eps"),
             "activation": "quick_gelu" if quick else vision.get("hidden_act"),
         }
-    return {name: value for name, value in told.items() if value is not None}
+    told = {name: value for name, value in told.items() if value is not None}
+    return _of_right_kinds(config, told)
 
 
 def told_statistics(files: WeightFiles) -> Normalise | None:
     """How the images are normalised, if any of the files says so."""
-    for told in (
-        _read_json(_description(files)),
-        _read_json(files.folder / PREPROCESSOR),
-        _read_json(files.folder / CONFIG).get("pretrained_cfg", {}),
-        _read_json(files.folder / OPEN_CLIP_CONFIG).get("preprocess_cfg", {}),
+    for path, *inside in (
+        (_description(files),),
+        (files.folder / PREPROCESSOR,),
+        (files.folder / CONFIG, "pretrained_cfg"),
+        (files.folder / OPEN_CLIP_CONFIG, "preprocess_cfg"),
     ):
-        for mean, std in (("mean", "std"), ("image_mean", "image_std")):
-            if mean in told and std in told:
-                return Normalise(tuple(told[mean]), tuple(told[std]))
+        told = _inside(path, *inside)
+        for names in (("mean", "std"), ("image_mean", "image_std")):
+            mean, std = (told.get(name) for name in names)
+            if mean is not None and std is not None:
+                return _normalise(path, mean, std)
     return None
+
+
+def _normalise(path: Path, mean: Any, std: Any) -> Normalise:
+    lists = isinstance(mean, list) and isinstance(std, list) and len(mean) == len(std) > 0
+    if not lists or not all(map(_is_number, mean + std)) or min(std) <= 0:
+        raise DataError(
+            f"{path} does not say how images are normalised: expected a list with a mean for each "
+            f"channel and one with a standard deviation above 0. Got {mean!r} and {std!r}."
+        )
+    return Normalise(tuple(mean), tuple(std))
+
+
+def _of_right_kinds(path: Path, told: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of a ViTLayout's fields, if its values can be theirs."""
+    for entry in fields(ViTLayout):
+        value, kind = told.get(entry.name, entry.default), type(entry.default)
+        fits = _is_number(value) if kind is float else type(value) is kind
+        if not fits or (_is_number(value) and value <= 0):
+            raise DataError(
+                f"{path} does not describe a vision transformer: {entry.name} = {value!r}."
+            )
+    return told
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
 
 
 def _description(files: WeightFiles) -> Path:
     return files.weights.with_suffix(".json")
+
+
+def _heads(vision: Mapping[str, Any]) -> Any:
+    """How many heads an image tower of open_clip has, if it says how wide it is."""
+    width, of_one = vision.get("width"), vision.get("head_width", HEAD_WIDTH)
+    if type(width) is not int or type(of_one) is not int or of_one < 1:
+        return None
+    return width / of_one if width % of_one else width // of_one
+
+
+def _inside(path: Path, *names: str) -> dict[str, Any]:
+    """The object of these names, one in the other, in a file; an empty one if there is none."""
+    held = _read_json(path)
+    for name in names:
+        held = {} if held.get(name) is None else held[name]
+        if not isinstance(held, dict):
+            raise DataError(f"{path} is not a configuration: its {name} is no JSON object.")
+    return held
 
 
 def _read_json(path: Path) -> dict[str, Any]:

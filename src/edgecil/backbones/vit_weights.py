@@ -121,12 +121,17 @@ def _checked(
 ) -> ViTWeights:
     """The weights, if they are all that a network of the layout has, and nothing else."""
     _require(files, tensors, ("pos_embed",))
-    positions = tensors["pos_embed"].shape[1]
-    side = math.isqrt(positions - 1)
-    if side**2 != positions - 1:
+    shape = tuple(tensors["pos_embed"].shape)
+    positions = shape[1] if len(shape) == 3 else 0
+    side = math.isqrt(max(0, positions - 1))
+    if side == 0 or side**2 != positions - 1:
         raise _not_plain(
-            files, f"{positions} positions are not a class token's and a square of patches'"
+            files,
+            f"position embeddings of shape {shape} are not a class token's and a square of "
+            "patches'",
         )
+    if layout.width % layout.heads:
+        raise _not_plain(files, f"{layout.heads} heads do not divide the width {layout.width}")
     with torch.device("meta"):
         network = ViT(layout, (layout.channels, side * layout.patch, side * layout.patch))
     wanted = network.state_dict()
@@ -139,6 +144,10 @@ def _checked(
         found, expected = tuple(tensor.shape), tuple(wanted[name].shape)
         if found != expected:
             raise _not_plain(files, f"{name} has shape {found} instead of {expected}")
+        if not bool(tensor.isfinite().all()):
+            raise DataError(
+                f"{files.weights} is of no use: {name} holds values that are not finite numbers."
+            )
     return ViTWeights(layout, complete)
 
 

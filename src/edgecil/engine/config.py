@@ -10,8 +10,15 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from edgecil.classes import ClassList
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
+from edgecil.similarity import (
+    DEFAULT_ENCODER,
+    TEMPLATE,
+    SimilarityMatrix,
+    read_similarity,
+    text_similarity,
+)
 
 # What settings are called that go by another name on the command line.
 _OPTIONS = {"methods": "method", "protocols": "eval"}
@@ -169,6 +176,18 @@ def build_config(values: Mapping[str, Any]) -> RunConfig:
             kind = str(getattr(kinds[name], "__name__", kinds[name]))
             raise UsageError(f"Setting {name!r} must be of the kind {kind}. Got {value!r} instead.")
     return RunConfig(**ready)
+
+
+def run_similarity(config: RunConfig, classes: ClassList) -> SimilarityMatrix:
+    """The similarity by which a run's protocols choose sequences of its N classes."""
+    if config.similarity is None:
+        return text_similarity(classes, encoder=config.encoder, template=config.template)
+    matrix = read_similarity(config.similarity)
+    if len(matrix) != len(classes):
+        raise UsageError(
+            f"{config.similarity} covers {len(matrix)} classes but the run has {len(classes)}."
+        )
+    return matrix
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -15,7 +15,7 @@ import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.backbones.registry import check_backbone
 from edgecil.classes.lists import ClassList
-from edgecil.engine.config import RunConfig
+from edgecil.engine.config import RunConfig, run_similarity
 from edgecil.engine.device import choose_device, cores
 from edgecil.engine.driver import execute
 from edgecil.engine.executors import Finished, get_executor
@@ -33,7 +33,6 @@ from edgecil.scenario.task import Scenario
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity import SimilarityMatrix, read_similarity, text_similarity
 from edgecil.storage import locked
 
 
@@ -101,11 +100,14 @@ def run(
         store = Store(out)
         try:
             store.settle(prepared.identity)
-            store.add_config(config.as_dict())
             for name, runs in prepared.sequences.items():
                 store.add_sequences(name, runs)
+            store.add_config(_portable(config).as_dict())
             on_start(prepared, store)
-            return store, execute(prepared.plan, store, place, on_finished)
+            summary = execute(prepared.plan, store, place, on_finished)
+            if not summary.failed:
+                store.forget_features()
+            return store, summary
         except BaseException:
             store.close()
             raise
@@ -177,6 +179,13 @@ def prepare(
     )
 
 
+def _portable(config: RunConfig) -> RunConfig:
+    """The configuration as it is understood from any working directory."""
+    if config.similarity is None:
+        return config
+    return replace(config, similarity=str(Path(config.similarity).absolute()))
+
+
 def _configure(entry: MethodEntry, config: RunConfig) -> Any:
     """A method's hyper-parameters: its recipe's, with the run's changes."""
     recipe, memory = entry.recipe(config.recipe, config.backbone)
@@ -210,7 +219,8 @@ def choose_sequences(
 ) -> dict[str, list[LabelledSequence]]:
     """The labelled sequences of every protocol."""
     needed = any(PROTOCOLS[name].needs_similarity for name in config.protocols if name in PROTOCOLS)
-    similarity = _similarity(config, dataset) if needed else None
+    classes = ClassList(dataset.name, dataset.names)
+    similarity = run_similarity(config, classes) if needed else None
     return {
         name: protocol(
             name,
@@ -223,15 +233,3 @@ def choose_sequences(
         )
         for name in config.protocols
     }
-
-
-def _similarity(config: RunConfig, dataset: ImageDataset) -> SimilarityMatrix:
-    if config.similarity is not None:
-        matrix = read_similarity(config.similarity)
-        if len(matrix) != len(dataset):
-            raise UsageError(
-                f"{config.similarity} covers {len(matrix)} classes but the run has {len(dataset)}."
-            )
-        return matrix
-    classes = ClassList(dataset.name, dataset.names)
-    return text_similarity(classes, encoder=config.encoder, template=config.template)

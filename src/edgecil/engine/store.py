@@ -238,6 +238,10 @@ class Store:
         """Delete half-written states that a killed run left behind."""
         _unlink(self._states, r"\.[0-9a-f]{32}\.pt\..+")
 
+    def forget_features(self) -> None:
+        """Delete the features that only sequences of unfinished runs would read."""
+        shutil.rmtree(self.directory / "shared" / "features", ignore_errors=True)
+
     def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
         """An error if this run differs from the one that the directory holds."""
         if differences:

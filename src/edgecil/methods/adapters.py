@@ -36,19 +36,19 @@ class Adapter(nn.Module):  # type: ignore[misc]
 
     def __init__(self, width: int, bottleneck: int) -> None:
         super().__init__()
-        self.down = nn.utils.skip_init(nn.Linear, width, bottleneck)
-        self.up = nn.utils.skip_init(nn.Linear, bottleneck, width)
+        self.down_weight = nn.Parameter(torch.zeros(bottleneck, width))
+        self.down_bias = nn.Parameter(torch.zeros(bottleneck))
+        self.up_weight = nn.Parameter(torch.zeros(width, bottleneck))
+        self.up_bias = nn.Parameter(torch.zeros(width))
         self.noise: torch.Generator | None = None
-        for parameter in self.parameters():
-            nn.init.zeros_(parameter)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """What is added to the MLP's output, (…, d)."""
-        hidden = functional.relu(self.down(tokens))
+        hidden = functional.relu(functional.linear(tokens, self.down_weight, self.down_bias))
         if self.noise is not None:
             kept = torch.empty_like(hidden).bernoulli_(1.0 - _DROPOUT, generator=self.noise)
             hidden = hidden * kept / (1.0 - _DROPOUT)
-        return _SCALE * self.up(hidden)
+        return _SCALE * functional.linear(hidden, self.up_weight, self.up_bias)
 
 
 def blank_adapters(vit: ViT, bottleneck: int) -> nn.ModuleList:
@@ -68,8 +68,8 @@ def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.
     adapters = blank_adapters(vit, bottleneck)
     bound = 1.0 / math.sqrt(vit.layout.width)
     for adapter in adapters:
-        drawn = torch.empty(adapter.down.weight.shape).uniform_(-bound, bound, generator=generator)
-        adapter.down.weight.copy_(drawn)
+        drawn = torch.empty(adapter.down_weight.shape).uniform_(-bound, bound, generator=generator)
+        adapter.down_weight.copy_(drawn)
     return adapters.requires_grad_(True)
 
 

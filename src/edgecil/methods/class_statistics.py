@@ -103,15 +103,22 @@ class ClassMixtures(ClassStatistics):
 
 
 def align(
-    classifier: nn.Module, statistics: ClassStatistics, recipe: Recipe, task: Task, *, stage: str
+    classifier: nn.Module,
+    statistics: ClassStatistics,
+    recipe: Recipe,
+    task: Task,
+    *,
+    batches: int,
+    stage: str,
 ) -> None:
-    """Train a classifier on features drawn alike from all classes seen: a batch each, per epoch.
+    """Train a classifier on features drawn alike from all classes seen.
 
     Args:
         classifier: features (n, d) to logits (n, classes).
         statistics: of as many classes.
-        recipe: epochs, rates, batches.
+        recipe: epochs, rates, size of a batch.
         task: whose seed all randomness comes from.
+        batches: per epoch.
         stage: tells apart several alignments within one task.
     """
 
@@ -119,7 +126,7 @@ def align(
         labels = batch % len(task.seen)
         return cross_entropy(classifier(statistics.sample(labels, generator)), labels)
 
-    count = recipe.batch_size * len(task.seen)
+    count = recipe.batch_size * batches
     minimise(classifier.parameters(), count, loss, recipe, task, stage=stage)
 
 

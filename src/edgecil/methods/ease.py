@@ -8,6 +8,7 @@ that they resemble.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,12 +73,11 @@ class EASE(PretrainedMethod):
 
     def learn(self, task: Task) -> None:
         """Add adapters for the task, and the prototypes of its classes in every subspace."""
-        self.add_adapters(piece("ease adapters", task, self.setting, self.train_adapters))
+        kind = ("ease adapters", self.config, self.network)
+        self.add_adapters(piece(kind, task, self.setting, self.train_adapters))
         labels = task.alone().labels
-        subspaces = [self.adapted_features(task.pixels, adapters) for adapters in self.adapters]
-        self.prototypes.append(
-            torch.stack([class_means(features, labels) for features in subspaces])
-        )
+        means = [class_means(features, labels) for features in self.subspaces(task.pixels)]
+        self.prototypes.append(torch.stack(means))
         self.seen = task.seen
 
     def train_adapters(self, task: Task) -> State:
@@ -89,18 +89,22 @@ class EASE(PretrainedMethod):
         """Put the adapters of a task behind the earlier ones."""
         self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
 
+    def subspaces(self, pixels: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Features (n, d) of images under the adapters of one task after another."""
+        return (self.adapted_features(pixels, one) for one in self.adapters)
+
     def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class whose prototypes are most similar, its own task's subspace first."""
         others = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
         sizes = [prototypes.shape[1] for prototypes in self.prototypes]
         logits = torch.zeros(len(pixels), sum(sizes), device=pixels.device)
-        for subspace, adapters in enumerate(self.adapters):
-            features = normalize(self.adapted_features(pixels, adapters), dim=1)
+        for subspace, features in enumerate(self.subspaces(pixels)):
             weights = logits.new_full((len(sizes),), others)
             weights[subspace] = 1.0
             by_class = weights.repeat_interleave(torch.tensor(sizes, device=pixels.device))
-            logits += by_class * (features @ normalize(complete[subspace], dim=1).T)
+            similarity = normalize(features, dim=1) @ normalize(complete[subspace], dim=1).T
+            logits += by_class * similarity
         return {"head": logits.argmax(dim=1)}
 
     def state(self) -> dict[str, Any]:

@@ -37,7 +37,14 @@ PUBLISHED = Recipe(
     weight_decay=0.0,
     batch_size=192,
 )
-ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=120, augment=())
+ALIGNMENT = Recipe(
+    epochs=30,
+    learning_rate=0.005,
+    schedule="cosine",
+    weight_decay=0.0,
+    batch_size=120,
+    augment=(),
+)
 
 
 @dataclass(frozen=True)
@@ -46,8 +53,9 @@ class HiDePromptConfig:
 
     Attributes:
         recipe: of each task's prompt.
-        alignment: of the task-identity inference and of the head, on drawn features: one batch per
-            class in an epoch.
+        alignment: of the head and of the task-identity inference, on drawn features: one batch per
+            old class in an epoch.
+        inference_batch: size of the batches of the task-identity inference.
         length: tokens that a prompt adds to the keys, and as many to the values.
         layers: first blocks of the transformer that are prompted, or all it has.
         ensemble: share that the mean of all earlier prompts has in a new one.
@@ -58,6 +66,7 @@ class HiDePromptConfig:
 
     recipe: Recipe = PUBLISHED
     alignment: Recipe = ALIGNMENT
+    inference_batch: int = 24
     length: int = 5
     layers: int = 5
     ensemble: float = 0.01
@@ -66,11 +75,12 @@ class HiDePromptConfig:
     centroids: int = 10
 
     def __post_init__(self) -> None:
-        counts = (self.length, self.layers, self.centroids)
+        counts = (self.length, self.layers, self.centroids, self.inference_batch)
         if min(counts) < 1 or not self.temperature > 0.0 or not 0.0 <= self.ensemble <= 1.0:
             raise UsageError(
-                "HiDe-Prompt needs length, layers and centroids >= 1, temperature > 0 and "
-                f"ensemble in [0, 1]. Got {counts}, {self.temperature} and {self.ensemble}."
+                "HiDe-Prompt needs length, layers, centroids and inference_batch >= 1, "
+                "temperature > 0 and ensemble in [0, 1]. "
+                f"Got {counts}, {self.temperature} and {self.ensemble}."
             )
 
 
@@ -105,9 +115,10 @@ class HiDePrompt(PromptMethod):
         self.remember(task)
         self.inference.head.grow(len(task.classes), derive_generator("cpu", task.seed, "inference"))
         if task.known:
-            recipe = self.config.alignment
-            align(self.inference, self.plain, recipe, task, stage="task-identity inference")
-            align(self.head, self.instructed, recipe, task, stage="task-adaptive prediction")
+            old, recipe = task.known, self.config.alignment
+            smaller = replace(recipe, batch_size=self.config.inference_batch)
+            align(self.inference, self.plain, smaller, task, batches=old, stage="inference")
+            align(self.head, self.instructed, recipe, task, batches=old, stage="prediction")
 
     def grow(self, task: Task) -> None:
         """Start the task's prompt where the last one ended; the first one is uniform in ±1."""

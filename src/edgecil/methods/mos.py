@@ -111,14 +111,19 @@ class MOS(PretrainedMethod):
         self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
         self.adapters.append(self.train_adapters(task))
         labels = task.alone().labels
-        newest, first = (self.adapted_features(task.pixels, self.adapters[i]) for i in (-1, 0))
+        newest, first = (self.features(task.pixels, self.adapters[i]) for i in (-1, 0))
         for label in range(len(task.classes)):
             self.gaussians.add(newest[labels == label])
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
         self.task_of_class += [task.index] * len(task.classes)
         if task.known:
-            align(self.head, self.gaussians, self.config.alignment, task, stage="alignment")
+            recipe, batches = self.config.alignment, len(task.seen)
+            align(self.head, self.gaussians, recipe, task, batches=batches, stage="alignment")
         self.seen = task.seen
+
+    def features(self, pixels: torch.Tensor, adapters: nn.ModuleList) -> torch.Tensor:
+        """Features (n, d) of images under adapters that hardly any other sequence has."""
+        return self.adapted_features(pixels, adapters, share=False)
 
     def train_adapters(self, task: Task) -> nn.ModuleList:
         """Adapters that begin as the last task's ones and are merged at every step."""
@@ -143,7 +148,7 @@ class MOS(PretrainedMethod):
 
     def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class that is likeliest under both stages together."""
-        features = torch.stack([self.adapted_features(pixels, one) for one in self.adapters])
+        features = torch.stack([self.features(pixels, one) for one in self.adapters])
         first = normalize(features[0], dim=1) @ normalize(self.prototypes, dim=1).T
         with torch.no_grad():
             refined = self.refine(first, self.head(features))

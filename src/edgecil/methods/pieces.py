@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from edgecil.storage import replace_file
 
 State = dict[str, Any]
 
+PIECES_VERSION = 1  # raise it when a task comes to give another piece under the same settings
 
-def piece(name: str, task: Task, setting: Setting, compute: Callable[[Task], State]) -> State:
+
+def piece(
+    kind: tuple[object, ...], task: Task, setting: Setting, compute: Callable[[Task], State]
+) -> State:
     """What `compute` makes of a task, whatever came before the task.
 
     `compute` is shown the task as if it were the first (:meth:`Task.alone`), so its result is the
@@ -26,14 +31,17 @@ def piece(name: str, task: Task, setting: Setting, compute: Callable[[Task], Sta
     the first to need it computes it and the others, in other processes too, wait and read it.
 
     Args:
-        name: of the piece, with the method's: `ease adapter`.
+        kind: all that decides what `compute` makes of a task under a setting: the piece's name, the
+            method's configuration, the network.
         task: still open.
         setting: of the method.
-        compute: a task to tensors on the CPU and plain values.
+        compute: a task to tensors on the CPU and plain values, by name.
     """
+    alone = task.alone()
     if setting.shared is None:
-        return compute(task.alone())
-    key = content_name(name, task.run_seed, task.classes)
+        return compute(alone)
+    elsewhere = replace(setting, shared=None)  # the same wherever it is kept
+    key = content_name(PIECES_VERSION, *kind, elsewhere, alone.seed, alone.pixels, alone.labels)
     path = Path(setting.shared) / "pieces" / f"{key}.pt"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,19 +50,20 @@ def piece(name: str, task: Task, setting: Setting, compute: Callable[[Task], Sta
         raise EdgecilError(f"Cannot use {path.parent}: {error.strerror or error}.") from error
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.exists():
-            made = compute(task.alone())
+        found = _read(path)
+        if found is None:
+            found = compute(alone)
             with replace_file(path) as file:
-                torch.save(made, file)
-    return _read(path)
+                torch.save({"made": found, "content": content_name(found)}, file)
+    return found
 
 
-def _read(path: Path) -> State:
+def _read(path: Path) -> State | None:
+    """The piece in a file; none if there is no such file or it is damaged."""
     try:
-        state: State = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        path.unlink(missing_ok=True)
-        raise EdgecilError(
-            f"{path} was damaged and has been removed; run the same command again."
-        ) from error
-    return state
+        held = torch.load(path, map_location="cpu", weights_only=True)
+        made: State = held["made"]
+        intact = held["content"] == content_name(made)
+    except Exception:  # there are many ways to be damaged, and one remedy: to make it anew
+        return None
+    return made if intact else None

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import torch
 
-from edgecil.backbones.features import content_name, feature_bank
-from edgecil.backbones.pretrained import fingerprint, frozen_vit
+from edgecil.backbones.features import (
+    content_name,
+    feature_bank,
+    frozen_features,
+    network_name,
+)
+from edgecil.backbones.pretrained import frozen_vit
 from edgecil.backbones.vit import Sockets
 from edgecil.methods.method import Method, Setting, suited_to
 from edgecil.methods.recipe import Recipe
 from edgecil.scenario.augment import Pipeline
-from edgecil.storage import cache_directory
 
 
 class PretrainedMethod(Method):
@@ -21,6 +25,7 @@ class PretrainedMethod(Method):
     Attributes:
         recipe: how what is plugged in is trained.
         vit: in evaluation mode, without gradients; never part of the state.
+        network: a name for the transformer, by content.
     """
 
     def __init__(self, recipe: Recipe, setting: Setting) -> None:
@@ -28,17 +33,7 @@ class PretrainedMethod(Method):
         self.recipe = recipe
         self.vit = frozen_vit(setting.pretrained, setting.shape, setting.device)
         self._prepare = Pipeline((), self.setting.mean, self.setting.std)
-        self._network = content_name(
-            fingerprint(setting.pretrained),
-            setting.shape,
-            self.setting.mean,
-            self.setting.std,
-            setting.device,
-            # sums depend on these, in their last bits
-            torch.__version__,
-            torch.get_num_threads(),
-            torch.backends.cpu.get_cpu_capability(),
-        )
+        self.network = network_name(setting.pretrained, setting.shape, setting.device)
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Features (n, d) of the untouched transformer: also the queries of prompt methods.
@@ -46,18 +41,21 @@ class PretrainedMethod(Method):
         Args:
             pixels: uint8 (n, c, h, w).
         """
-        shared = None if self.setting.shared is None else cache_directory() / "features"
-        bank = feature_bank(shared, self._network)
-        return bank.rows(pixels, lambda part: self.vit(self._prepare.plain(part)))
+        keep = self.setting.shared is not None
+        return frozen_features(self.setting.pretrained, pixels, self.setting.device, keep=keep)
 
-    def adapted_features(self, pixels: torch.Tensor, adapters: torch.nn.ModuleList) -> torch.Tensor:
+    def adapted_features(
+        self, pixels: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
+    ) -> torch.Tensor:
         """Features (n, d) with adapters plugged in that no longer change.
 
         Args:
             pixels: uint8 (n, c, h, w).
             adapters: one per block; rows are kept by their content.
+            share: whether enough sequences have these adapters for their rows to be worth a file.
         """
-        shared = None if self.setting.shared is None else Path(self.setting.shared) / "features"
-        bank = feature_bank(shared, content_name(self._network, adapters.state_dict()))
+        shared = self.setting.shared if share else None
+        directory = None if shared is None else Path(shared) / "features"
+        bank = feature_bank(directory, content_name(self.network, adapters.state_dict()))
         sockets = Sockets(adapters=adapters)
         return bank.rows(pixels, lambda part: self.vit(self._prepare.plain(part), sockets))
