@@ -39,9 +39,27 @@ def test_without_a_similarity_it_says_so_and_goes_on(cli: Cli, accuracies: Path)
 
 def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
     found = cli("estimate", accuracies, "--similarity", "D.npz", "--draws", 2)
-    assert (found.code, found.err) == (0, "")
-    for words in ("Warning: S ", "all of Ω", "on average", "Pearson", "1 second, 2 first", "W₁"):
+    assert found.code == 0
+    assert found.err == (
+        "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.\n"
+    )
+    for words in ("Warning: S ", "all of Ω", "on average", "Pearson", "W₁"):
         assert words in found.out
+
+
+def test_people_see_every_rank_and_how_far_rankings_are_off(cli: Cli, accuracies: Path) -> None:
+    options = ("--similarity", "D.npz", "--draws", 2)
+    answer = cli("estimate", accuracies, *options, "--json").json["ranking"]
+    found = cli("estimate", accuracies, *options).out
+    assert "Ranks by worst order, best order and steadiness." in found
+    lines = [line.split() for line in found[found.index("Ranks by") :].splitlines()]
+    (truth,) = [line[1:] for line in lines if line[:1] == ["truth"]]
+    criteria = [answer["truth"][by] for by in ("lower", "upper", "stability")]
+    ranks = [f"{criterion[name]:g}" for name in ("first", "second") for criterion in criteria]
+    assert [rank.rstrip(",") for rank in truth] == ranks
+    (edge,) = [line[2:5] for line in lines if line[:2] == ["edge", "gaussian"]]
+    error, average = answer["edge"]["gaussian"]["error"], answer["edge"]["gaussian"]["average"]
+    assert edge == [f"{error:g}", f"{average['error']:.1f}", f"{average['faultless']:.0%}"]
 
 
 def test_the_bundled_names_of_a_known_dataset_give_s_and_its_images_more(cli: Cli) -> None:
@@ -50,7 +68,7 @@ def test_the_bundled_names_of_a_known_dataset_give_s_and_its_images_more(cli: Cl
     text = Path("a.csv").read_text().replace("made-up", "QuickDraw")
     Path("b.csv").write_text(text)
     found = cli("estimate", "b.csv", "--draws", 2, "--json").json["m"]["correlation"]
-    assert {"adjacent", "intra", "images adjacent"} <= set(found["predictors"])
+    assert {"adjacent", "intra", "image prototypes (pixels) adjacent"} <= set(found["predictors"])
     assert found["pearson"] == found["predictors"]["adjacent"]["pearson"]
     drawn = cli("estimate", "b.csv", "--draws", 2, "--classes-seed", 1, "--json").json["m"]
     assert drawn["correlation"]["pearson"] != found["pearson"]

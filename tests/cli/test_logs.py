@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Cli
 from tests.interop.test_logs import write_log
 
@@ -13,6 +15,26 @@ def test_imported_logs_are_shown_like_any_run(cli: Cli) -> None:
     assert [row["label"] for row in answer["sequences"]] == ["seed-0", "seed-1"]
     assert all(len(row["matrix"][-1]) == 6 for row in answer["sequences"])
     assert "0 sequences trained now, 2 from before" in cli("logs", *logs, "--out", "out").out
+
+
+def test_orders_that_were_drawn_blindly_can_be_said_to_be_random(cli: Cli) -> None:
+    logs = [write_log(Path(f"{seed}.log"), increment=10, seed=seed) for seed in range(4)]
+    answer = cli("logs", *logs, "--protocol", "random", "--out", "out", "--json").json
+    assert (answer["protocol"], answer["found"]) == ("random", 4)
+    judged = cli("estimate", "out", "--draws", 1, "--json").json["icarl"]["correlation"]
+    assert judged["n"] == 4
+    cli("logs", *logs, "--out", "other")
+    unsaid = cli("estimate", "other", "--draws", 1, "--json").json["icarl"]["correlation"]
+    assert unsaid["n"] == 0
+
+
+@pytest.mark.parametrize("name", ["edge", "rnadom"])
+def test_orders_of_logs_count_as_drawn_blindly_or_as_nothing(cli: Cli, name: str) -> None:
+    log = write_log(Path("a.log"), increment=10)
+    answer = cli("logs", log, "--protocol", name, "--out", "out")
+    assert f"Unknown protocol of logs '{name}'." in answer.sentence
+    assert "Known: logs, random, random-legacy, enumerate, latin." in answer.sentence
+    assert not Path("out").exists()
 
 
 def test_a_result_without_a_matrix_is_json_too(cli: Cli) -> None:

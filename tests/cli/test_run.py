@@ -78,6 +78,37 @@ def test_people_see_a_table_and_what_was_done(cli: Cli, toy: Path) -> None:
     assert "0 task trainings now, 12 from before" in run(cli, toy, "instant").out
 
 
+def test_seeds_that_draw_the_same_order_are_announced(cli: Cli, toy: Path) -> None:
+    answer = run(cli, toy, "instant", "--eval", "random", "--runs", 7)
+    assert answer.err.count("\n") == 1
+    assert answer.err.startswith("The 7 runs of random have ")
+    assert "are the same" in answer.err
+    assert run(cli, toy, "instant", "--eval", "latin").err == ""
+
+
+def test_the_similarity_of_a_run_is_found_from_anywhere(
+    cli: Cli, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.random.default_rng(0).random((4, 4))
+    np.save("D.npy", values + values.T)
+    assert run(cli, toy, "instant", "--eval", "edge", "--similarity", "D.npy").code == 0
+    directory = Path("out").absolute()
+    monkeypatch.chdir("/")
+    assert "--similarity FILE" not in cli("estimate", directory, "--json").err
+
+
+def test_a_refused_run_is_not_remembered(cli: Cli, toy: Path) -> None:
+    for name, seed in (("A.npy", 0), ("B.npy", 1)):
+        values = np.random.default_rng(seed).random((4, 4))
+        np.save(name, values + values.T)
+    assert run(cli, toy, "instant", "--eval", "edge", "--similarity", "A.npy").code == 0
+    refused = run(cli, toy, "instant", "--eval", "edge", "--similarity", "B.npy")
+    assert "protocol edge.easy" in refused.err
+    with closing(Store(Path("out"))) as store:
+        [config] = store.configs()
+    assert config["similarity"] == str(Path("A.npy").absolute())
+
+
 def test_the_same_sequence_alone_and_among_all(cli: Cli, toy: Path) -> None:
     everything = run(cli, toy, "icarl", "--json").json["sequences"]
     alone = cli(

@@ -48,6 +48,8 @@ def test_everything_is_plain_json(whole: Judgement) -> None:
             assert all(numbers[key] is not None for key in ("mean", "jsd", "wasserstein"))
     assert method["normality"].keys() >= {"boxcox_lambda", "shapiro_p", "dagostino_p", "ks_p"}
     assert set(answer["ranking"]) == {"truth", "random", "edge", "latin"}
+    average = answer["ranking"]["edge"]["regression"]["average"]
+    assert average.keys() == {"draws", "error", "faultless"}
 
 
 def test_the_truth_is_the_population_of_all_orders(whole: Judgement) -> None:
@@ -182,6 +184,13 @@ def test_a_method_that_lacks_a_protocol_is_ranked_by_the_others() -> None:
     found = judged(AccuracyTable(full.runs + part.runs))
     assert set(found.rankings["edge"]["gaussian"].ranking.lower) == {"a"}
     assert set(found.rankings["random"]["gaussian"].ranking.lower) == {"a", "b"}
+
+
+def test_seeds_that_draw_the_same_order_are_told() -> None:
+    found = judged(table_of({"m": noisy(0)}, ("random", "edge")))
+    assert found.notes == [
+        "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same."
+    ]
 
 
 def test_a_pilot_can_be_the_predictor() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.estimation import Ranking, rank, ranking_error
+from edgecil.estimation import Ranking, average_ranking, rank, ranking_error
 
 METHODS = ("L2P", "CODA-Prompt", "Hide-Prompt", "EASE", "MOS", "RanPAC")
 # The paper's ranks: of each method Real, EDGE, RS by lower bound, by upper bound, by stability.
@@ -50,6 +50,14 @@ def test_high_bounds_and_low_spread_are_best_and_ties_share_their_ranks() -> Non
     assert found.lower == {"a": 1.5, "b": 1.5, "c": 3.0}
     assert found.upper == {"a": 3.0, "b": 1.0, "c": 2.0}
     assert found.stability == {"a": 3.0, "b": 1.5, "c": 1.5}
+
+
+def test_the_average_is_over_draws_and_counts_those_without_error() -> None:
+    truth = rank({"a": (1.0, 1.0, 3.0), "b": (2.0, 2.0, 2.0), "c": (3.0, 3.0, 1.0)})
+    turned = rank({"a": (3.0, 1.0, 3.0), "b": (2.0, 2.0, 2.0), "c": (1.0, 3.0, 1.0)})
+    tied = rank({"a": (1.0, 1.0, 3.0), "b": (3.0, 2.0, 2.0), "c": (3.0, 3.0, 1.0)})
+    found = average_ranking([truth, turned, tied, truth], truth)
+    assert found.as_dict() == {"draws": 4, "error": (4.0 + 1.0) / 4, "faultless": 0.5}
 
 
 def test_rankings_of_different_methods_are_not_compared() -> None:

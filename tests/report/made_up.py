@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from edgecil.engine import Node, NodeResult, Reported, RunConfig, Store, WholeRun
 from edgecil.estimation import judge, read_accuracies
@@ -40,13 +41,18 @@ def write_run(
     names: tuple[str, ...] = NAMES,
     similarity: SimilarityMatrix | None = None,
     runs: int | None = None,
+    asked: Mapping[str, Any] | None = None,
 ) -> Path:
-    """A directory in which each method ran each protocol; a share of the images is right."""
+    """A directory in which each method ran each protocol; a share of the images is right.
+
+    The configuration that it remembers says what `asked` says.
+    """
+    config = {"methods": tuple(methods), "dataset": "made-up", "tasks": 3, **(asked or {})}
     with closing(Store(directory)) as store:
         store.settle(
             {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}
         )
-        store.add_config(RunConfig(tuple(methods), "made-up", tasks=3).as_dict())
+        store.add_config(RunConfig(**config).as_dict())
         for name in protocols:
             budget = None if name == "enumerate" else runs
             labelled = protocol(name, space, similarity=similarity or six_classes(), runs=budget)
@@ -76,7 +82,8 @@ def evidence_of(directory: Path, similarity: SimilarityMatrix | None = None) -> 
     known = {} if similarity is None else {"text": similarity}
     judgement = judge(table, similarities=known, draws=4)
     predictor = build_predictors(table, known, "adjacent").get("adjacent")
-    return Evidence("runs/x", table, judgement, predictor, read_journal(directory))
+    journal, remarks = read_journal(directory), tuple(judgement.notes)
+    return Evidence("runs/x", table, judgement, predictor, journal, remarks=remarks)
 
 
 def _record(store: Store, method: str, sequence: ClassSequence, share: Share) -> None:

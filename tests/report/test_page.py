@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from edgecil.report.page import compose
+from edgecil.report.tables import as_latex
 from edgecil.sequences import SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import six_classes
@@ -70,7 +71,7 @@ def test_every_section_and_method_can_be_linked_to(page) -> None:
 
 
 def test_the_answer_comes_before_everything_else(report) -> None:
-    first = report.html.index("The class order alone moves accuracy by 0.0 (steady) to 40.0")
+    first = report.html.index("a learner&#x27;s accuracy differs by 0.0 (steady) to 40.0 points")
     picture = report.html.index("figure-distribution-varied")
     assert first < picture < report.html.index('id="methods"')
 
@@ -111,11 +112,49 @@ def test_every_figure_but_the_collection_stands_in_the_page(report, page) -> Non
 
 
 def test_figures_follow_the_theme(report) -> None:
-    drawings = re.findall(r"<svg.*?</svg>", report.html, re.DOTALL)
+    drawings = re.findall(r'<svg role="img".*?</svg>', report.html, re.DOTALL)
     assert len(drawings) == len(report.pictures) - 1
     for drawing in drawings:
         assert "var(--ink)" in drawing
-        assert not re.search(r"fill: #fff|fill: white", drawing[: drawing.index("axes_1")])
+        assert not re.search(r"fill: #fff|fill: white", drawing[: drawing.index("var(--")])
+
+
+def test_every_letter_is_outlined_once_for_the_whole_page(report) -> None:
+    outlines = re.findall(r'<path id="(DejaVu[^"]+)"[^>]*transform="scale', report.html)
+    assert len(outlines) == len(set(outlines)) > 20
+    used = set(re.findall(r'href="#(DejaVu[^"]+)"', report.html))
+    assert used == set(outlines)
+
+
+def test_drawings_keep_hundredths_of_a_point_and_no_more(report) -> None:
+    drawings = "".join(re.findall(r'<svg role="img".*?</svg>', report.html, re.DOTALL))
+    assert not re.search(r"\d\.\d{3}", drawings)
+    whole = next(picture.svg for picture in report.pictures if picture.name == "closeness")
+    assert re.search(rb"\d\.\d{3}", whole), "the files keep all digits"
+
+
+def test_every_letter_of_a_table_is_one_that_latex_knows(report) -> None:
+    for table in report.tables:
+        assert as_latex(table).isascii(), table.name
+
+
+def test_rankings_have_their_errors_as_run_and_over_draws(evidence, report) -> None:
+    (table,) = [table for table in report.tables if table.name == "rankings"]
+    found = [evidence.judgement.rankings[name]["gaussian"] for name in ("random", "edge", "latin")]
+    assert table.rows[-3:] == (
+        ("error of this run", "all", None, *(one.error for one in found)),
+        ("mean error over draws", "all", None, *(one.average.error for one in found)),
+        (
+            "draws without error, %",
+            "all",
+            None,
+            *(100.0 * one.average.faultless for one in found),
+        ),
+    )
+
+
+def test_seeds_that_draw_the_same_order_are_told(page) -> None:
+    assert "The 3 runs of random have 2 different orders: seed-0 and seed-42" in page.text
 
 
 def test_every_table_stands_in_the_page(report, page) -> None:
@@ -181,7 +220,7 @@ def test_a_classic_setting_of_ten_tasks_gets_a_calibrated_estimate(tmp_path) -> 
     found = compose(evidence_of(folder, similarity))
     text = Reader(found.html).text
     assert "The truth is not known here (there are about 10^15 orders)" in text
-    assert "By regression from edge, nine orders of ten lie between" in text
+    assert "Estimated, by regression from edge: nine orders of ten between" in text
     assert {"matrices-varied", "prediction-steady"} <= {p.name for p in found.pictures}
 
 

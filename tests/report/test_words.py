@@ -7,7 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from edgecil.engine import RunConfig
+from edgecil.estimation import AccuracyTable, split_variance
 from edgecil.report import words
+from edgecil.report.evidence import Evidence, Journal
 from tests.estimation.tables import six_classes
 from tests.report.made_up import evidence_of, varied, write_run
 
@@ -37,57 +40,115 @@ def test_the_found_range_is_the_mean_over_draws(evidence) -> None:
 
 
 def test_the_verdict_counts_for_how_many_learners_a_protocol_is_closer(evidence) -> None:
-    moves, fares = words.verdict(evidence)
-    assert moves == "The class order alone moves accuracy by 0.0 (steady) to 40.0 points (varied)."
-    counts = {}
+    moves, noise, fares = words.verdict(evidence)
+    assert moves == (
+        "Between its worst and its best class order a learner's accuracy differs by 0.0 (steady) "
+        "to 40.0 points (varied)."
+    )
+    assert noise == "Every order was trained once, so that training noise is part of this."
     for name in ("edge", "latin"):
         pairs = [
-            (method.averages[name]["gaussian"], method.averages["random"]["gaussian"])
+            (method.averages[name]["gaussian"].jsd, method.averages["random"]["gaussian"].jsd)
             for method in evidence.judgement.methods.values()
         ]
-        counts[name] = sum(mine.jsd < 0.9 * theirs.jsd for mine, theirs in pairs)
-    for name, count in counts.items():
-        assert f"{name} for {count} of 2 learners by JSD" in fares
+        closer = sum(mine < 0.9 * theirs for mine, theirs in pairs)
+        farther = sum(theirs < 0.9 * mine for mine, theirs in pairs)
+        assert f"{name} for {closer} ({farther}) of 2 learners by JSD" in fares
+
+
+def test_the_share_of_the_order_is_told_where_seeds_repeat(evidence) -> None:
+    shares = split_variance([[50.0, 52.0], [60.0, 62.0]])
+    methods = {
+        name: replace(method, variance=shares)
+        for name, method in evidence.judgement.methods.items()
+    }
+    judgement = replace(evidence.judgement, methods=methods)
+    told = words.verdict(replace(evidence, judgement=judgement))[1]
+    share = f"{shares.order_share:.0%}"
+    assert told == (
+        "Of the variance, due to the order and not to the training seed: "
+        f"{share} (varied), {share} (steady)."
+    )
 
 
 @pytest.mark.parametrize(
-    ("r", "told"),
+    ("r", "interval", "told"),
     [
-        (0.1, "S predicts accuracy only weakly for varied (r = +0.10)."),
-        (-0.6, "S has the wrong sign for varied (r = -0.60): what is called hard tends to be"),
+        (0.2, (0.1, 0.3), "S predicts accuracy only weakly for varied (r = +0.20)."),
+        (
+            -0.2,
+            (-0.4, 0.1),
+            "S cannot be told from no relation with accuracy for varied (r = -0.20).",
+        ),
+        (
+            -0.6,
+            (-0.7, -0.4),
+            "S points the wrong way (what is called hard tends to be easy) for varied (r = -0.60).",
+        ),
     ],
 )
-def test_a_weak_or_wrong_predictor_is_named_with_its_learner(evidence, r, told) -> None:
-    method = evidence.judgement.methods["varied"]
-    found = replace(method.correlations["adjacent"], pearson=r)
-    judged = replace(method, correlations={**method.correlations, "adjacent": found})
-    judgement = replace(evidence.judgement, methods={"varied": judged})
-    sentences = words.caution(replace(evidence, judgement=judgement))
-    assert sentences[0].startswith(told)
-    assert sentences[-1] == "'Hard' and 'easy' are names of constructions, not of outcomes."
+def test_a_predictor_not_to_be_trusted_is_named_with_its_learner(
+    evidence, r, interval, told
+) -> None:
+    assert words.caution(predicting(evidence, r, interval)) == [
+        told,
+        "'Hard' and 'easy' are names of constructions, not of outcomes.",
+    ]
 
 
 def test_a_good_predictor_needs_no_caution(evidence) -> None:
+    assert words.caution(predicting(evidence, 0.7, (0.6, 0.8))) == []
+
+
+def predicting(evidence: Evidence, r: float, interval: tuple[float, float]) -> Evidence:
+    """Evidence of one learner with which S correlates like this."""
     method = evidence.judgement.methods["varied"]
-    found = replace(method.correlations["adjacent"], pearson=0.7)
+    found = replace(method.correlations["adjacent"], pearson=r, pearson_interval=interval)
     judged = replace(method, correlations={**method.correlations, "adjacent": found})
-    judgement = replace(evidence.judgement, methods={"varied": judged})
-    assert words.caution(replace(evidence, judgement=judgement)) == []
+    return replace(evidence, judgement=replace(evidence.judgement, methods={"varied": judged}))
+
+
+def test_the_names_on_the_page_are_explained(evidence) -> None:
+    config = RunConfig(("varied",), "made-up", protocols=("optimal",), objective="generalization")
+    judgement = replace(
+        evidence.judgement,
+        methods={
+            name: replace(method, estimates={**method.estimates, "optimal": {}})
+            for name, method in evidence.judgement.methods.items()
+        },
+    )
+    runs = (*evidence.table.runs, replace(evidence.table.runs[0], protocol="optimal"))
+    found = words.legend(
+        replace(
+            evidence,
+            table=AccuracyTable(runs, evidence.table.names),
+            judgement=judgement,
+            journal=Journal(configs=(config,)),
+            origin="D.npz",
+        )
+    )
+    assert [sentence.split(" – ")[0] for sentence in found] == [
+        "random", "edge", "latin", "optimal", "S",
+    ]  # fmt: skip
+    assert found[3].endswith("(objective: generalization).")
+    assert found[4] == "S – similarity between neighbouring tasks, from D.npz."
 
 
 def test_without_a_truth_the_words_say_so_and_give_the_estimate(tmp_path) -> None:
     found = evidence_of(
         write_run(
-            tmp_path / "few", {"forgetful": lambda s, t: 0.3 + 0.1 * (0 in s.tasks[-1])}, ("edge",)
+            tmp_path / "few", {"forgetful": lambda s, t: 0.3 + 0.1 * s.tasks[0][0]}, ("edge",)
         ),
         six_classes(),
     )
-    assert words.verdict(found)[0].startswith("The truth is not known here (there are about 10^2")
+    assert words.verdict(found)[0].startswith("The truth is not known here (there are 90 orders)")
     ranges, estimated = words.method_answer(found, "forgetful")
     runs = found.table.orders("forgetful", "edge").accuracies
     assert f"edge's three {runs.min():.1f} to {runs.max():.1f}" in ranges
     made = found.judgement.methods["forgetful"].estimates["edge"]["regression"].estimate
-    assert f"their mean at {made.distribution.mean:.1f}" in estimated
+    low, high = made.mean_interval
+    mean = f"their mean at {made.distribution.mean:.1f} (90 % interval {low:.1f} to {high:.1f})."
+    assert estimated.endswith(mean)
     assert np.isfinite(made.distribution.mean)
 
 

@@ -17,6 +17,7 @@ from edgecil.sequences import (
     score,
     seeded,
 )
+from edgecil.sequences.protocols import tell_repeats
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix, symmetric
 
@@ -242,3 +243,19 @@ def test_an_unknown_protocol_is_named_with_the_nearest() -> None:
 def test_a_similarity_over_other_classes_is_refused(name) -> None:
     with pytest.raises(UsageError, match="covers 5 classes but the space has 6"):
         protocol(name, SIX, similarity=SimilarityMatrix.of(matrix("signed", 5)))
+
+
+def test_labels_that_share_a_sequence_are_told_and_counted() -> None:
+    runs = [(run.label, run.sequence) for run in runs_of("random")]
+    assert tell_repeats("random", runs) == (
+        "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same."
+    )
+    assert tell_repeats("random", runs[1:]) is None
+    assert tell_repeats("random", runs[:2]) == (
+        "The 2 runs of random have one order: seed-0 and seed-42 are the same."
+    )
+    twice = [*runs, ("again", runs[2][1]), ("once more", runs[2][1])]
+    assert tell_repeats("random", twice) == (
+        "The 5 runs of random have 2 different orders: seed-0 and seed-42 are the same, and 1 more "
+        "such."
+    )

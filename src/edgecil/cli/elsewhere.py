@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from edgecil.cli.inputs import read_names, read_whole_similarity
 from edgecil.cli.output import note
-from edgecil.cli.results import print_results, report_failures, tabulate
+from edgecil.cli.results import announce, print_results, report_failures, tabulate
 from edgecil.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def train_elsewhere(run: ExternalRun, args: argparse.Namespace) -> None:
     """Have everything trained, and show what came out."""
     from edgecil.interop.external import run_external
 
+    announce(run.sequences)
     total, ended = len(run.nodes()), 0
 
     def tell(node: Node, result: WholeRun | str) -> None:

@@ -9,7 +9,7 @@ from edgecil.cli.judging import add_judging_options, judge_source
 from edgecil.cli.output import console, note, print_json, print_table
 
 if TYPE_CHECKING:
-    from edgecil.estimation import Judgement, MethodJudgement
+    from edgecil.estimation import Judgement, MethodJudgement, Ranking
 
 NAME = "estimate"
 HELP = "distributions, distances, normality, correlation and ranking from accuracies"
@@ -136,24 +136,34 @@ def _show_predictors(method: MethodJudgement) -> None:
 
 
 def _show_ranking(judgement: Judgement) -> None:
-    if len(judgement.methods) < 2:
+    """Ranks of every method by worst order, best order and steadiness, and how far they are off."""
+    methods = list(judgement.methods)
+    if len(methods) < 2:
         return
-    rankings = [
-        (f"{protocol}, {estimator}", found.ranking, found.error)
-        for protocol, by_estimator in judgement.rankings.items()
-        for estimator, found in by_estimator.items()
-    ]
-    if judgement.true_ranking is not None:
-        rankings.insert(0, ("truth", judgement.true_ranking, None))
     rows = []
-    for source, ranking, error in rankings:
-        places = (
-            ", ".join(f"{place:g} {name}" for name, place in sorted(ranks.items(), key=_by_rank))
-            for ranks in (ranking.lower, ranking.upper, ranking.stability)
-        )
-        rows.append((source, "" if error is None else f"{error:g}", *places))
-    print_table(("ranking by", "error", "at worst", "at best", "steadiness"), rows)
+    if judgement.true_ranking is not None:
+        rows.append(("truth", "", "", "", "", *_ranks(judgement.true_ranking, methods)))
+    for protocol, by_estimator in judgement.rankings.items():
+        for estimator, found in by_estimator.items():
+            average = found.average
+            errors = (
+                "" if found.error is None else f"{found.error:g}",
+                "" if average is None else f"{average.error:.1f}",
+                "" if average is None else f"{average.faultless:.0%}",
+            )
+            rows.append((protocol, estimator, *errors, *_ranks(found.ranking, methods)))
+    console().print(
+        "Ranks by worst order, best order and steadiness. Errors: Σ |rank − true rank| of the runs "
+        "made, its mean over draws, and the share of draws without any.",
+        markup=False,
+    )
+    columns = ("ranking by", "estimate", "error", "mean", "faultless", *methods)
+    print_table(columns, rows, right=columns[2:])
 
 
-def _by_rank(entry: tuple[str, float]) -> float:
-    return entry[1]
+def _ranks(ranking: Ranking | None, methods: list[str]) -> list[str]:
+    """A cell per method, such as 1, 2.5, 4."""
+    if ranking is None:
+        return [""] * len(methods)
+    ranks = [ranking.lower, ranking.upper, ranking.stability]
+    return [", ".join(f"{rank[name]:g}" for rank in ranks if name in rank) for name in methods]

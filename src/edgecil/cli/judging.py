@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
+from edgecil.cli.known_similarities import find_similarities, tell_source
+from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.estimation import AccuracyTable, Judgement, Predictor
-    from edgecil.similarity import Similarity
+    from edgecil.report.evidence import Journal
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,12 +23,16 @@ class Judged:
         table: its runs, classes numbered 0 … N-1.
         judgement: what is said of them.
         predictor: the one that estimates use, where it is the same for every method.
+        origin: what S comes from, in a few words; None where it is not known.
+        journal: what the run directory remembers beside; empty for a file.
         remarks: what was left out, and why.
     """
 
     table: AccuracyTable
     judgement: Judgement
     predictor: Predictor | None
+    origin: str | None
+    journal: Journal
     remarks: tuple[str, ...]
 
 
@@ -40,7 +46,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--similarity",
         metavar="FILE",
-        help="of the classes: .npz, .npy or .csv (default: of their names, where they are known)",
+        help="of the classes: .npz, .npy or .csv (default: the run's own; of a CSV's class names)",
     )
     parser.add_argument(
         "--classes-seed",
@@ -73,11 +79,13 @@ def judge_source(args: argparse.Namespace) -> list[Judged]:
     """Judge every dataset of the source."""
     from edgecil.estimation import judge, read_accuracies
     from edgecil.estimation.judge import build_predictors
+    from edgecil.report.evidence import Journal, read_journal
 
     found = []
     for table in read_accuracies(args.source):
         remarks: list[str] = []
-        similarities = _similarities(args, table, remarks)
+        journal = read_journal(args.source) if Path(args.source).is_dir() else Journal()
+        similarities = find_similarities(args, table, journal.configs, remarks)
         judgement = judge(
             table,
             similarities=similarities,
@@ -87,7 +95,9 @@ def judge_source(args: argparse.Namespace) -> list[Judged]:
         )
         plain = table.renumbered()
         predictor = build_predictors(plain, similarities, args.predictor).get(args.predictor)
-        found.append(Judged(plain, judgement, predictor, (*remarks, *judgement.notes)))
+        told = (*remarks, *judgement.notes)
+        origin = next(map(tell_source, similarities.values()), None)
+        found.append(Judged(plain, judgement, predictor, origin, journal, told))
     return found
 
 
@@ -103,87 +113,3 @@ def _pilot(args: argparse.Namespace, table: AccuracyTable) -> AccuracyTable | No
     if table.dataset not in pilots:
         raise UsageError(f"The pilot {args.pilot} has no runs of {table.dataset!r}.")
     return pilots[table.dataset]
-
-
-def _similarities(
-    args: argparse.Namespace, table: AccuracyTable, remarks: list[str]
-) -> dict[str, Similarity]:
-    """Of the table's classes: from a file or from their names, and from images that are at hand.
-
-    Where their names are not known there is none, which goes to the remarks.
-    """
-    import numpy as np
-
-    from edgecil.similarity import read_similarity
-
-    ids = np.array(table.classes)
-    found: dict[str, Similarity] = {}
-    if args.similarity is not None:
-        matrix = read_similarity(args.similarity)
-        relative = table.names is not None
-        if len(matrix) != len(ids) and (relative or len(matrix) <= ids.max()):
-            raise UsageError(
-                f"{args.similarity} covers {len(matrix)} classes but the runs have {len(ids)}, "
-                f"numbered up to {ids.max()}; give a row for each."
-            )
-        found["file"] = matrix if len(matrix) == len(ids) else matrix.take(ids)
-    try:
-        names = _class_names(args, table)
-        if not found:
-            found["text"] = _text_similarity(table.dataset, names)
-        images = _image_similarity(args, table.dataset, names)
-        if images is not None:
-            found["images"] = images
-    except EdgecilError as error:
-        if args.root is not None or args.classes_seed is not None:
-            raise
-        if not found:
-            remarks.append(f"No similarity of the classes of {table.dataset!r}: {error}")
-    return found
-
-
-def _class_names(args: argparse.Namespace, table: AccuracyTable) -> tuple[str, ...]:
-    """Labels of the table's classes: the run's own, or those of the dataset by their ids."""
-    from edgecil.classes import get_classes, select_classes
-
-    if table.names is not None:
-        return table.names
-    known = get_classes(table.dataset).labels
-    ids = list(table.classes)
-    if args.classes_seed is not None:
-        ids = select_classes(len(known), count=len(ids), seed=args.classes_seed).tolist()
-    if ids[-1] >= len(known):
-        raise UsageError(
-            f"{table.dataset!r} has {len(known)} classes but a sequence names class {ids[-1]}."
-        )
-    return tuple(known[id_] for id_ in ids)
-
-
-def _text_similarity(dataset: str, names: tuple[str, ...]) -> Similarity:
-    from edgecil.classes import ClassList
-    from edgecil.similarity import text_similarity
-
-    return text_similarity(ClassList(dataset, names))
-
-
-def _image_similarity(
-    args: argparse.Namespace, dataset: str, names: tuple[str, ...]
-) -> Similarity | None:
-    """Cosines of the classes' mean training images; None where the images are not at hand."""
-    from edgecil.classes import get_classes
-    from edgecil.scenario import IMAGE_DATASETS, dataset_status, load_dataset
-    from edgecil.similarity import prototype_embeddings
-
-    known = get_classes(dataset)
-    if known.name not in IMAGE_DATASETS or not dataset_status(known.name, args.root)[0]:
-        if args.root is not None:
-            raise PrerequisiteError(f"There are no images of {dataset!r} in {args.root}.")
-        return None
-    place = {name: index for index, name in enumerate(known.labels)}
-    if not set(names) <= set(place):
-        return None
-    ids = [place[name] for name in names]
-    images = load_dataset(known.name, root=args.root, ids=ids).train
-    return prototype_embeddings(
-        images.pixels.reshape(len(images), -1), images.labels, names
-    ).similarity()

@@ -23,20 +23,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Judge the runs, write a report for each dataset, and show the short answer."""
-    from edgecil.report.evidence import Evidence, Journal, read_journal, slug
+    from edgecil.report.evidence import Evidence, slug
     from edgecil.report.page import compose
     from edgecil.report.tabulate import tabulate_ranges
     from edgecil.report.write import write_report
 
-    is_directory = Path(args.source).is_dir()
-    if args.out is None and not is_directory:
+    if args.out is None and not Path(args.source).is_dir():
         raise UsageError(f"Say where the report on {args.source} goes, with --out DIR.")
     folder = Path(args.out or Path(args.source) / "report")
     found = judge_source(args)
-    journal = read_journal(args.source) if is_directory else Journal()
     pages, tables = [], []
     for judged in found:
-        evidence = Evidence(args.source, judged.table, judged.judgement, judged.predictor, journal)
+        evidence = Evidence(
+            args.source,
+            judged.table,
+            judged.judgement,
+            judged.predictor,
+            judged.journal,
+            judged.origin,
+            judged.remarks,
+        )
         place = folder if len(found) == 1 else folder / slug(judged.table.dataset)
         pages.append(str(write_report(compose(evidence), place)))
         tables.append(tabulate_ranges(evidence))

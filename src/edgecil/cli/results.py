@@ -6,13 +6,23 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.output import console, print_json, print_table
+from edgecil.cli.output import console, note, print_json, print_table
 from edgecil.errors import EdgecilError
 
 if TYPE_CHECKING:
     from edgecil.engine import RunResult, Store, Summary
     from edgecil.engine.plan import Node
     from edgecil.sequences import LabelledSequence
+
+
+def announce(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None:
+    """Say before a run what of its sequences, by protocol, might surprise."""
+    from edgecil.sequences.protocols import tell_repeats
+
+    for name, runs in sequences.items():
+        repeats = tell_repeats(name, ((run.label, run.sequence) for run in runs))
+        if repeats is not None:
+            note(repeats)
 
 
 def tabulate(

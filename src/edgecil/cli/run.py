@@ -8,12 +8,16 @@ import sys
 from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.inputs import add_space_options, parse_numbers
 from edgecil.cli.output import note
-from edgecil.cli.results import print_results, report_failures, tabulate
+from edgecil.cli.results import announce, print_results, report_failures, tabulate
 from edgecil.cli.training import require_training
+
+if TYPE_CHECKING:
+    from edgecil.engine import Store
+    from edgecil.engine.run import Prepared
 
 NAME = "run"
 HELP = "train methods on the sequences of protocols; the same command resumes"
@@ -91,6 +95,11 @@ def run(args: argparse.Namespace) -> None:
         values = cut_tasks(values)
     config = build_config(values)
     progress = Progress()
+
+    def start(prepared: Prepared, store: Store) -> None:
+        announce(prepared.sequences)
+        progress.start(prepared, store)
+
     try:
         with progress:
             store, summary = train(
@@ -101,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
                 address=args.address,
                 fresh=args.fresh,
                 share=not args.no_sharing,
-                on_start=progress.start,
+                on_start=start,
                 on_finished=progress.advance,
             )
     except KeyboardInterrupt:

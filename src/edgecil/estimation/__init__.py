@@ -32,7 +32,13 @@ from edgecil.estimation.predictors import (
     objective_predictor,
     pilot_predictor,
 )
-from edgecil.estimation.ranking import Ranking, rank, ranking_error
+from edgecil.estimation.ranking import (
+    AverageRanking,
+    Ranking,
+    average_ranking,
+    rank,
+    ranking_error,
+)
 from edgecil.estimation.samples import Capture, SamplePoint, capture, sample_curve
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import VarianceShares, split_variance
@@ -41,6 +47,7 @@ __all__ = [
     "ESTIMATORS",
     "AccuracyTable",
     "AverageCloseness",
+    "AverageRanking",
     "Capture",
     "Closeness",
     "Comparison",
@@ -62,6 +69,7 @@ __all__ = [
     "Truth",
     "VarianceShares",
     "average_closeness",
+    "average_ranking",
     "capture",
     "check_normality",
     "closeness",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from edgecil.estimation.distances import jensen_shannon, wasserstein
-from edgecil.estimation.estimators import Estimate, Estimator, Runs
+from edgecil.estimation.estimators import Estimate
 from edgecil.similarity.matrix import Floats
 
 
@@ -78,15 +78,7 @@ def closeness(truth: Floats, estimate: Estimate) -> Closeness:
     )
 
 
-def average_closeness(
-    truth: Floats, estimator: Estimator, draws: Iterable[Runs]
-) -> AverageCloseness | None:
-    """The mean closeness over draws; None if the estimator cannot work with the first of them."""
-    found = []
-    for runs in draws:
-        if estimator.obstacle(runs) is not None:
-            return None
-        found.append(list(closeness(truth, estimator(runs)).as_dict().values()))
-    if not found:
-        return None
+def average_closeness(truth: Floats, draws: Sequence[Estimate]) -> AverageCloseness:
+    """The mean closeness of estimates from several draws to the n true accuracies, shape (n,)."""
+    found = [list(closeness(truth, estimate).as_dict().values()) for estimate in draws]
     return AverageCloseness(len(found), *(float(value) for value in np.abs(found).mean(axis=0)))

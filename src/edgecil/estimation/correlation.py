@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,8 @@ from scipy.stats import rankdata
 
 from edgecil.estimation.distances import SAME
 from edgecil.similarity.matrix import Floats
+
+Trust = Literal["good", "weak", "undecided", "backward", "unknown"]
 
 WEAK = 0.3
 _LEVEL = 0.95
@@ -67,28 +69,46 @@ def correlate(predicted: ArrayLike, accuracies: ArrayLike) -> Correlation:
     )
 
 
+def trust_in(sign: int | None, found: Correlation) -> Trust:
+    """How far a predictor may be trusted; `sign` is the one that its construction claims, if any.
+
+    Undecided is what cannot be told from no relation: without an interval, or with one around 0.
+    """
+    if found.pearson is None:
+        return "unknown"
+    interval = found.pearson_interval
+    if interval is None or interval[0] <= 0.0 <= interval[1]:
+        return "undecided"
+    if sign is not None and found.pearson * sign < 0.0:
+        return "backward"
+    return "weak" if abs(found.pearson) < WEAK else "good"
+
+
 def warn_of_predictor(name: str, sign: int | None, found: Correlation) -> str | None:
-    """One sentence if the predictor is weak, unproven or backward; None if it may be trusted.
+    """One sentence if the predictor is backward, undecided or weak; None if it may be trusted.
 
     Args:
         name: of the predictor.
         sign: that its construction claims; None if none.
         found: its correlation with accuracy.
     """
+    trust = trust_in(sign, found)
     if found.pearson is None:
         return f"How well {name} predicts is not known here: {found.reason}."
     interval = found.pearson_interval
     around = "" if interval is None else f" [{interval[0]:+.2f}, {interval[1]:+.2f}]"
     told = f"(Pearson {found.pearson:+.2f}{around}, n = {found.n})"
-    unproven = interval is None or interval[0] <= 0.0 <= interval[1]
-    if unproven and abs(found.pearson) >= WEAK:
-        return f"How well {name} predicts is not known here {told}: too few orders to say."
-    if sign is not None and found.pearson * sign < 0.0:
+    if trust == "backward":
         return (
             f"{name} points the wrong way here {told}: what is called hard tends to be easy; trust "
             "neither its extremes nor their names."
         )
-    if abs(found.pearson) < WEAK:
+    if trust == "undecided":
+        return (
+            f"{name} cannot be told from no relation with accuracy here {told}: 'hard' and 'easy' "
+            "may mean nothing."
+        )
+    if trust == "weak":
         return (
             f"{name} predicts accuracy only weakly here {told}: 'hard' and 'easy' are names of "
             "constructions, not of outcomes."

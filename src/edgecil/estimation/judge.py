@@ -13,12 +13,8 @@ from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import Comparison, compare
 from edgecil.estimation.correlation import correlate, warn_of_predictor
 from edgecil.estimation.estimators import ESTIMATORS, Runs
-from edgecil.estimation.judgement import (
-    JudgedEstimate,
-    JudgedRanking,
-    Judgement,
-    MethodJudgement,
-)
+from edgecil.estimation.judgement import JudgedEstimate, Judgement, MethodJudgement
+from edgecil.estimation.method_rankings import rank_protocols, rank_truth
 from edgecil.estimation.normality import check_normality
 from edgecil.estimation.predictors import (
     Predictor,
@@ -27,12 +23,17 @@ from edgecil.estimation.predictors import (
     pilot_predictor,
     unbiased_sequences,
 )
-from edgecil.estimation.ranking import Ranking, rank, ranking_error
-from edgecil.estimation.redraws import average_protocols, build_pool, sample_curves
+from edgecil.estimation.redraws import (
+    average_protocols,
+    build_pool,
+    redraw_estimates,
+    sample_curves,
+)
 from edgecil.estimation.samples import capture
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
+from edgecil.sequences.protocols import tell_repeats
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Similarity
@@ -69,6 +70,7 @@ def judge(
     notes = []
     if table.failed:
         notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
+    notes += _tell_repeats(table)
     methods = {}
     for method in table.methods:
         if not len(table.orders(method)):
@@ -83,10 +85,23 @@ def judge(
             f"There is no predictor {predictor!r} here (no similarity of the classes is known), so "
             "nothing is said about how well it predicts, and no estimate uses it."
         )
-    true_ranking = _rank_truth(methods, methods)
     return Judgement(
-        table.dataset, methods, true_ranking, _rank(methods), _compare(table, methods), notes
+        table.dataset,
+        methods,
+        rank_truth(methods, methods),
+        rank_protocols(methods),
+        _compare(table, methods),
+        notes,
     )
+
+
+def _tell_repeats(table: AccuracyTable) -> list[str]:
+    """A sentence on each protocol whose labels share sequences."""
+    runs: dict[str, dict[tuple[str, ClassSequence], None]] = {}
+    for run in table.runs:
+        runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
+    told = (tell_repeats(protocol, labelled) for protocol, labelled in runs.items())
+    return [sentence for sentence in told if sentence is not None]
 
 
 def build_predictors(
@@ -138,11 +153,13 @@ def _judge_method(
         )
         warnings += [] if warning is None else [warning]
     pool = None if truth is None else build_pool(truth, judged, predictor)
+    redrawn = redraw_estimates(pool, judged, space, draws=draws, seed=seed) if pool else {}
     return MethodJudgement(
         truth=truth,
         estimates=estimates,
         runs={name: len(orders) for name, orders in ran.items()},
-        averages=average_protocols(pool, judged, space, draws=draws, seed=seed) if pool else {},
+        redrawn=redrawn,
+        averages=average_protocols(truth, redrawn) if truth else {},
         predictor=None if predictor is None else chosen,
         correlations=correlations,
         normality=check_normality(evidence.accuracies),
@@ -201,39 +218,6 @@ def _estimate(runs: Runs, truth: Floats | None) -> dict[str, JudgedEstimate]:
             estimate, None if truth is None else closeness(truth, estimate)
         )
     return found
-
-
-def _rank_truth(methods: dict[str, MethodJudgement], names: Mapping[str, object]) -> Ranking | None:
-    """The true ranking of those methods, if the truth of every one is known."""
-    true = {name: methods[name].truth for name in names}
-    numbers = {
-        name: (float(a.min()), float(a.max()), float(a.std()))
-        for name, a in ((name, truth.accuracies) for name, truth in true.items() if truth)
-    }
-    return rank(numbers) if numbers and len(numbers) == len(true) else None
-
-
-def _rank(methods: dict[str, MethodJudgement]) -> dict[str, dict[str, JudgedRanking]]:
-    """Rankings by every protocol and estimator, of the methods that have such an estimate."""
-    numbers: dict[str, dict[str, dict[str, tuple[float, float, float]]]] = {}
-    for method, found in methods.items():
-        for protocol, estimates in found.estimates.items():
-            for name, judged in estimates.items():
-                if judged.estimate is not None:
-                    made = judged.estimate
-                    numbers.setdefault(protocol, {}).setdefault(name, {})[method] = (
-                        made.min,
-                        made.max,
-                        made.distribution.std,
-                    )
-    rankings: dict[str, dict[str, JudgedRanking]] = {}
-    for protocol, by_estimator in numbers.items():
-        rankings[protocol] = {}
-        for name, by_method in by_estimator.items():
-            ranking, truth = rank(by_method), _rank_truth(methods, by_method)
-            error = None if truth is None else ranking_error(ranking, truth)
-            rankings[protocol][name] = JudgedRanking(ranking, error)
-    return rankings
 
 
 def _compare(

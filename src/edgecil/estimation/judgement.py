@@ -13,7 +13,8 @@ from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.correlation import Correlation
 from edgecil.estimation.estimators import Estimate
 from edgecil.estimation.normality import Normality
-from edgecil.estimation.ranking import Ranking
+from edgecil.estimation.ranking import CRITERIA, AverageRanking, Ranking
+from edgecil.estimation.redraws import Redrawn
 from edgecil.estimation.samples import Capture, SamplePoint
 from edgecil.estimation.truth import Truth
 from edgecil.estimation.variance import VarianceShares
@@ -70,7 +71,8 @@ class MethodJudgement:
         truth: None if the table does not hold it.
         estimates: by protocol and estimator.
         runs: how many orders each protocol ran.
-        averages: by protocol and estimator, the closeness over many draws of what is random in it.
+        redrawn: by protocol and estimator, an estimate for each draw of what is random in it.
+        averages: by protocol and estimator, the mean closeness over these draws.
         predictor: name of the predictor used; None without one.
         correlations: of accuracy with every predictor, by name.
         normality: of the truth, or of the orders drawn without a look at the classes.
@@ -83,6 +85,7 @@ class MethodJudgement:
     truth: Truth | None
     estimates: dict[str, dict[str, JudgedEstimate]]
     runs: dict[str, int]
+    redrawn: Redrawn
     averages: dict[str, dict[str, AverageCloseness]]
     predictor: str | None
     correlations: dict[str, Correlation]
@@ -118,16 +121,21 @@ class JudgedRanking:
     """A ranking of methods and its distance from the true one.
 
     Attributes:
-        ranking: by lower bound, upper bound and stability.
+        ranking: by lower bound, upper bound and stability; None for a protocol that was not run
+            and whose draws alone are known.
         error: footrule to the true ranking of the same methods; None without a truth.
+        average: of rankings that the protocol's draws give; None where they cannot be compared.
     """
 
-    ranking: Ranking
+    ranking: Ranking | None
     error: float | None
+    average: AverageRanking | None
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
-        return {**self.ranking.as_dict(), "error": self.error}
+        ranks = dict.fromkeys(CRITERIA) if self.ranking is None else self.ranking.as_dict()
+        average = None if self.average is None else self.average.as_dict()
+        return {**ranks, "error": self.error, "average": average}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 from edgecil.errors import UsageError
 
 Ranks = dict[str, float]
+CRITERIA = ("lower", "upper", "stability")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,25 @@ class Ranking:
     lower: Ranks
     upper: Ranks
     stability: Ranks
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class AverageRanking:
+    """How far rankings are from the true one, over many draws of what is random in a protocol.
+
+    Attributes:
+        draws: how many.
+        error: mean footrule.
+        faultless: share of the draws whose ranking is the true one, in [0, 1].
+    """
+
+    draws: int
+    error: float
+    faultless: float
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
@@ -55,7 +75,13 @@ def ranking_error(estimated: Ranking, truth: Ranking) -> float:
     return float(
         sum(
             abs(place - getattr(truth, criterion)[name])
-            for criterion, places in estimated.as_dict().items()
-            for name, place in places.items()
+            for criterion in CRITERIA
+            for name, place in getattr(estimated, criterion).items()
         )
     )
+
+
+def average_ranking(draws: Sequence[Ranking], truth: Ranking) -> AverageRanking:
+    """The mean distance of rankings from the true one, and how many of them are that one."""
+    errors = np.array([ranking_error(estimated, truth) for estimated in draws])
+    return AverageRanking(len(errors), float(errors.mean()), float((errors == 0.0).mean()))

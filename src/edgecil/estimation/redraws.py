@@ -13,13 +13,15 @@ import numpy as np
 
 from edgecil.estimation.accuracies import Orders
 from edgecil.estimation.closeness import AverageCloseness, average_closeness
-from edgecil.estimation.estimators import ESTIMATORS, Runs
+from edgecil.estimation.estimators import ESTIMATORS, Estimate, Runs
 from edgecil.estimation.predictors import Predictor
 from edgecil.estimation.samples import SamplePoint, draw_runs, sample_curve
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.latin import latin
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Ints
+
+Redrawn = dict[str, dict[str, list[Estimate]]]
 
 _EXTREMES = ("hard", "easy")
 _RUNS = 3
@@ -73,13 +75,14 @@ def build_pool(truth: Truth, ran: Mapping[str, Orders], predictor: Predictor | N
     )
 
 
-def average_protocols(
+def redraw_estimates(
     pool: Pool, ran: Mapping[str, Orders], space: SequenceSpace, *, draws: int, seed: int
-) -> dict[str, dict[str, AverageCloseness]]:
-    """Closeness to the truth by protocol and estimator, averaged over draws.
+) -> Redrawn:
+    """What protocols might have estimated: by protocol and estimator, one estimate per draw.
 
     Random is always among them, with three runs unless the table has another number. Protocols
-    whose random part is not known are left out.
+    whose random part is not known are left out, and estimators that some draw is not enough for.
+    Methods whose truths hold the same sequences get the same draws.
     """
     budgets = {"random": _RUNS} | {
         name: len(orders) for name, orders in ran.items() if name not in pool.truth.protocols
@@ -89,13 +92,27 @@ def average_protocols(
         drawn = [
             pool.runs(places) for places in _redraw(pool, protocol, budget, space, draws, seed)
         ]
-        averages = {
-            name: average_closeness(pool.truth.accuracies, estimator, drawn)
+        able = {
+            name: estimator
             for name, estimator in ESTIMATORS.items()
+            if all(estimator.obstacle(runs) is None for runs in drawn)
         }
-        if any(averages.values()):
-            found[protocol] = {name: value for name, value in averages.items() if value is not None}
+        if drawn and able:
+            found[protocol] = {
+                name: [estimator(runs) for runs in drawn] for name, estimator in able.items()
+            }
     return found
+
+
+def average_protocols(truth: Truth, redrawn: Redrawn) -> dict[str, dict[str, AverageCloseness]]:
+    """Mean closeness to the truth over the draws, by protocol and estimator."""
+    return {
+        protocol: {
+            name: average_closeness(truth.accuracies, estimates)
+            for name, estimates in by_estimator.items()
+        }
+        for protocol, by_estimator in redrawn.items()
+    }
 
 
 def sample_curves(pool: Pool, *, draws: int, seed: int) -> dict[str, list[SamplePoint]]:

@@ -60,7 +60,7 @@ def find_truth(table: AccuracyTable, method: str) -> Truth | None:
     random protocols ran; else None.
     """
     orders = table.space.size
-    found = table.orders(method).by_sequence()
+    found = _in_order(table, table.orders(method).by_sequence())
     nearly = "enumerate" in table.protocols and _TENTH * len(found) >= (_TENTH - 1) * orders
     if nearly or len(found) == orders:
         return _truth("enumerated", ("enumerate",), found, orders)
@@ -68,8 +68,16 @@ def find_truth(table: AccuracyTable, method: str) -> Truth | None:
     for protocol in _RANDOM:
         drawn |= table.orders(method, protocol).by_sequence()
     if len(drawn) >= LEAST_SAMPLE:
-        return _truth("sample", _RANDOM, drawn, orders)
+        return _truth("sample", _RANDOM, _in_order(table, drawn), orders)
     return None
+
+
+def _in_order(
+    table: AccuracyTable, found: dict[ClassSequence, float]
+) -> dict[ClassSequence, float]:
+    """Sequences as the table first names them, so that methods with the same ones agree."""
+    named = dict.fromkeys(run.sequence for run in table.runs)
+    return {sequence: found[sequence] for sequence in named if sequence in found}
 
 
 def _truth(

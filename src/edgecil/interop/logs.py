@@ -21,9 +21,10 @@ from edgecil.classes.files import read_text
 from edgecil.engine.plan import Node, Prefix, prefix_text
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store, clear
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, UsageError, unknown
+from edgecil.estimation.predictors import draws_blindly
 from edgecil.interop.configs import known_dataset, toolbox_sizes
-from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.storage import locked
 
@@ -182,16 +183,24 @@ def by_task(
 
 
 def import_logs(
-    paths: Iterable[str | Path], out: str | Path, *, fresh: bool = False
+    paths: Iterable[str | Path], out: str | Path, *, protocol: str = PROTOCOL, fresh: bool = False
 ) -> tuple[Store, list[str]]:
     """Keep the runs of log files as results, in a directory of their own or among other logs.
 
     All must be on the same classes in tasks of the same sizes. A method's further runs on one order
     count as further training seeds. Runs without a result, and the same run again, are left out.
 
+    Args:
+        paths: of the log files.
+        out: the run directory.
+        protocol: under which the orders are kept: `logs`, or the blind protocol that drew them.
+        fresh: forget what the directory holds.
+
     Returns:
         The open store, and a sentence on each run that was left out.
     """
+    if protocol != PROTOCOL and not draws_blindly(protocol):
+        raise unknown("protocol of logs", protocol, [PROTOCOL, *filter(draws_blindly, PROTOCOLS)])
     found: list[tuple[LoggedRun, dict[str, Reported]]] = []
     left_out = []
     for run in (run for path in paths for run in read_log(path)):
@@ -212,8 +221,8 @@ def import_logs(
         try:
             for run, _ in found:
                 store.settle(_identity(run))
-            known = store.sequences().get(PROTOCOL, [])
-            store.add_sequences(PROTOCOL, _label_orders(known, [run for run, _ in found]))
+            known = store.sequences().get(protocol, [])
+            store.add_sequences(protocol, _label_orders(known, [run for run, _ in found]))
             seeds: dict[tuple[str, Prefix], int] = {}
             for run, reported in found:
                 key = run.settings["model_name"], run.sequence.tasks

@@ -47,6 +47,8 @@ class Evidence:
         judgement: of the table.
         predictor: the one that estimates used; None without one.
         journal: empty where the source is a file.
+        origin: what S comes from, in a few words; None where it is not known.
+        remarks: what was left out, and why.
     """
 
     source: str
@@ -54,6 +56,8 @@ class Evidence:
     judgement: Judgement
     predictor: Predictor | None = None
     journal: Journal = field(default_factory=Journal)
+    origin: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def protocols(self) -> tuple[str, ...]:
@@ -62,6 +66,13 @@ class Evidence:
             name: None for method in self.judgement.methods.values() for name in method.estimates
         }
         return tuple(name for name in self.table.protocols if name in judged)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Random first, which is judged by its draws even where it was not run; then the others."""
+        drawn = any("random" in method.averages for method in self.judgement.methods.values())
+        others = tuple(name for name in self.protocols if name != "random")
+        return ("random", *others) if drawn or "random" in self.protocols else others
 
     @property
     def extreme_protocol(self) -> str | None:

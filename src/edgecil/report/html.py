@@ -11,6 +11,7 @@ from string import Template
 from edgecil.report.figures.canvas import COLOURS, FAINT, INK, TRUTH
 
 _LARGER = 1.2  # than on paper, where there is room
+_LETTER = re.compile(r'<path id="([^"]+)"(?: d="[^"]*")? transform="scale\(0\.015625\)"/>\s*')
 _PAGE = Template(
     """<!DOCTYPE html>
 <html lang="en">
@@ -36,7 +37,9 @@ $body
 def page(title: str, body: str) -> str:
     """A whole page."""
     style = (files("edgecil.report") / "style.css").read_text(encoding="utf-8")
-    return _PAGE.substitute(title=html.escape(title), style=style.strip(), body=body)
+    return _PAGE.substitute(
+        title=html.escape(title), style=style.strip(), body=_share_letters(body)
+    )
 
 
 def heading(title: str) -> str:
@@ -96,10 +99,8 @@ def _inline(svg: bytes, name: str, label: str) -> str:
     """An SVG file as part of a page: ids of its own, colours of the page, size of its place."""
     text = svg.decode()
     text = text[text.index("<svg") :]
-    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="', f'id="{name}-', text)
-    text = re.sub(r'href="#', f'href="#{name}-', text)
-    text = text.replace("url(#", f"url(#{name}-")
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = _short(_own_ids(text, name))
     for variable, colour in {"ink": INK, "faint": FAINT, "truth": TRUTH, **COLOURS}.items():
         text = re.sub(colour, f"var(--{variable})", text, flags=re.IGNORECASE)
     width = re.search(r'<svg[^>]*?\swidth="([\d.]+)pt"', text)
@@ -109,3 +110,32 @@ def _inline(svg: bytes, name: str, label: str) -> str:
     points = _LARGER * float(width[1])
     start = f'<svg role="img" aria-label="{html.escape(label)}" style="max-width:{points:.0f}pt"'
     return text.replace("<svg", start, 1)
+
+
+def _own_ids(svg: str, name: str) -> str:
+    """Ids that nothing refers to are gone, others begin with `name`; letters keep theirs."""
+    letters, wanted = set(_LETTER.findall(svg)), set(re.findall(r"#([\w.-]+)", svg))
+    svg = re.sub(r'\sid="([^"]+)"', lambda id_: id_[0] if id_[1] in wanted else "", svg)
+    return re.sub(
+        r'(\sid="|href="#|url\(#)([\w.-]+)',
+        lambda place: place[0] if place[2] in letters else f"{place[1]}{name}-{place[2]}",
+        svg,
+    )
+
+
+def _short(svg: str) -> str:
+    """The same drawing in fewer bytes: hundredths of a point are finer than any screen."""
+    numbers = r"(?<!scale\()(?<![\d.])\d+\.\d{3,}"
+    svg = re.sub(numbers, lambda number: f"{float(number[0]):.2f}", svg)
+    svg = re.sub(r'xlink:(href="[^"]*") transform="translate\(([\d.]+) 0\)"', r'\1 x="\2"', svg)
+    return re.sub(r"\s*\n\s*", "\n", svg)
+
+
+def _share_letters(body: str) -> str:
+    """The page's drawings with every letter's outline once, in front of them all."""
+    letters = {found[1]: found[0] for found in _LETTER.finditer(body)}
+    body = re.sub(r"<defs>\s*</defs>\s*", "", _LETTER.sub("", body))
+    if not letters:
+        return body
+    start = '<svg width="0" height="0" style="position:absolute" aria-hidden="true">'
+    return f"{start}<defs>\n{''.join(letters.values())}</defs></svg>\n{body}"

@@ -105,7 +105,7 @@ def _answer(evidence: Evidence, composer: _Composer) -> str:
         composer.show(pictures.picture_distribution(evidence, name), captioned=False)
         for name in names
     ]
-    caution = words.caution(evidence)
+    caution, legend = words.caution(evidence), words.legend(evidence)
     return "\n".join(
         [
             heading(words.headline(evidence)),
@@ -114,9 +114,10 @@ def _answer(evidence: Evidence, composer: _Composer) -> str:
             paragraph(*caution, kind="warning") if caution else "",
             side_by_side(*overview),
             paragraph(composer.pictures[0].caption, kind="quiet"),
+            paragraph(*legend, kind="quiet") if legend else "",
             bullets(" ".join(words.method_answer(evidence, name)) for name in names),
             composer.table(tabulate.tabulate_ranges(evidence), "There are no runs to judge."),
-            *(paragraph(note, kind="quiet") for note in evidence.judgement.notes),
+            *(paragraph(remark, kind="quiet") for remark in evidence.remarks),
         ]
     )
 

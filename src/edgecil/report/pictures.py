@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgecil.estimation import ESTIMATORS, Distribution, Truth
-from edgecil.estimation.redraws import build_pool
-from edgecil.estimation.samples import draw_runs
+from edgecil.estimation import Distribution
 from edgecil.report.evidence import Evidence, slug
 from edgecil.report.figures.canvas import render
 from edgecil.report.figures.closeness import draw_closeness
@@ -18,12 +16,11 @@ from edgecil.report.figures.distributions import Shape, draw_distributions
 from edgecil.report.figures.matrices import draw_matrices
 from edgecil.report.figures.prediction import draw_prediction
 from edgecil.report.figures.samples import draw_samples
-from edgecil.report.words import ESTIMATOR, budget, calibrated, found_range
+from edgecil.report.words import ESTIMATOR, calibrated, found_range
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DRAWS = 200
 _THIN_LINES = 15
 _DRAWN = ("random", "edge")
 _MEASURES = {
@@ -171,27 +168,17 @@ def _shape(evidence: Evidence, name: str) -> Shape:
         judged = method.estimates.get(protocol, {}).get(ESTIMATOR)
         if judged is not None and judged.estimate is not None:
             guesses[protocol] = judged.estimate.distribution
-        if method.truth is not None and protocol in method.averages:
-            drawn = _redraw(evidence, name, protocol, method.truth)
+        redrawn = method.redrawn.get(protocol, {}).get(ESTIMATOR)
+        if redrawn is not None:
+            drawn = [estimate.distribution for estimate in redrawn]
             draws[protocol] = drawn[:_THIN_LINES]
             guesses[protocol] = _typical(drawn)
     known = np.array(list(evidence.table.orders(name).by_sequence().values()))
     if method.truth is None:
-        return Shape(name, None, guesses, draws, ends, known, calibrated(evidence, name))
+        made = calibrated(evidence, name)
+        estimate = None if made is None else (made[0], made[1].distribution)
+        return Shape(name, None, guesses, draws, ends, known, estimate)
     return Shape(name, method.truth.accuracies, guesses, draws, ends)
-
-
-def _redraw(evidence: Evidence, name: str, protocol: str, truth: Truth) -> list[Distribution]:
-    """What single draws of a protocol's random part suggest."""
-    pool = build_pool(truth, {protocol: evidence.table.orders(name, protocol)}, None)
-    fixed = pool.extremes.get(protocol, [])
-    runs = budget(evidence.judgement.methods[name], protocol)
-    rng = np.random.default_rng(0)
-    places = (
-        draw_runs(len(truth.sequences), max(runs, len(fixed)), rng, fixed=fixed)
-        for _ in range(_DRAWS)
-    )
-    return [ESTIMATORS[ESTIMATOR](pool.runs(some)).distribution for some in places]
 
 
 def _typical(drawn: list[Distribution]) -> Distribution:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecil.estimation import MethodJudgement
+from edgecil.estimation import JudgedRanking, MethodJudgement
 from edgecil.report.evidence import Evidence, slug
 from edgecil.report.tables import Cell, Column, Table
 from edgecil.report.words import ESTIMATOR, found_range
@@ -16,7 +16,7 @@ _CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "s
 
 def tabulate_ranges(evidence: Evidence) -> Table:
     """The short answer: the true range, how much of it each protocol finds, and r."""
-    methods, protocols = evidence.judgement.methods, _compared(evidence)
+    methods, protocols = evidence.judgement.methods, evidence.compared
     rows: list[tuple[Cell, ...]] = []
     for name, method in methods.items():
         true: list[Cell] = [None] * 3
@@ -52,7 +52,7 @@ def tabulate_closeness(evidence: Evidence) -> Table:
     """Distance of every protocol's estimate from the truth, over draws and as it was run."""
     rows: list[tuple[Cell, ...]] = []
     for name, method in evidence.judgement.methods.items():
-        for protocol in _compared(evidence):
+        for protocol in evidence.compared:
             average = method.averages.get(protocol, {}).get(ESTIMATOR)
             made = method.estimates.get(protocol, {}).get(ESTIMATOR)
             near = None if made is None else made.closeness
@@ -148,16 +148,20 @@ def tabulate_rankings(evidence: Evidence) -> Table:
                     title,
                     name,
                     None if true is None else getattr(true, criterion)[name],
-                    *(getattr(found.ranking, criterion).get(name) for found in ranked.values()),
+                    *(
+                        None if ranking is None else getattr(ranking, criterion).get(name)
+                        for ranking in (found.ranking for found in ranked.values())
+                    ),
                 )
             )
-    errors = [found.error for found in ranked.values()]
-    rows.append(("error (footrule)", "all", None if judgement.true_ranking is None else 0, *errors))
+    if any(found.error is not None or found.average is not None for found in ranked.values()):
+        rows += _ranking_errors(list(ranked.values()))
     return Table(
         "rankings",
-        "Ranks of the methods, 1 the best, from the runs that each protocol made: by the worst and "
-        "the best order's accuracy and by the standard deviation; below, how far each ranking is "
-        "from the true one.",
+        "Ranks of the methods, 1 the best, by the worst and the best order's accuracy and by the "
+        "standard deviation, from the one set of runs that each protocol made; below, how far that "
+        "ranking is from the true one (Σ |rank − true rank|), and how far rankings are over draws "
+        "of what is random in the protocol.",
         (
             Column("by"),
             Column("method"),
@@ -166,6 +170,18 @@ def tabulate_rankings(evidence: Evidence) -> Table:
         ),
         tuple(rows),
     )
+
+
+def _ranking_errors(ranked: list[JudgedRanking]) -> list[tuple[Cell, ...]]:
+    """Rows on how far each ranking is from the true one: as run, and over draws."""
+    averages = [found.average for found in ranked]
+    shares = [None if average is None else 100.0 * average.faultless for average in averages]
+    errors: dict[str, list[float | None]] = {
+        "error of this run": [found.error for found in ranked],
+        "mean error over draws": [None if found is None else found.error for found in averages],
+        "draws without error, %": shares,
+    }
+    return [(title, "all", None, *cells) for title, cells in errors.items()]
 
 
 def tabulate_comparisons(evidence: Evidence) -> Table:
@@ -316,13 +332,6 @@ def _sequence_row(
 ) -> tuple[Cell, ...]:
     z = None if evidence.predictor is None else float(evidence.predictor.z([sequence])[0])
     return (protocol, label, z, accuracy, evidence.describe(sequence))
-
-
-def _compared(evidence: Evidence) -> tuple[str, ...]:
-    """Random first, which is judged by its draws even where it was not run; then the others."""
-    drawn = any("random" in method.averages for method in evidence.judgement.methods.values())
-    others = tuple(name for name in evidence.protocols if name != "random")
-    return ("random", *others) if drawn or "random" in evidence.protocols else others
 
 
 def _width(method: MethodJudgement, protocol: str) -> float | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from edgecil.estimation import Distribution, MethodJudgement, Truth
-from edgecil.estimation.correlation import WEAK
+from edgecil.estimation import AverageCloseness, Estimate, MethodJudgement, Truth
+from edgecil.estimation.correlation import Trust, trust_in
 from edgecil.report.evidence import Evidence
+from edgecil.sequences.counting import count_text
+from edgecil.sequences.protocols import PROTOCOLS
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # The paper's estimator, by which protocols are compared.
@@ -33,8 +35,8 @@ def budget(method: MethodJudgement, protocol: str) -> int:
     return 3 if sampled else method.runs.get(protocol, 3)
 
 
-def calibrated(evidence: Evidence, name: str) -> tuple[str, Distribution] | None:
-    """The best guess where there is no truth: how it was made, and the distribution.
+def calibrated(evidence: Evidence, name: str) -> tuple[str, Estimate] | None:
+    """The best guess where there is no truth: how it was made, and what it is.
 
     A line through accuracies is best fitted to the extremes of the predictor.
     """
@@ -44,7 +46,7 @@ def calibrated(evidence: Evidence, name: str) -> tuple[str, Distribution] | None
         for protocol in protocols:
             estimate = estimates[protocol][estimator].estimate
             if estimate is not None:
-                return f"{estimator} from {protocol}", estimate.distribution
+                return f"{estimator} from {protocol}", estimate
     return None
 
 
@@ -73,21 +75,35 @@ def verdict(evidence: Evidence) -> list[str]:
     truth = methods[most].truth
     bound = "at least " if truth is not None and truth.kind == "sample" else ""
     sentences = [
-        f"The class order alone moves accuracy by {bound}{between}{ranges[most]:.1f} points "
-        f"({most})."
+        f"Between its worst and its best class order a learner's accuracy differs by {bound}"
+        f"{between}{ranges[most]:.1f} points ({most}).",
+        _noise(methods),
     ]
     rivals = [name for name in evidence.protocols if name not in ("random", "random-legacy")]
     fares = [fare for name in rivals if (fare := _fare(methods, name)) is not None]
     if fares:
         sentences.append(
             "Closer to the truth than as many random orders, by a tenth or more on average over "
-            f"many draws: {'; '.join(fares)}."
+            f"draws (in brackets: farther by as much): {'; '.join(fares)}."
         )
     return sentences
 
 
+def _noise(methods: Mapping[str, MethodJudgement]) -> str:
+    """How much of the differences between orders is not due to the order."""
+    shares = {
+        name: method.variance.order_share
+        for name, method in methods.items()
+        if method.variance is not None and method.variance.order_share is not None
+    }
+    if not shares:
+        return "Every order was trained once, so that training noise is part of this."
+    told = ", ".join(f"{share:.0%} ({name})" for name, share in shares.items())
+    return f"Of the variance, due to the order and not to the training seed: {told}."
+
+
 def _fare(methods: Mapping[str, MethodJudgement], name: str) -> str | None:
-    """For how many methods a protocol comes closer than random does; None if nobody can say."""
+    """For how many methods a protocol is closer or farther than random; None if none can say."""
     pairs = [
         (method.averages[name][ESTIMATOR], method.averages["random"][ESTIMATOR])
         for method in methods.values()
@@ -96,42 +112,59 @@ def _fare(methods: Mapping[str, MethodJudgement], name: str) -> str | None:
     ]
     if not pairs:
         return None
-    jsd = sum(_clearly(mine.jsd, random.jsd) for mine, random in pairs)
-    distance = sum(_clearly(mine.wasserstein, random.wasserstein) for mine, random in pairs)
-    ends = sum(
-        _clearly(mine.min_error + mine.max_error, random.min_error + random.max_error)
-        for mine, random in pairs
-    )
-    learners = _count(len(pairs), "learner")
-    return f"{name} for {jsd} of {learners} by JSD, {distance} by W₁, {ends} by the ends found"
+    measures: dict[str, Callable[[AverageCloseness], float]] = {
+        "JSD": lambda found: found.jsd,
+        "W₁": lambda found: found.wasserstein,
+        "the ends found": lambda found: found.min_error + found.max_error,
+    }
+    told: list[str] = []
+    for title, measure in measures.items():
+        mine, random = zip(*((measure(a), measure(b)) for a, b in pairs), strict=True)
+        closer, farther = sum(map(_clearly, mine, random)), sum(map(_clearly, random, mine))
+        of = "" if told else f" of {_count(len(pairs), 'learner')}"
+        told.append(f"{closer} ({farther}){of} by {title}")
+    return f"{name} for {', '.join(told)}"
 
 
 def caution(evidence: Evidence) -> list[str]:
-    """What the predictor is worth, method by method, where it is weak or points the wrong way."""
+    """What the predictor is worth, method by method, where it may not be trusted."""
     if evidence.predictor is None:
         return []
     name, sign = evidence.predictor_name, evidence.predictor.sign
-    weak, wrong, unknown = [], [], []
+    found: dict[Trust, list[str]] = {}
     for method, judged in evidence.judgement.methods.items():
-        r = None if judged.predictor is None else judged.correlations[judged.predictor].pearson
-        if r is None:
-            unknown.append(method)
-        elif sign is not None and r * sign < 0.0:
-            wrong.append(f"{method} (r = {r:+.2f})")
-        elif abs(r) < WEAK:
-            weak.append(f"{method} (r = {r:+.2f})")
-    sentences = []
-    if weak:
-        sentences.append(f"{name} predicts accuracy only weakly for {', '.join(weak)}.")
-    if wrong:
-        sentences.append(
-            f"{name} has the wrong sign for {', '.join(wrong)}: what is called hard tends to be "
-            "easy there."
-        )
-    if unknown:
-        sentences.append(f"Whether {name} predicts accuracy is not known for {', '.join(unknown)}.")
+        if judged.predictor is not None:
+            correlation = judged.correlations[judged.predictor]
+            r = correlation.pearson
+            told = method if r is None else f"{method} (r = {r:+.2f})"
+            found.setdefault(trust_in(sign, correlation), []).append(told)
+    begins: dict[Trust, str] = {
+        "weak": f"{name} predicts accuracy only weakly",
+        "undecided": f"{name} cannot be told from no relation with accuracy",
+        "backward": f"{name} points the wrong way (what is called hard tends to be easy)",
+        "unknown": f"Whether {name} predicts accuracy is not known",
+    }
+    sentences = [
+        f"{begin} for {', '.join(found[trust])}."
+        for trust, begin in begins.items()
+        if trust in found
+    ]
     if sentences:
         sentences.append("'Hard' and 'easy' are names of constructions, not of outcomes.")
+    return sentences
+
+
+def legend(evidence: Evidence) -> list[str]:
+    """What the names on the page stand for: every protocol that edgecil knows, and S."""
+    sentences = []
+    for name in evidence.compared:
+        if name in PROTOCOLS:
+            asked = (config for config in evidence.journal.configs if name in config.protocols)
+            config = next(asked, None) if name == "optimal" else None
+            of = "" if config is None else f" (objective: {config.objective})"
+            sentences.append(f"{name} – {PROTOCOLS[name].summary}{of}.")
+    if evidence.origin is not None:
+        sentences.append(f"S – similarity between neighbouring tasks, from {evidence.origin}.")
     return sentences
 
 
@@ -183,19 +216,20 @@ def _estimated(evidence: Evidence, name: str) -> list[str]:
     found = calibrated(evidence, name)
     if found is None:
         return []
-    how, distribution = found
-    low, high = distribution.interval(0.9)
-    return [
-        f"By {how}, nine orders of ten lie between {low:.1f} and {high:.1f}, their mean at "
-        f"{distribution.mean:.1f}."
-    ]
+    how, estimate = found
+    low, high = estimate.distribution.interval(0.9)
+    told = f"nine orders of ten between {low:.1f} and {high:.1f}"
+    mean = f"their mean at {estimate.distribution.mean:.1f}"
+    if estimate.mean_interval is not None:
+        least, most = estimate.mean_interval
+        mean += f" (90 % interval {least:.1f} to {most:.1f})"
+    return [f"Estimated, by {how}: {told}, {mean}."]
 
 
 def _no_truth(evidence: Evidence) -> str:
     return (
-        "The truth is not known here (there are about "
-        f"10^{evidence.table.space.log10_size:.0f} orders): the figures are estimates, and nothing "
-        "says how close they are."
+        f"The truth is not known here (there are {count_text(evidence.table.space.size)} orders): "
+        "the figures are estimates, and nothing says how close they are."
     )
 
 

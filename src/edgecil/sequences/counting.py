@@ -50,6 +50,15 @@ def log10_count(sizes: Sequence[int]) -> float:
     return math.log10(count_sequences(sizes))
 
 
+def count_text(number: int) -> str:
+    """How many, as people read it: exactly below a million, as a power of ten from there on.
+
+    >>> count_text(113_400), count_text(7 * 10**14)
+    ('113,400', 'about 10^15')
+    """
+    return f"{number:,}" if number < 10**6 else f"about 10^{math.log10(number):.0f}"
+
+
 def decimal_text(number: int) -> str:
     """Every decimal digit of an integer, beyond the 4,300 that `str` is willing to write.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError, unknown
 from edgecil.language_model import Conversation, LanguageModel
+from edgecil.sequences.counting import count_text
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.optimal import Optimum, find_optimum
 from edgecil.sequences.generators.random import seeded
@@ -117,6 +118,25 @@ def protocol(
     return list(chosen.build(Request(space, similarity, runs, seed, objective, answered or {})))
 
 
+def tell_repeats(name: str, runs: Iterable[tuple[str, ClassSequence]]) -> str | None:
+    """One sentence if labels of a protocol stand for the same sequence; None if none do.
+
+    >>> one, other = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
+    >>> tell_repeats("random", [("seed-0", one), ("seed-42", one), ("seed-1993", other)])
+    'The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.'
+    """
+    labels: dict[ClassSequence, list[str]] = {}
+    for label, sequence in runs:
+        labels.setdefault(sequence, []).append(label)
+    same = [" and ".join(some) for some in labels.values() if len(some) > 1]
+    if not same:
+        return None
+    count = sum(map(len, labels.values()))
+    orders = "one order" if len(labels) == 1 else f"{len(labels)} different orders"
+    more = f", and {len(same) - 1} more such" if same[1:] else ""
+    return f"The {count} runs of {name} have {orders}: {same[0]} are the same{more}."
+
+
 def _random(request: Request, *, legacy: bool) -> Iterator[LabelledSequence]:
     further = (seed for seed in count(1) if seed not in PAPER_SEEDS)
     seeds = iter([*PAPER_SEEDS, *islice(further, request.runs or 0)])
@@ -188,8 +208,8 @@ def _unseen(
 def _enumerate(request: Request) -> Iterator[LabelledSequence]:
     if request.space.size > _ENUMERABLE:
         raise UsageError(
-            f"The space holds about 10^{request.space.log10_size:.0f} sequences, too many to "
-            "enumerate; take fewer classes, or another protocol."
+            f"The space holds {count_text(request.space.size)} sequences, too many to enumerate; "
+            "take fewer classes, or another protocol."
         )
     if request.runs is not None:
         raise UsageError("Protocol 'enumerate' runs every sequence and takes no 'runs'.")

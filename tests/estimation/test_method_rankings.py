@@ -1,0 +1,109 @@
+"""Methods are ranked by what protocols ran, and by what they might have run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from edgecil.estimation import AccuracyTable, JudgedRanking, Judgement, judge
+from edgecil.estimation.method_rankings import rank_protocols
+from edgecil.estimation.redraws import build_pool, redraw_estimates
+from edgecil.sequences import ClassSequence
+from tests.estimation.tables import SPACE, noisy, table_of
+
+FIRST, SECOND = noisy(0), noisy(1, mean=51.0, std=4.0)
+
+
+def judged(*protocols: str) -> Judgement:
+    return judge(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
+
+
+def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, JudgedRanking]]:
+    """Rankings over many draws, and nothing else that costs time."""
+    methods = {}
+    for name, found in judge(table, draws=1).methods.items():
+        assert found.truth is not None
+        ran = {
+            protocol: table.orders(name, protocol)
+            for protocol in table.protocols
+            if protocol not in found.truth.protocols
+        }
+        pool = build_pool(found.truth, ran, None)
+        often = redraw_estimates(pool, ran, SPACE, draws=draws, seed=0)
+        methods[name] = replace(found, redrawn=often)
+    return rank_protocols(methods)
+
+
+def footrules(accuracies: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Of two methods, (2, 90), the error that each set of runs (n, 3) makes, worked by hand."""
+    truth = _signs(accuracies[:, None, :])
+    return np.abs(_signs(accuracies[:, places]) - truth).sum(axis=0)
+
+
+def _signs(runs: np.ndarray) -> np.ndarray:
+    """By worst, best and steadiness, whether the first is better (1), worse (-1) or equal (0)."""
+    numbers = (runs.min(axis=-1), runs.max(axis=-1), -runs.std(axis=-1))
+    return np.array([np.sign(np.round(first - second, 9)) for first, second in numbers])
+
+
+def test_the_mean_error_of_random_is_that_over_all_triples_of_orders() -> None:
+    values = np.array([[method(s) for s in SPACE.enumerate()] for method in (FIRST, SECOND)])
+    every = footrules(values, np.array(list(combinations(range(90), 3))))
+    table = table_of({"first": FIRST, "second": SECOND}, ("random", "enumerate"))
+    found = redrawn(table)["random"]["gaussian"].average
+    assert found is not None
+    assert found.draws == 900
+    assert found.error == pytest.approx(every.mean(), abs=3 * every.std() / 30)
+    right = float((every == 0).mean())
+    assert found.faultless == pytest.approx(right, abs=3 * np.sqrt(right * (1 - right)) / 30)
+
+
+def test_the_average_of_edge_keeps_its_ends_and_draws_its_median() -> None:
+    table = table_of({"first": FIRST, "second": SECOND}, ("edge", "enumerate"))
+    place = {sequence: index for index, sequence in enumerate(SPACE.enumerate())}
+    edge = table.orders("first", "edge")
+    hard, easy = (place[edge.sequences[edge.labels.index(goal)]] for goal in ("hard", "easy"))
+    medians = [other for other in range(90) if other not in (hard, easy)]
+    values = np.array([[method(s) for s in SPACE.enumerate()] for method in (FIRST, SECOND)])
+    every = footrules(values, np.array([(hard, other, easy) for other in medians]))
+    found = redrawn(table)["edge"]["gaussian"].average
+    assert found is not None
+    assert found.error == pytest.approx(every.mean(), abs=3 * every.std() / 30)
+
+
+def test_random_has_an_average_where_it_was_not_run_and_no_ranking_of_its_own() -> None:
+    found = judged("edge", "enumerate").rankings
+    assert set(found) == {"edge", "random"}
+    random = found["random"]["gaussian"]
+    assert (random.ranking, random.error) == (None, None)
+    assert random.average is not None
+    assert random.as_dict().keys() == {"lower", "upper", "stability", "error", "average"}
+
+
+def test_without_a_truth_there_is_a_ranking_and_no_error() -> None:
+    found = judged("edge").rankings["edge"]["gaussian"]
+    assert found.ranking is not None
+    assert (found.error, found.average) == (None, None)
+
+
+def test_methods_share_their_draws_whatever_the_order_of_the_rows() -> None:
+    runs = table_of({"first": FIRST, "second": FIRST}, ("enumerate",)).runs
+    turned = AccuracyTable((*runs[:90], *reversed(runs[90:])))
+    found = judge(turned, draws=4).rankings["random"]["gaussian"].average
+    assert found is not None
+    assert (found.error, found.faultless) == (0.0, 1.0), "equal methods tie in every draw"
+
+
+def test_methods_that_ran_different_orders_have_no_average() -> None:
+    def failing(sequence: ClassSequence) -> float | None:
+        return None if 0 in sequence.tasks[0] and 1 in sequence.tasks[0] else SECOND(sequence)
+
+    table = table_of({"first": FIRST, "second": failing}, ("random", "enumerate"))
+    found = judge(table, draws=2).rankings["random"]["gaussian"]
+    assert found.error is not None
+    assert found.average is None
+    alone = AccuracyTable(tuple(replace(run, method="first") for run in table.runs[:93]))
+    assert judge(alone, draws=2).rankings["random"]["gaussian"].average is not None
