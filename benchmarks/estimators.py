@@ -48,7 +48,9 @@ def measure(size: int, budget: int, replications: int) -> dict[tuple[str, float]
         z = standardised(rng.standard_normal(size))
         noise = rng.standard_normal(size)
         noise = standardised(noise - z * (noise @ z) / size)
-        levels = Predictor("z", lambda sequence: np.nan, z, 0.0, 1.0).levels()
+        levels = Predictor(
+            "z", lambda sequences: np.full(len(sequences), np.nan), z, 0.0, 1.0
+        ).levels()
         places = edge_runs(z, budget, rng)
         for rho in CORRELATIONS:
             accuracy = 50.0 + STD * (rho * z + np.sqrt(1.0 - rho**2) * noise)

@@ -10,6 +10,7 @@ twice the seconds, and nearly the same on busy ones.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import resource
 import tempfile
 import time
@@ -45,7 +46,10 @@ def enumerate_all(prepared: Prepared) -> tuple[int, float, float, np.ndarray]:
         executor = get_executor("local", prepared.workplace, workers=cores())
         start, used = time.perf_counter(), cpu_of_workers()
         summary = execute(prepared.plan, store, executor)
-        seconds, used = time.perf_counter() - start, cpu_of_workers() - used
+        seconds = time.perf_counter() - start
+        for worker in multiprocessing.active_children():
+            worker.join()
+        used = cpu_of_workers() - used
         found = np.array([run.accuracy for run in store.runs().values()])
         return summary.trained, seconds, used, found
 

@@ -43,7 +43,7 @@ def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
     assert found.err == (
         "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.\n"
     )
-    for words in ("Warning: S ", "all of Ω", "on average", "Pearson", "W₁"):
+    for words in ("Warning: S ", "over all 90 orders", "on average", "Pearson", "W₁"):
         assert words in found.out
 
 
@@ -126,3 +126,16 @@ def test_it_needs_no_torch(accuracies: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_enumeration_with_failures_is_told_as_what_it_is(cli: Cli, accuracies: Path) -> None:
+    lines = accuracies.read_text().splitlines()
+    first = [place for place, line in enumerate(lines) if "first,made-up,enumerate" in line][:5]
+    holed = [
+        line.rsplit(",", 1)[0] + "," if place in first else line for place, line in enumerate(lines)
+    ]
+    Path("holed.csv").write_text("\n".join(holed))
+    found = cli("estimate", "holed.csv", "--draws", 1).out
+    assert "of all 90 orders" in found
+    assert "second on made-up" in found
+    assert "over all 90 orders" in found

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from edgecil.backbones.pretrained import load_vit, statistics_of
-from edgecil.classes import ClassList
-from edgecil.engine import RunConfig, Store
-from edgecil.estimation import correlate, objective_predictor
+from edgecil.classes import ClassList, get_classes
+from edgecil.engine import Node, NodeResult, Reported, RunConfig, Store, WholeRun
+from edgecil.estimation import correlate, objective_predictor, read_accuracies
 from edgecil.scenario.augment import Normalise
 from edgecil.scenario.augment.normalise import to_float
 from edgecil.sequences import ClassSequence, protocol
@@ -120,6 +120,29 @@ def test_a_file_that_is_gone_is_told_and_the_rest_goes_on(cli: Cli) -> None:
     found = answer.json["paired"]
     assert found["correlation"]["predictor"] is None
     assert found["estimates"]["edge"]["gaussian"]["mean"] > 40.0
+
+
+def test_an_exported_csv_names_the_same_classes_by_the_datasets_ids(cli: Cli) -> None:
+    """The run's own ids are 0 to 5; its classes are others of the dataset, in another order."""
+    ids = (60, 20, 90, 5, 33, 71)
+    names = tuple(get_classes("quickdraw").labels[id_] for id_ in ids)
+    labelled = protocol("latin", SPACE, runs=ORDERS)
+    with closing(Store(Path("run"))) as store:
+        store.settle({"dataset": {"name": "quickdraw", "classes": names}})
+        store.add_sequences("latin", labelled)
+        for run in labelled:
+            said = {"cnn": Reported(3, 100.0 * paired(run.sequence, 0))}
+            node = Node("paired", 0, run.sequence.tasks)
+            store.record(node, WholeRun((NodeResult({}, (), 1.0, 1),), said))
+    found = estimate(cli, Path("run"), "--csv", "runs.csv")
+    used = {id_ for run in read_accuracies("runs.csv")[0].runs for id_ in run.sequence.order}
+    assert used == set(ids)
+    assert pearson(estimate(cli, Path("runs.csv"))) == pytest.approx(pearson(found))
+
+
+def test_an_export_whose_classes_no_dataset_knows_says_so(cli: Cli) -> None:
+    found = estimate(cli, make_run(), "--csv", "runs.csv")
+    assert "The class ids in runs.csv are the run's own, 0 to 5" in found.err
 
 
 def test_the_page_says_what_s_comes_from_and_what_was_remarked(cli: Cli) -> None:

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import html
+import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from edgecil.estimation import read_accuracies, write_accuracies
-from tests.report.made_up import varied, write_run
+from tests.engine import strange
+from tests.estimation.tables import six_classes
+from tests.report.made_up import steady, varied, write_run
+from tests.toys import save_toy
+
+assert strange.Instant  # registered: a method that takes no time
+
+
+def printed_commands(page: str | Path) -> list[list[str]]:
+    """The words of each command that the page says repeats it."""
+    section = Path(page).read_text(encoding="utf-8").split('id="settings"')[1]
+    lines = html.unescape(re.search(r"<code>(.*?)</code>", section, re.DOTALL)[1]).splitlines()
+    commands = [shlex.split(line) for line in lines]
+    assert all(command.pop(0) == "edgecil" for command in commands)
+    return commands
 
 
 @pytest.fixture
@@ -50,6 +68,60 @@ def test_each_dataset_of_a_csv_has_its_own_page(cli, few, tmp_path) -> None:
     assert pages[0] == tmp_path / "r" / "made-up" / "index.html"
     assert pages[1].parent.parent == tmp_path / "r"
     assert all(page.is_file() for page in pages)
+
+
+def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(cli, few) -> None:
+    runs = [replace(run, dataset="quickdraw") for run in read_accuracies(few)[0].runs]
+    write_accuracies(runs, "my runs.csv")
+    write_accuracies(runs, "pilot.csv")
+    np.save("D.npy", six_classes().values)
+    options = ("--similarity", "D.npy", "--predictor", "pilot", "--pilot", "pilot.csv")
+    more = ("--classes-seed", "3", "--draws", "2")
+    asked = ("report", "my runs.csv", "--out", "r", *options, *more)
+    page = Path(cli(*asked, "--json").json["reports"][0])
+    (command,) = printed_commands(page)
+    assert sorted(command) == sorted(asked)
+    before = page.read_bytes()
+    page.unlink()
+    assert cli(*command).code == 0
+    assert page.read_bytes() == before
+
+
+def test_a_page_names_no_option_that_nobody_gave(cli, few) -> None:
+    write_accuracies(read_accuracies(few)[0].runs, "a.csv")
+    page = cli("report", "a.csv", "--out", "r", "--json").json["reports"][0]
+    assert printed_commands(page) == [["report", "a.csv", "--out", "r"]]
+
+
+@pytest.mark.parametrize("place", [(), ("--out", "else where")])
+def test_the_commands_that_a_page_on_runs_prints_repeat_them(cli, place) -> None:
+    save_toy(Path("toy.npz"))
+    asked = ("--method", "instant", "--dataset", "toy.npz", "--tasks", 2, "--eval", "random")
+    assert cli("run", *asked, "--out", "runs", "--workers", 1).code == 0
+    page = cli("report", "runs", "--draws", 2, *place, "--json").json["reports"][0]
+    run, report = printed_commands(page)
+    assert cli(*run, "--workers", 1).code == 0
+    again = cli(*report, "--json").json["reports"][0]
+    assert again != page
+    tables = [Path(found).parent / "tables" / "sequences-instant.csv" for found in (page, again)]
+    assert tables[0].read_bytes() == tables[1].read_bytes()
+
+
+def test_runs_without_one_accuracy_are_nothing_to_report(cli, few, tmp_path) -> None:
+    failed = [replace(run, accuracy=None) for run in read_accuracies(few)[0].runs]
+    write_accuracies(failed, "failed.csv")
+    answer = cli("report", "failed.csv", "--out", "r")
+    assert "has an accuracy" in answer.sentence
+    assert not Path("r").exists()
+
+
+def test_letters_that_no_font_has_are_told_once(cli, tmp_path) -> None:
+    directory = write_run(tmp_path / "odd", {"\ue000": varied, r"$\foo \ue000$": steady}, ("edge",))
+    answer = cli("report", directory, "--draws", 2)
+    assert answer.code == 0
+    assert answer.err.count("No font here has the letters \ue000, so figures show boxes") == 1
+    page = (directory / "report" / "index.html").read_text(encoding="utf-8")
+    assert page.count("No font here has the letters") == 1
 
 
 def test_a_directory_without_runs_is_named(cli, tmp_path) -> None:

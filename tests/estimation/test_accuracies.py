@@ -133,3 +133,39 @@ def test_a_directory_without_results_is_told(tmp_path: Path) -> None:
     Store(tmp_path).close()
     with pytest.raises(EdgecilError, match="no results yet"):
         read_accuracies(tmp_path)
+
+
+def test_one_training_with_two_accuracies_is_refused(tmp_path: Path) -> None:
+    rows = "m,d,enumerate,all-1,0|1,0,54.9\nm,d,random,seed-0,0|1,0,12\nm,d,random,s,1|0,0,50"
+    with pytest.raises(DataError, match=r"'0\|1' with seed 0: 54.9 \(enumerate all-1\) and 12 "):
+        read(tmp_path, rows)
+    assert len(read(tmp_path, rows.replace("0|1,0,12", "0|1,1,12"))[0].runs) == 3
+    assert len(read(tmp_path, rows.replace("0|1,0,12", "0|1,0,"))[0].runs) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "protocol"),
+    [("ranking", "edge"), ("comparison", "edge"), ("notes", "edge"), ("m", "truth")],
+)
+def test_names_that_the_answer_needs_for_itself_are_refused(
+    tmp_path: Path, method: str, protocol: str
+) -> None:
+    word = method if method != "m" else protocol
+    with pytest.raises(DataError, match=f"cannot be called '{word}'"):
+        read(tmp_path, f"{method},d,{protocol},hard,0|1,0,50")
+
+
+def test_classes_get_the_ids_that_their_names_have_in_a_dataset() -> None:
+    run = Run("m", "d", "edge", "hard", ClassSequence([[0, 2], [1]]), 0, 50.0)
+    table = AccuracyTable((run,), ("dog", "ant", "cat"))
+    found = table.numbered_by(["ant", "bee", "cat", "dog"])
+    assert found.runs[0].sequence == ClassSequence([[3, 2], [0]])
+    assert found.names == ("ant", "cat", "dog")
+    with pytest.raises(DataError, match="not all among the labels"):
+        table.numbered_by(["ant", "bee"])
+
+
+def test_the_labels_that_failed_are_known(tmp_path: Path) -> None:
+    hard, easy = "m,d,edge,hard,0|1,0,\nm,d,edge,hard,0|1,1,40", "m,d,edge,easy,1|0,0,"
+    (table,) = read(tmp_path, f"{hard}\n{easy}")
+    assert table.failures("m", "edge") == ("easy",)

@@ -7,6 +7,7 @@ from scipy.stats import norm, wasserstein_distance
 
 from edgecil.errors import UsageError
 from edgecil.estimation import Distribution, grid, jensen_shannon, wasserstein
+from edgecil.estimation.distances import Target
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
 
@@ -85,3 +86,54 @@ def test_both_move_and_scale_with_the_accuracies() -> None:
 def test_no_truth_is_an_error(truth: list[float]) -> None:
     with pytest.raises(UsageError, match="at least one accuracy"):
         wasserstein(truth, Distribution.normal(1.0, 1.0))
+
+
+def test_what_lies_on_an_edge_counts_half_for_either_bin() -> None:
+    """8 accuracies have 4 bins: of width 0.5 here, so that the one at 1 lies between two."""
+    found = Target.of([0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 2.0])
+    np.testing.assert_allclose(found.shares, [0, 3 / 8, 1 / 16, 1 / 16, 4 / 8, 0])
+
+
+# Of 240 images each, so that many of them lie just on edges.
+LATTICE = np.random.default_rng(4).binomial(240, 0.4, 90) / 2.4
+
+
+@pytest.mark.parametrize("shift", [0.1, 7.0, 1 / 3, -20.0])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("locations", "width"), [([41.0], 3.0), ([LATTICE[0]], 0.0), ([38.0, 44.0], 2.0)]
+)
+def test_shifted_and_mirrored_accuracies_have_the_same_distances(
+    sign: float, shift: float, locations: list[float], width: float
+) -> None:
+    here, weights = np.array(locations), np.ones(len(locations))
+    estimate = Distribution(here, weights, width)
+    moved = Distribution(sign * here + shift, weights, width)
+    for distance in (jensen_shannon, wasserstein):
+        found = distance(sign * LATTICE + shift, moved)
+        assert found == pytest.approx(distance(LATTICE, estimate), rel=1e-7)
+
+
+def test_many_normals_at_once_are_as_far_as_each_of_them_alone() -> None:
+    """A normal is also a mixture of two equal ones, whose distance is found in another way."""
+    rng = np.random.default_rng(2)
+    means, stds = rng.normal(50.0, 6.0, 40), rng.exponential(4.0, 40)
+    stds[:3] = 0.0
+    found = Target.of(TRUTH).distances(
+        [Distribution.normal(mean, std) for mean, std in zip(means, stds, strict=True)]
+    )
+    for (jsd, distance), mean, std in zip(found, means, stds, strict=True):
+        (alone,) = Target.of(TRUTH).distances([Distribution(np.full(2, mean), np.ones(2), std)])
+        assert (jsd, distance) == (pytest.approx(alone[0]), pytest.approx(alone[1]))
+
+
+@pytest.mark.parametrize("width", [0.0, 0.5, 5.0])
+def test_w1_to_a_mixture_is_exact_where_accuracies_are_many(width: float) -> None:
+    """The mean of |F - G| over a fine grid is the oracle."""
+    rng = np.random.default_rng(3)
+    truth = rng.normal(50.0, 5.0, 3_000).round(2)
+    estimate = Distribution(rng.normal(50.0, 5.0, 40), rng.random(40), width)
+    at = np.linspace(0.0, 100.0, 400_001)
+    reached = np.searchsorted(np.sort(truth), at, side="right") / len(truth)
+    expected = np.abs(reached - estimate.cdf(at)).mean() * 100.0
+    assert wasserstein(truth, estimate) == pytest.approx(expected, rel=1e-3)

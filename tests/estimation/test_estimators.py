@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from edgecil.errors import UsageError
-from edgecil.estimation import ESTIMATORS, Runs, get_estimator, wasserstein
+from edgecil.estimation import ESTIMATORS, Runs, default_estimator, get_estimator, wasserstein
 from edgecil.estimation.estimators import unbiasing
 
 LEVELS = (np.linspace(-2.0, 2.0, 41), np.full(41, 1 / 41))
@@ -182,6 +182,20 @@ def test_regression_halves_the_distance_where_the_predictor_is_good_and_the_spac
         simulated_distance(name, 0.8, 100_000, 20) for name in ("regression", "gaussian")
     )
     assert ours < papers / 2.0
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name"),
+    [
+        ("random", "gaussian-c4"),
+        ("latin", "gaussian-c4"),
+        ("edge", "gaussian"),
+        ("optimal", "gaussian"),
+        ("somebody's own", "gaussian"),
+    ],
+)
+def test_what_is_drawn_blindly_is_compared_by_the_unbiased_spread(protocol: str, name: str) -> None:
+    assert default_estimator(protocol) == name
 
 
 def test_an_unknown_estimator_is_told_with_those_there_are() -> None:

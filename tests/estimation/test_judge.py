@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from edgecil.errors import DataError
 from edgecil.estimation import AccuracyTable, Judgement, Run, find_truth, judge
 from edgecil.sequences import ClassSequence, profile
 from tests.estimation.tables import SPACE, noisy, runs_of, six_classes, table_of
@@ -50,6 +51,9 @@ def test_everything_is_plain_json(whole: Judgement) -> None:
     assert set(answer["ranking"]) == {"truth", "random", "edge", "latin"}
     average = answer["ranking"]["edge"]["regression"]["average"]
     assert average.keys() == {"draws", "error", "faultless"}
+    for protocol in ("random", "edge", "latin"):
+        added = {"exhaustive", "min", "max", "missed", "standard_errors"}
+        assert method["averages"][protocol]["gaussian-c4"].keys() >= added
 
 
 def test_the_truth_is_the_population_of_all_orders(whole: Judgement) -> None:
@@ -113,6 +117,10 @@ def test_a_large_random_sample_stands_for_the_truth_and_is_called_so() -> None:
     assert found.estimates["random"]["gaussian"].closeness is None, "it is not judged by itself"
     assert found.estimates["edge"]["gaussian"].closeness is not None
     assert set(found.averages) == {"random", "edge"}
+    average = judge(table, draws=100).methods["m"].averages["edge"]["gaussian"]
+    assert not average.exhaustive, "all of a sample is not all of Ω"
+    assert average.standard_errors is not None
+    assert average.standard_errors["wasserstein"] > 0.0
     ends = found.captures["edge"]
     values = found.truth.accuracies
     assert (ends.below, ends.above) == (
@@ -191,6 +199,48 @@ def test_seeds_that_draw_the_same_order_are_told() -> None:
     assert found.notes == [
         "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same."
     ]
+
+
+def test_a_repeated_order_counts_twice_for_the_paper_alone() -> None:
+    found = judged(table_of({"m": noisy(0)}, ("random", "edge"))).methods["m"].estimates["random"]
+    assert {name: made.runs for name, made in found.items()} == {
+        "gaussian": 3,
+        "gaussian-c4": 2,
+        "regression": 2,
+        "stratified": 2,
+    }
+    twice, once = np.unique([noisy(0)(run.sequence) for run in runs_of("m", "random", noisy(0))])
+    made = found["gaussian-c4"].estimate
+    assert made is not None
+    assert made.distribution.mean == pytest.approx((twice + once) / 2)
+    # Two values have s = |a - b| / √2, and c4(2) = √(2 / π).
+    assert made.distribution.std == pytest.approx(abs(twice - once) * np.sqrt(np.pi) / 2)
+
+
+def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() -> None:
+    extreme, whole = table_of({"m": along_s}, ("edge",)), table_of({"w": noisy(1)}, ("enumerate",))
+    found = judged(AccuracyTable(extreme.runs + whole.runs)).methods
+    assert (found["m"].correlations["adjacent"].n, found["w"].correlations["adjacent"].n) == (0, 90)
+    assert found["m"].correlations["adjacent"].pearson is None
+    assert "there are 0" in str(found["m"].normality.reason)
+
+
+def test_fractions_are_told_from_per_cent() -> None:
+    fractions = judged(table_of({"m": lambda sequence: noisy(0)(sequence) / 100.0}, ("edge",)))
+    assert "if these are fractions, multiply them by 100" in fractions.notes[0]
+    assert judged(table_of({"m": noisy(0)}, ("edge",))).notes == []
+
+
+def test_labels_that_failed_are_warned_of_by_protocol() -> None:
+    table = table_of({"m": noisy(0)}, ("edge",))
+    holed = tuple(replace(run, accuracy=None) if run.label != "easy" else run for run in table.runs)
+    (failed, *_) = judged(AccuracyTable(holed)).methods["m"].warnings
+    assert failed == "Of edge's runs hard and median failed: one run is left of it."
+
+
+def test_a_table_without_any_accuracy_is_refused() -> None:
+    with pytest.raises(DataError, match="No run on 'made-up' has an accuracy"):
+        judged(table_of({"m": lambda sequence: None}, ("edge",)))
 
 
 def test_a_pilot_can_be_the_predictor() -> None:

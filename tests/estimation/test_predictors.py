@@ -13,6 +13,7 @@ from edgecil.estimation import (
     pilot_predictor,
 )
 from edgecil.sequences import SequenceSpace, profile
+from edgecil.sequences.objective import get_objective
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import SPACE, noisy, six_classes, table_of
 
@@ -62,7 +63,7 @@ def test_a_column_of_the_table_predicts() -> None:
     )
     known = column_predictor(hinted, "hint")
     assert known.mean == pytest.approx(44.5)
-    assert known.value(table.runs[7].sequence) == 7.0
+    assert known.values([table.runs[7].sequence]) == 7.0
     with pytest.raises(UsageError, match="no column 'other'"):
         column_predictor(hinted, "other")
     broken = AccuracyTable(tuple(replace(run, more={"hint": "x"}) for run in table.runs))
@@ -73,11 +74,29 @@ def test_a_column_of_the_table_predicts() -> None:
 def test_a_pilot_predicts_by_its_own_accuracies_of_the_same_method() -> None:
     pilot = table_of({"a": noisy(0), "b": noisy(1)}, ("enumerate",))
     sequence = next(iter(SPACE.enumerate()))
-    assert pilot_predictor(pilot, "b").value(sequence) == noisy(1)(sequence)
+    assert pilot_predictor(pilot, "b").values([sequence]) == noisy(1)(sequence)
     with pytest.raises(UsageError, match=r"several methods \(a, b\)"):
         pilot_predictor(pilot, "c")
     single = table_of({"a": noisy(0)}, ("enumerate",))
-    assert pilot_predictor(single, "c").value(sequence) == noisy(0)(sequence)
+    assert pilot_predictor(single, "c").values([sequence]) == noisy(0)(sequence)
+
+
+def test_a_pilots_extremes_do_not_stand_for_the_space_because_another_method_drew_them() -> None:
+    extremes, whole = (
+        table_of({"a": noisy(0)}, ("edge", "latin")),
+        table_of({"b": noisy(1)}, ("enumerate",)),
+    )
+    known = pilot_predictor(AccuracyTable(extremes.runs + whole.runs), "a")
+    blind = extremes.orders("a", "latin").accuracies
+    assert sorted(known.population) == sorted(blind)
+
+
+def test_values_are_the_objectives_own_one_by_one() -> None:
+    known = objective_predictor(six_classes(), SPACE, "to-last")
+    some = list(SPACE.enumerate())[::7]
+    expected = [get_objective("to-last", SPACE).value(six_classes(), one) for one in some]
+    np.testing.assert_allclose(known.values(some), expected)
+    assert known.values([]).shape == (0,)
 
 
 def test_a_pilot_of_extremes_alone_does_not_stand_for_the_space() -> None:

@@ -54,9 +54,13 @@ def test_high_bounds_and_low_spread_are_best_and_ties_share_their_ranks() -> Non
 
 def test_the_average_is_over_draws_and_counts_those_without_error() -> None:
     truth = rank({"a": (1.0, 1.0, 3.0), "b": (2.0, 2.0, 2.0), "c": (3.0, 3.0, 1.0)})
-    turned = rank({"a": (3.0, 1.0, 3.0), "b": (2.0, 2.0, 2.0), "c": (1.0, 3.0, 1.0)})
-    tied = rank({"a": (1.0, 1.0, 3.0), "b": (3.0, 2.0, 2.0), "c": (3.0, 3.0, 1.0)})
-    found = average_ranking([truth, turned, tied, truth], truth)
+    right, turned, tied = (
+        [(1.0, 1.0, 3.0), (2.0, 2.0, 2.0), (3.0, 3.0, 1.0)],
+        [(3.0, 1.0, 3.0), (2.0, 2.0, 2.0), (1.0, 3.0, 1.0)],
+        [(1.0, 1.0, 3.0), (3.0, 2.0, 2.0), (3.0, 3.0, 1.0)],
+    )
+    draws = zip(right, turned, tied, right, strict=True)
+    found = average_ranking(dict(zip("abc", draws, strict=True)), truth)
     assert found.as_dict() == {"draws": 4, "error": (4.0 + 1.0) / 4, "faultless": 0.5}
 
 

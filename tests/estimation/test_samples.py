@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from edgecil.errors import UsageError
 from edgecil.estimation import Distribution, capture, sample_curve, wasserstein
@@ -49,3 +50,17 @@ def test_capture_counts_what_the_ends_leave_outside() -> None:
     found = capture([72.3, 58.5], [57.55, 58.5, 60.0, 72.3 + 1e-12, 80.0])
     assert (found.low, found.high) == (58.5, 72.3)
     assert (found.below, found.above, found.n) == (1, 1, 5)
+
+
+def test_runs_are_drawn_from_a_space_too_large_to_list() -> None:
+    places = draw_runs(10**12, 4, np.random.default_rng(0), fixed=[5])
+    assert places[0] == 5
+    assert len(set(places.tolist())) == 4
+
+
+def test_every_choice_beside_the_fixed_is_equally_likely() -> None:
+    rng = np.random.default_rng(0)
+    drawn = [tuple(sorted(draw_runs(5, 3, rng, fixed=[1])[1:].tolist())) for _ in range(6_000)]
+    counts = [drawn.count(pair) for pair in combinations((0, 2, 3, 4), 2)]
+    assert sum(counts) == 6_000
+    assert chisquare(counts).pvalue > 0.01

@@ -8,13 +8,14 @@ from edgecil.estimation import split_variance
 
 
 def test_the_shares_are_those_worked_out_by_hand() -> None:
-    """Means 12 and 20, within 2 each: MSB = 64, MSW = 2, order variance = (64 - 2) / 2 = 31."""
-    found = split_variance([[11.0, 13.0], [19.0, 21.0]])
+    """Means 12 and 20, five each: MSB = 2 · 160/9, MSW = 2, order = (MSB - 2)/2 = 151/9."""
+    found = split_variance([[11.0, 13.0], [19.0, 21.0]] * 5)
     assert found is not None
-    assert found.order_std == pytest.approx(np.sqrt(31.0))
+    assert found.order_std == pytest.approx(np.sqrt(151.0 / 9.0))
     assert found.seed_std == pytest.approx(np.sqrt(2.0))
-    assert found.order_share == pytest.approx(31.0 / 33.0)
-    assert found.seed_share == pytest.approx(2.0 / 33.0)
+    assert found.order_share == pytest.approx(151.0 / 169.0)
+    assert found.seed_share == pytest.approx(18.0 / 169.0)
+    assert (found.orders, found.repeats, found.reason) == (10, 10, None)
 
 
 def test_the_mean_squares_are_those_of_scipys_f_test() -> None:
@@ -41,12 +42,23 @@ def test_without_repeated_seeds_there_is_no_answer(groups: list[list[float]]) ->
 
 
 def test_seeds_that_differ_more_than_orders_leave_no_order_variance() -> None:
-    found = split_variance([[0.0, 10.0], [1.0, 9.0]])
+    found = split_variance([[0.0, 10.0], [1.0, 9.0]] * 5)
     assert found is not None
     assert (found.order_share, found.seed_share) == (0.0, 1.0)
 
 
 def test_nothing_varies_and_no_share_is_made_up() -> None:
-    found = split_variance([[5.0, 5.0], [5.0, 5.0]])
+    found = split_variance([[5.0, 5.0]] * 10)
     assert found is not None
     assert (found.order_std, found.order_share) == (0.0, None)
+    assert found.reason == "no accuracy differs"
+
+
+def test_few_repeats_give_no_share_and_say_how_many_there_are() -> None:
+    found = split_variance([[40.0, 60.0], *([value] for value in np.arange(89.0))])
+    assert found is not None
+    assert (found.orders, found.repeats) == (1, 1)
+    assert (found.order_share, found.seed_share) == (None, None)
+    assert found.reason == (
+        "shares need at least 10 repeated trainings, and there is one repeated training"
+    )

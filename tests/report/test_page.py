@@ -153,6 +153,23 @@ def test_rankings_have_their_errors_as_run_and_over_draws(evidence, report) -> N
     )
 
 
+def test_distances_are_those_of_the_estimator_that_suits_the_protocol(evidence, report) -> None:
+    (table,) = [table for table in report.tables if table.name == "closeness"]
+    rows = {row[:2]: dict(zip(table.titles, row, strict=True)) for row in table.rows}
+    (picture,) = [picture for picture in report.pictures if picture.name == "closeness"]
+    drawn = picture.figure.axes[1].lines
+    averages = evidence.judgement.methods["varied"].averages
+    for place, (protocol, estimator) in enumerate(
+        {"random": "gaussian-c4", "edge": "gaussian", "latin": "gaussian-c4"}.items()
+    ):
+        found, row = averages[protocol][estimator], rows["varied", protocol]
+        assert row["estimate"] == estimator
+        assert (row["JSD"], row["W₁"]) == (found.jsd, found.wasserstein)
+        assert row["± JSD"] == found.standard_errors["jsd"]
+        assert row["± W₁"] == found.standard_errors["wasserstein"]
+        assert drawn[place].get_xdata()[0] == found.wasserstein
+
+
 def test_seeds_that_draw_the_same_order_are_told(page) -> None:
     assert "The 3 runs of random have 2 different orders: seed-0 and seed-42" in page.text
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from edgecil.cli.judging import add_judging_options, judge_source
 from edgecil.cli.output import console, note, print_json, print_table
+from edgecil.errors import EdgecilError
 
 if TYPE_CHECKING:
-    from edgecil.estimation import Judgement, MethodJudgement, Ranking
+    from edgecil.estimation import AverageCloseness, Judgement, MethodJudgement, Ranking, Run
 
 NAME = "estimate"
 HELP = "distributions, distances, normality, correlation and ranking from accuracies"
@@ -23,11 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Judge every dataset of the source."""
-    from edgecil.estimation import read_accuracies, write_accuracies
-
     if args.csv is not None:
-        tables = read_accuracies(args.source)
-        write_accuracies((run for table in tables for run in table.runs), args.csv)
+        _export(args)
     found = judge_source(args)
     judgements = [judged.judgement for judged in found]
     if args.json:
@@ -39,6 +37,26 @@ def run(args: argparse.Namespace) -> None:
     for judged in found:
         for sentence in judged.remarks:
             note(sentence)
+
+
+def _export(args: argparse.Namespace) -> None:
+    """Write the runs with the ids that their classes have in the dataset, as a CSV is read."""
+    from edgecil.classes import get_classes
+    from edgecil.estimation import read_accuracies, write_accuracies
+
+    runs: list[Run] = []
+    for table in read_accuracies(args.source):
+        numbered = table
+        if table.names is not None:
+            try:
+                numbered = table.numbered_by(get_classes(table.dataset).labels)
+            except EdgecilError as error:
+                note(
+                    f"The class ids in {args.csv} are the run's own, 0 to {len(table.names) - 1}, "
+                    f"and no labels of a dataset; judge it with --similarity FILE. {error}"
+                )
+        runs += numbered.runs
+    write_accuracies(runs, args.csv)
 
 
 def _show(judgement: Judgement) -> None:
@@ -64,10 +82,13 @@ def _told(method: MethodJudgement) -> str:
     parts = ["no truth is known"]
     if method.truth is not None:
         true = method.truth.as_dict()
-        of = "all of Ω" if method.truth.kind == "enumerated" else "a random sample stands for Ω"
+        over = f"{true['n']} random orders, which stand for Ω"
+        if method.truth.kind == "enumerated":
+            some = f"{true['n']} of " if true["n"] < method.truth.orders else ""
+            over = f"{some}all {method.truth.orders} orders"
         parts = [
             f"{true['mean']:.2f} ± {true['std']:.2f}, {true['min']:.2f} to {true['max']:.2f}, over "
-            f"{true['n']} orders ({of})"
+            f"{over}"
         ]
     normality = method.normality
     if normality.shapiro_p is not None:
@@ -76,8 +97,14 @@ def _told(method: MethodJudgement) -> str:
         )
     else:
         parts.append(f"normality n/a ({normality.reason})")
-    if method.variance is not None and method.variance.order_share is not None:
-        parts.append(f"{method.variance.order_share:.0%} of the variance is due to the order")
+    if method.variance is not None:
+        share = method.variance.order_share
+        parts.append(
+            f"variance due to the order n/a ({method.variance.reason})"
+            if share is None
+            else f"{share:.0%} of the variance is due to the order ({method.variance.orders} "
+            "orders were trained with several seeds)"
+        )
     return "; ".join(parts)
 
 
@@ -92,7 +119,7 @@ def _show_estimates(method: MethodJudgement) -> None:
             rows.append(
                 (
                     protocol,
-                    str(method.runs[protocol]),
+                    str(judged.runs),
                     estimator,
                     *(f"{number:.2f}" for number in numbers),
                     "n/a" if near is None else f"{near.jsd:.3f}",
@@ -108,17 +135,27 @@ def _show_averages(method: MethodJudgement) -> None:
         (
             protocol,
             estimator,
-            f"{found.jsd:.3f}",
-            f"{found.wasserstein:.2f}",
-            f"{found.min_error:.2f}",
-            f"{found.max_error:.2f}",
+            f"all {found.draws}" if found.exhaustive else str(found.draws),
+            _with_noise(found, "jsd", 3),
+            _with_noise(found, "wasserstein", 2),
+            _with_noise(found, "min_error", 2),
+            _with_noise(found, "max_error", 2),
         )
         for protocol, by_estimator in method.averages.items()
         for estimator, found in by_estimator.items()
     ]
     if rows:
-        columns = ("on average", "estimate", "JSD", "W₁", "|error of min|", "|error of max|")
+        errors = ("|error of min|", "|error of max|")
+        columns = ("on average", "estimate", "draws", "JSD", "W₁", *errors)
         print_table(columns, rows, right=columns[2:])
+
+
+def _with_noise(found: AverageCloseness, measure: str, digits: int) -> str:
+    """A mean over draws and, where it is not exact, its standard error."""
+    told = f"{getattr(found, measure):.{digits}f}"
+    if found.exhaustive or found.standard_errors is None:
+        return told
+    return f"{told} ± {found.standard_errors[measure]:.{digits}f}"
 
 
 def _show_predictors(method: MethodJudgement) -> None:

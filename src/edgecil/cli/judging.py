@@ -69,9 +69,10 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--draws",
         type=int,
-        default=100,
+        default=2000,
         metavar="n",
-        help="how often a protocol's random part is drawn again (default: %(default)s)",
+        help="how often a protocol's random part is drawn again; where there are no more possible "
+        "draws than that, each is made once (default: %(default)s)",
     )
 
 

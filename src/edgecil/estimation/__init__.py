@@ -11,13 +11,21 @@ from edgecil.estimation.closeness import (
     AverageCloseness,
     Closeness,
     average_closeness,
+    clearly_closer,
     closeness,
 )
 from edgecil.estimation.comparison import Comparison, compare
 from edgecil.estimation.correlation import Correlation, correlate
 from edgecil.estimation.distances import grid, jensen_shannon, wasserstein
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.estimators import ESTIMATORS, Estimate, Estimator, Runs, get_estimator
+from edgecil.estimation.estimators import (
+    ESTIMATORS,
+    Estimate,
+    Estimator,
+    Runs,
+    default_estimator,
+    get_estimator,
+)
 from edgecil.estimation.judge import judge
 from edgecil.estimation.judgement import (
     JudgedEstimate,
@@ -39,6 +47,7 @@ from edgecil.estimation.ranking import (
     rank,
     ranking_error,
 )
+from edgecil.estimation.redraws import Redraws
 from edgecil.estimation.samples import Capture, SamplePoint, capture, sample_curve
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import VarianceShares, split_variance
@@ -63,6 +72,7 @@ __all__ = [
     "Orders",
     "Predictor",
     "Ranking",
+    "Redraws",
     "Run",
     "Runs",
     "SamplePoint",
@@ -72,10 +82,12 @@ __all__ = [
     "average_ranking",
     "capture",
     "check_normality",
+    "clearly_closer",
     "closeness",
     "column_predictor",
     "compare",
     "correlate",
+    "default_estimator",
     "find_truth",
     "get_estimator",
     "grid",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats
 from edgecil.storage import replace_file
+
+# Keys beside the methods' in a judgement, and beside the protocols' in its rankings.
+_RESERVED = {"method": ("ranking", "comparison", "notes", "datasets"), "protocol": ("truth",)}
 
 COLUMNS = ("method", "dataset", "protocol", "label", "sequence", "seed", "accuracy")
 
@@ -70,7 +74,7 @@ class Orders:
         found: dict[ClassSequence, list[float]] = {}
         for sequence, accuracy in zip(self.sequences, self.accuracies, strict=True):
             found.setdefault(sequence, []).append(float(accuracy))
-        return {sequence: float(np.mean(values)) for sequence, values in found.items()}
+        return {sequence: fmean(values) for sequence, values in found.items()}
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,28 @@ class AccuracyTable:
                     "All sequences of a dataset must have the same classes and task sizes, but "
                     f"{prefix_text(run.sequence.tasks)!r} ({run.method}, {run.protocol}) has not "
                     f"those of {prefix_text(first.sequence.tasks)!r}."
+                )
+            for what, names in _RESERVED.items():
+                if getattr(run, what) in names:
+                    raise DataError(
+                        f"A {what} cannot be called {getattr(run, what)!r}, which is a word of the "
+                        "answer; rename it."
+                    )
+        self._refuse_contradictions()
+
+    def _refuse_contradictions(self) -> None:
+        """A method trained on one sequence with one seed has one accuracy, whoever asked for it."""
+        known: dict[tuple[str, ClassSequence, int], Run] = {}
+        for run in self.runs:
+            if run.accuracy is None:
+                continue
+            other = known.setdefault((run.method, run.sequence, run.seed), run)
+            if other.accuracy != run.accuracy:
+                raise DataError(
+                    f"{run.method} has two accuracies on {prefix_text(run.sequence.tasks)!r} with "
+                    f"seed {run.seed}: {other.accuracy:g} ({other.protocol} {other.label}) and "
+                    f"{run.accuracy:g} ({run.protocol} {run.label}); remove the wrong one, or "
+                    "number the seeds of repeated trainings."
                 )
 
     @property
@@ -136,16 +162,15 @@ class AccuracyTable:
 
     def orders(self, method: str, protocol: str | None = None) -> Orders:
         """A method's accuracies over the sequences of a protocol, or of all of them."""
-        found: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
+        found: dict[tuple[str, ClassSequence], dict[int, float]] = {}
         for run in self.runs:
             if run.method == method and protocol in (None, run.protocol):
                 if run.accuracy is None:
                     continue
                 label = "" if protocol is None else run.label
-                # Protocols share runs: one with the same seed and result is the same run.
-                known = found.setdefault((label, run.sequence), {})
-                known[run.seed, run.accuracy] = run.accuracy
-        means = [float(np.mean(list(values.values()))) for values in found.values()]
+                # Protocols share runs: one with the same seed is the same run.
+                found.setdefault((label, run.sequence), {})[run.seed] = run.accuracy
+        means = [fmean(values.values()) for values in found.values()]
         return Orders(
             tuple(label for label, _ in found),
             tuple(sequence for _, sequence in found),
@@ -154,28 +179,45 @@ class AccuracyTable:
 
     def repeats(self, method: str) -> list[Floats]:
         """A method's accuracies grouped by sequence, one per training seed."""
-        found: dict[ClassSequence, set[tuple[int, float]]] = {}
+        found: dict[ClassSequence, dict[int, float]] = {}
         for run in self.runs:
             if run.method == method and run.accuracy is not None:
-                found.setdefault(run.sequence, set()).add((run.seed, run.accuracy))
-        return [np.array([accuracy for _, accuracy in sorted(some)]) for some in found.values()]
+                found.setdefault(run.sequence, {})[run.seed] = run.accuracy
+        return [np.array([some[seed] for seed in sorted(some)]) for some in found.values()]
+
+    def failures(self, method: str, protocol: str) -> tuple[str, ...]:
+        """Labels of a protocol's sequences on which every run of the method failed."""
+        some = [run for run in self.runs if (run.method, run.protocol) == (method, protocol)]
+        done = {(run.label, run.sequence) for run in some if run.accuracy is not None}
+        lost = {(run.label, run.sequence): None for run in some}
+        return tuple(label for label, sequence in lost if (label, sequence) not in done)
 
     def renumbered(self) -> AccuracyTable:
         """The same runs with the classes numbered 0 … N-1, in ascending order of their ids."""
-        place = {class_: index for index, class_ in enumerate(self.classes)}
-        if all(class_ == index for class_, index in place.items()):
+        return self._with_ids(range(len(self.classes)))
+
+    def numbered_by(self, labels: Sequence[str]) -> AccuracyTable:
+        """The same runs with the ids that the classes' names have in a dataset's labels."""
+        if self.names is None or not set(self.names) <= set(labels):
+            raise DataError(
+                f"The classes of {self.dataset!r} are not all among the labels of the dataset."
+            )
+        place = {label: index for index, label in enumerate(labels)}
+        return self._with_ids([place[name] for name in self.names])
+
+    def _with_ids(self, ids: Sequence[int]) -> AccuracyTable:
+        """The same runs with these N ids for the classes, given in ascending order of the old."""
+        new = dict(zip(self.classes, ids, strict=True))
+        if all(old == id_ for old, id_ in new.items()):
             return self
+        sequences = {
+            sequence: ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
+            for sequence in {run.sequence for run in self.runs}
+        }
+        names = None if self.names is None else dict(zip(ids, self.names, strict=True))
         return AccuracyTable(
-            tuple(
-                replace(
-                    run,
-                    sequence=ClassSequence(
-                        [place[class_] for class_ in task] for task in run.sequence.tasks
-                    ),
-                )
-                for run in self.runs
-            ),
-            self.names,
+            tuple(replace(run, sequence=sequences[run.sequence]) for run in self.runs),
+            None if names is None else tuple(names[id_] for id_ in sorted(names)),
         )
 
 

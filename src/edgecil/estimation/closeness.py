@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.estimation.distances import jensen_shannon, wasserstein
+from edgecil.estimation.distances import Target
 from edgecil.estimation.estimators import Estimate
 from edgecil.similarity.matrix import Floats
 
@@ -44,21 +44,33 @@ class AverageCloseness:
 
     Attributes:
         draws: how many.
+        exhaustive: whether these are all possible draws, so that the means are exact.
         jsd: mean of the JSD.
         wasserstein: mean of W₁.
         mean_error: mean absolute error of the mean.
         std_error: of the standard deviation.
         min_error: of the worst order's accuracy.
         max_error: of the best order's accuracy.
+        missed: mean part of the true range that lies outside the ends found, in points; ends
+            beyond the true ones miss nothing.
+        min: mean of the worst order's accuracy, per cent.
+        max: mean of the best order's accuracy.
+        standard_errors: of each of these means, by its name; 0 if the draws are exhaustive, None
+            if one draw does not say.
     """
 
     draws: int
+    exhaustive: bool
     jsd: float
     wasserstein: float
     mean_error: float
     std_error: float
     min_error: float
     max_error: float
+    missed: float
+    min: float
+    max: float
+    standard_errors: dict[str, float] | None
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
@@ -68,9 +80,10 @@ class AverageCloseness:
 def closeness(truth: Floats, estimate: Estimate) -> Closeness:
     """Compare an estimate with the n true accuracies, shape (n,)."""
     distribution = estimate.distribution
+    jsd, distance = Target.of(truth).distances([distribution])[0]
     return Closeness(
-        jensen_shannon(truth, distribution),
-        wasserstein(truth, distribution),
+        float(jsd),
+        float(distance),
         distribution.mean - float(truth.mean()),
         distribution.std - float(truth.std()),
         estimate.min - float(truth.min()),
@@ -78,7 +91,45 @@ def closeness(truth: Floats, estimate: Estimate) -> Closeness:
     )
 
 
-def average_closeness(truth: Floats, draws: Sequence[Estimate]) -> AverageCloseness:
+def average_closeness(
+    truth: Floats, draws: Sequence[Estimate], *, exhaustive: bool = False
+) -> AverageCloseness:
     """The mean closeness of estimates from several draws to the n true accuracies, shape (n,)."""
-    found = [list(closeness(truth, estimate).as_dict().values()) for estimate in draws]
-    return AverageCloseness(len(found), *(float(value) for value in np.abs(found).mean(axis=0)))
+    distributions = [estimate.distribution for estimate in draws]
+    low, high = np.array([(estimate.min, estimate.max) for estimate in draws]).T
+    jsd, distance = Target.of(truth).distances(distributions).T
+    found = {
+        "jsd": jsd,
+        "wasserstein": distance,
+        "mean_error": np.abs([known.mean - truth.mean() for known in distributions]),
+        "std_error": np.abs([known.std - truth.std() for known in distributions]),
+        "min_error": np.abs(low - truth.min()),
+        "max_error": np.abs(high - truth.max()),
+        "missed": np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0),
+        "min": low,
+        "max": high,
+    }
+    errors: dict[str, float] | None = dict.fromkeys(found, 0.0)
+    if not exhaustive:
+        root = np.sqrt(len(draws))
+        several = len(draws) > 1
+        errors = {n: float(v.std(ddof=1) / root) for n, v in found.items()} if several else None
+    means = {name: float(values.mean()) for name, values in found.items()}
+    return AverageCloseness(len(draws), exhaustive, **means, standard_errors=errors)
+
+
+def clearly_closer(mine: AverageCloseness, theirs: AverageCloseness, measure: str) -> bool:
+    """Whether a mean distance is less than another by a tenth of it and two standard errors more.
+
+    A gain of just a tenth would come and go with the draws.
+
+    Args:
+        mine: over the draws of one protocol.
+        theirs: over the draws of another, independent of them.
+        measure: which mean: `jsd`, `wasserstein`, `missed`, …
+    """
+    if mine.standard_errors is None or theirs.standard_errors is None:
+        return False
+    gain = getattr(theirs, measure) - getattr(mine, measure)
+    noise = np.hypot(mine.standard_errors[measure], theirs.standard_errors[measure])
+    return bool(gain > 0.1 * getattr(theirs, measure) + 2.0 * noise)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
+from scipy.special import ndtr, ndtri, rel_entr
 
 from edgecil.errors import UsageError
 from edgecil.estimation.distributions import Distribution
@@ -12,6 +15,9 @@ from edgecil.similarity.matrix import Floats
 
 # Accuracies that differ by less are one accuracy: means over seeds carry rounding.
 SAME = 1e-9
+# Finite stand-ins, so that a point is a normal distribution too and 0 times the last level is 0.
+_NARROWEST, _FARTHEST = 1e-300, 1e300
+_CELLS = 1_000_000
 
 
 def grid(truth: ArrayLike) -> Floats:
@@ -34,50 +40,149 @@ def grid(truth: ArrayLike) -> Floats:
 def jensen_shannon(truth: ArrayLike, estimate: Distribution) -> float:
     """Jensen-Shannon divergence in nats, in [0, ln 2], on the truth's :func:`grid`.
 
-    A point mass puts all its probability into one bin; nothing is smoothed.
+    A point mass puts all its probability into one bin, or half of it into either neighbour if it
+    lies on the edge between them; nothing is smoothed.
 
     Args:
         truth: (n,) accuracies, each of the same probability.
         estimate: what is compared with it.
     """
-    edges = grid(truth)
-    first, second = _binned(Distribution.of(truth), edges), _binned(estimate, edges)
-    middle = (first + second) / 2.0
-    known = middle > 0.0
-    parts = [
-        xlogy(part[known], part[known] / middle[known]).sum() / 2.0 for part in (first, second)
-    ]
-    return float(np.clip(sum(parts), 0.0, np.log(2.0)))
+    return float(Target.of(truth).distances([estimate])[0, 0])
 
 
 def wasserstein(truth: ArrayLike, estimate: Distribution) -> float:
-    """W₁ = ∫ |F - G| in accuracy points, exactly, between n accuracies and any distribution.
+    """W₁ = ∫ |F - G| in accuracy points, exactly, between n accuracies and any distribution."""
+    return float(Target.of(truth).distances([estimate])[0, 1])
 
-    Between two neighbouring accuracies F is constant, so that the integral of |F - G| follows from
-    that of G and the one point where G may cross F.
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """True accuracies, sorted and binned once, for many estimates to be held against.
+
+    Attributes:
+        values: (m,) different accuracies, ascending.
+        reached: (m,) share of the n accuracies up to each of them; the last is 1.
+        edges: those of the :func:`grid`.
+        shares: probability of each bin, the open ones included.
     """
-    values = np.sort(_accuracies(truth))
-    count = len(values)
-    below, above = values[:-1], values[1:]
-    level = np.arange(1, count) / count
-    at_values = estimate.shortfall(values)
-    reached = estimate.cdf(values)
-    crossing = np.where(reached[:-1] >= level, below, above)
-    inside = (reached[:-1] < level) & (reached[1:] > level) & (above > below)
-    if inside.any():
-        crossing[inside] = estimate.solve(level[inside], below[inside], above[inside])
-    until, from_ = (
-        estimate.shortfall(crossing) - at_values[:-1],
-        at_values[1:] - estimate.shortfall(crossing),
-    )
-    gaps = level * (crossing - below) - until + from_ - level * (above - crossing)
-    beyond = at_values[-1] + estimate.mean - values[-1]
-    return float(at_values[0] + np.maximum(gaps, 0.0).sum() + max(beyond, 0.0))
+
+    values: Floats
+    reached: Floats
+    edges: Floats
+    shares: Floats
+
+    @classmethod
+    def of(cls, truth: ArrayLike) -> Target:
+        """The target that n accuracies make, each of the same probability."""
+        accuracies = _accuracies(truth)
+        values, counts = np.unique(accuracies, return_counts=True)
+        edges = grid(accuracies)
+        weights = np.asarray(counts, dtype=np.float64)
+        shares = _binned(Distribution(values, weights).cdf(_around(edges)))
+        return cls(values, np.cumsum(counts) / counts.sum(), edges, shares)
+
+    def distances(self, estimates: Sequence[Distribution]) -> Floats:
+        """JSD and W₁ of each of B estimates, shape (B, 2); normal ones all at once."""
+        if all(len(estimate.locations) == 1 for estimate in estimates):
+            means = np.array([estimate.locations[0] for estimate in estimates])
+            stds = np.array([estimate.width for estimate in estimates])
+            rows = max(1, _CELLS // len(self.values))
+            found = [
+                self._to_normals(
+                    means[start : start + rows, None], stds[start : start + rows, None]
+                )
+                for start in range(0, len(means), rows)
+            ]
+            return np.concatenate(found) if found else np.empty((0, 2))
+        return np.array(
+            [
+                (
+                    self._divergence(_binned(estimate.cdf(_around(self.edges)))),
+                    self._to_mixture(estimate),
+                )
+                for estimate in estimates
+            ]
+        )
+
+    def _divergence(self, shares: Floats) -> Floats:
+        """JSD of bins' probabilities, shape (…, bins), from the truth's: shape (…)."""
+        middle = (self.shares + shares) / 2.0
+        found = (rel_entr(self.shares, middle) + rel_entr(shares, middle)).sum(axis=-1) / 2.0
+        return np.asarray(np.clip(found, 0.0, np.log(2.0)))
+
+    def _to_normals(self, means: Floats, stds: Floats) -> Floats:
+        """Distances of normal distributions, both arguments of shape (B, 1): shape (B, 2).
+
+        W₁ = ∫ |F⁻¹ - G⁻¹| over probabilities. Where F⁻¹ is constant, from one level to the next,
+        G⁻¹ = mean + std Φ⁻¹ has the integral that follows from the density at Φ⁻¹ of both levels,
+        and crosses F⁻¹ at most once.
+        """
+        reached = ndtr((_around(self.edges)[:, None] - means) / np.maximum(stds, _NARROWEST))
+        jsd = self._divergence(_binned(reached))
+        level = np.concatenate([[0.0], self.reached])
+        z = ndtri(level)
+        density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
+        z = z.clip(-_FARTHEST, _FARTHEST)
+        gaps = np.abs(np.diff(level) * (self.values - means) + stds * np.diff(density))
+        row, place = np.nonzero(
+            (means + stds * z[:-1] < self.values) & (self.values < means + stds * z[1:])
+        )
+        mean, std, value = means[row, 0], stds[row, 0], self.values[place]
+        crossing = (value - mean) / std
+        # ∫ (value - G⁻¹) up to a level is that much above or below 0; both sides count positive.
+        until, below, above = (
+            (value - mean) * share + std * height
+            for share, height in (
+                (ndtr(crossing), np.exp(-0.5 * crossing**2) / np.sqrt(2.0 * np.pi)),
+                (level[place], density[place]),
+                (level[place + 1], density[place + 1]),
+            )
+        )
+        gaps[row, place] = 2.0 * until - below - above
+        return np.stack([jsd, gaps.sum(axis=1)], axis=1)
+
+    def _to_mixture(self, estimate: Distribution) -> float:
+        """W₁ of a mixture, by the areas under F and G between accuracies.
+
+        Between accuracies far apart F - G keeps its sign if G at one of them is beyond F at the
+        other. Where that does not hold every accuracy is looked at: between neighbours F is
+        constant, and G crosses it at most once.
+        """
+        values, level = self.values, self.reached
+        last = len(values) - 1
+        knots = np.append(np.arange(0, last, max(1, int(np.sqrt(last)))), last)
+        cdf = estimate.cdf(values[knots])
+        unsure = (cdf[:-1] < level[knots[1:] - 1]) & (cdf[1:] > level[knots[:-1]])
+        doubtful = zip(knots[:-1][unsure], knots[1:][unsure], strict=True)
+        knots = np.unique(np.concatenate([knots, *(np.arange(a, b) for a, b in doubtful)]))
+        points, low = values[knots], level[knots[:-1]]
+        cdf, under = estimate.cdf(points), estimate.shortfall(points)
+        area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(values))])[knots]
+        gaps = np.diff(area) - np.diff(under)
+        crossed = np.flatnonzero((cdf[:-1] < low) & (cdf[1:] > low))
+        if crossed.size:
+            start, level_there = points[crossed], low[crossed]
+            crossing = estimate.solve(level_there, start, points[crossed + 1])
+            above = level_there * (crossing - start) - estimate.shortfall(crossing) + under[crossed]
+            gaps[crossed] = 2.0 * above - gaps[crossed]
+        beyond = under[-1] + estimate.mean - values[-1]
+        return float(under[0] + np.abs(gaps).sum() + max(beyond, 0.0))
 
 
-def _binned(distribution: Distribution, edges: Floats) -> Floats:
-    """Probability of each bin, the open ones included."""
-    return np.diff(np.concatenate([[0.0], distribution.cdf(edges), [1.0]])).clip(0.0)
+def _around(edges: Floats) -> Floats:
+    """Points just below and just above every inner edge, shape (2, edges); the outer ones alone.
+
+    The mean of a cdf at both counts what lies on an edge half for either bin.
+    """
+    aside = np.full(len(edges), SAME)
+    aside[[0, -1]] = 0.0
+    return np.stack([edges - aside, edges + aside])
+
+
+def _binned(reached: Floats) -> Floats:
+    """Probability of each bin, (…, bins), from a cdf at both sides of the edges, (2, …, edges)."""
+    cdf = reached.mean(axis=0)
+    return np.asarray(np.diff(cdf, axis=-1, prepend=0.0, append=1.0).clip(0.0))
 
 
 def _accuracies(truth: ArrayLike) -> Floats:

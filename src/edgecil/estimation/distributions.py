@@ -7,6 +7,7 @@ with them every distance.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,8 @@ from scipy.special import ndtr, ndtri
 from edgecil.errors import UsageError
 from edgecil.similarity.matrix import Floats
 
-_HALVINGS = 50
+_STEPS = 60
+_NEAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +106,9 @@ class Distribution:
         if len(self.locations) == 1:
             exact = self.locations[0] + self.width * ndtri(probability)
             return np.asarray(np.clip(exact, low, high))
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2.0
-            below = self.cdf(middle) < probability
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return (low + high) / 2.0
+        if self.width == 0.0:
+            return np.clip(self.quantile(probability), low, high)
+        return invert(self._cdf_and_density, probability, low, high)
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """The central interval that holds an accuracy with this probability."""
@@ -125,6 +125,39 @@ class Distribution:
         density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
         return np.asarray(self.width * (z * ndtr(z) + density) @ self.weights)
 
+    def _cdf_and_density(self, points: Floats) -> tuple[Floats, Floats]:
+        z = self._standardised(points)
+        density = np.exp(-0.5 * z**2) @ self.weights / (np.sqrt(2.0 * np.pi) * self.width)
+        return np.asarray(ndtr(z) @ self.weights), np.asarray(density)
+
     def _standardised(self, points: Floats) -> Floats:
         """Distances from every location in widths, shape (…, m)."""
         return np.asarray((points[..., None] - self.locations) / self.width)
+
+
+def invert(
+    curve: Callable[[Floats], tuple[Floats, Floats]],
+    probability: Floats,
+    low: Floats,
+    high: Floats,
+) -> Floats:
+    """Where a cdf reaches each of n probabilities: Newton's steps, halving where they lead astray.
+
+    Args:
+        curve: the cdf and its density at n points.
+        probability: (n,) wanted.
+        low: (n,) points known to be below.
+        high: (n,) points known to be above.
+    """
+    point = (low + high) / 2.0
+    for _ in range(_STEPS):
+        reached, density = curve(point)
+        below = reached < probability
+        low, high = np.where(below, point, low), np.where(below, high, point)
+        step = point + (probability - reached) / np.maximum(density, _NEAR)
+        following = np.where((step >= low) & (step <= high), step, (low + high) / 2.0)
+        moved = np.abs(following - point).max()
+        point = following
+        if moved <= _NEAR * (1.0 + np.abs(point).max()):
+            break
+    return point

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import chdtri, gammaln, ndtr, stdtrit
 
 from edgecil.errors import UsageError, unknown
-from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.distributions import Distribution, invert
+from edgecil.estimation.predictors import draws_blindly
 from edgecil.similarity.matrix import Floats
 
 Interval = tuple[float, float]
@@ -72,6 +73,7 @@ class Estimator:
         least_runs: how few it can do with.
         needs_predictor: whether it asks for one.
         summary: one line on what it does.
+        counts_repeats: whether an order that was run under two labels counts twice.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Estimator:
     least_runs: int
     needs_predictor: bool
     summary: str
+    counts_repeats: bool = False
 
     def obstacle(self, runs: Runs) -> str | None:
         """Why it cannot estimate from these runs; None if it can."""
@@ -199,7 +202,14 @@ def stratified(runs: Runs) -> Estimate:
 ESTIMATORS: dict[str, Estimator] = {
     known.name: known
     for known in (
-        Estimator("gaussian", gaussian, 1, False, "the paper's N(μ, σ²), σ with ddof 0"),
+        Estimator(
+            "gaussian",
+            gaussian,
+            1,
+            False,
+            "the paper's N(μ, σ²), σ with ddof 0",
+            counts_repeats=True,
+        ),
         Estimator("gaussian-c4", gaussian_c4, 2, False, "N(μ, σ²) with σ unbiased for random runs"),
         Estimator("regression", regression, 2, True, "a predictor's distribution, fitted"),
         Estimator("stratified", stratified, 5, True, "runs weighted by their share of the space"),
@@ -212,6 +222,15 @@ def get_estimator(name: str) -> Estimator:
     if name not in ESTIMATORS:
         raise unknown("estimator", name, ESTIMATORS)
     return ESTIMATORS[name]
+
+
+def default_estimator(protocol: str) -> str:
+    """Name of the estimator by which a protocol is compared with others.
+
+    The unbiased one where the orders are drawn without a look at the classes, else the paper's:
+    extremes overstate the spread already.
+    """
+    return "gaussian-c4" if draws_blindly(protocol) else "gaussian"
 
 
 def _posterior(values: Floats, z: Floats) -> tuple[Floats, Floats, Floats]:
@@ -255,18 +274,20 @@ def _quantiles(points: Floats, weights: Floats) -> list[float]:
 
 
 def _blurred_quantiles(centre: Floats, blur: Floats, weights: Floats) -> list[float]:
-    """The same of a mixture of normals of many widths, by halving."""
+    """The same of a mixture of normals of many widths."""
     keep = weights > 1e-4 * weights.max()
     centre, blur, weights = centre[keep], blur[keep], weights[keep] / weights[keep].sum()
     tail = (1.0 - LEVEL) / 2.0
     wanted = np.array([0.5, tail, 1.0 - tail])
     low = np.full(3, (centre - 9.0 * blur).min())
     high = np.full(3, (centre + 9.0 * blur).max())
-    for _ in range(25):
-        middle = (low + high) / 2.0
-        below = ndtr((middle[:, None] - centre) / blur) @ weights < wanted
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return [float(value) for value in (low + high) / 2.0]
+
+    def curve(points: Floats) -> tuple[Floats, Floats]:
+        z = (points[:, None] - centre) / blur
+        density = np.exp(-0.5 * z**2) @ (weights / blur) / np.sqrt(2.0 * np.pi)
+        return np.asarray(ndtr(z) @ weights), np.asarray(density)
+
+    return [float(value) for value in invert(curve, wanted, low, high)]
 
 
 def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:

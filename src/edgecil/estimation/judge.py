@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from edgecil.errors import UsageError
+from edgecil.errors import DataError, UsageError
 from edgecil.estimation.accuracies import AccuracyTable, Orders
 from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import Comparison, compare
@@ -38,7 +38,8 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Similarity
 
-DRAWS = 100
+DRAWS = 2_000
+_NAMED = 3
 
 
 def judge(
@@ -64,13 +65,15 @@ def judge(
     """
     if draws < 1:
         raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
+    if table.failed == len(table.runs):
+        raise DataError(f"No run on {table.dataset!r} has an accuracy; there is nothing to judge.")
     table = table.renumbered()
     pilot = None if pilot is None else pilot.renumbered()
     shared = build_predictors(table, similarities or {}, predictor)
     notes = []
     if table.failed:
         notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
-    notes += _tell_repeats(table)
+    notes += _tell_repeats(table) + _tell_fractions(table)
     methods = {}
     for method in table.methods:
         if not len(table.orders(method)):
@@ -102,6 +105,17 @@ def _tell_repeats(table: AccuracyTable) -> list[str]:
         runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
     told = (tell_repeats(protocol, labelled) for protocol, labelled in runs.items())
     return [sentence for sentence in told if sentence is not None]
+
+
+def _tell_fractions(table: AccuracyTable) -> list[str]:
+    """A sentence if accuracies look like fractions."""
+    most = max(run.accuracy for run in table.runs if run.accuracy is not None)
+    if not 0.0 < most <= 1.0:
+        return []
+    return [
+        f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
+        "accuracies here are per cent."
+    ]
 
 
 def build_predictors(
@@ -136,7 +150,9 @@ def _judge_method(
     }
     estimates = {
         name: _estimate(
-            _runs(orders.sequences, orders.accuracies, predictor, space),
+            orders,
+            predictor,
+            space,
             None if truth is None or name in truth.protocols else truth.accuracies,
         )
         for name, orders in judged.items()
@@ -146,7 +162,7 @@ def _judge_method(
         name: correlate(known.z(evidence.sequences), evidence.accuracies)
         for name, known in predictors.items()
     }
-    warnings = _warn_of_truth(truth)
+    warnings = _warn_of_truth(truth) + _warn_of_failures(table, method, truth)
     if predictor is not None:
         warning = warn_of_predictor(
             "S" if chosen == "adjacent" else chosen, predictor.sign, correlations[chosen]
@@ -179,7 +195,7 @@ def _evidence(table: AccuracyTable, method: str, truth: Truth | None) -> Orders:
     """The orders on which statistics over Ω may rest: the truth, or whatever was drawn blindly."""
     if truth is not None:
         return Orders(("",) * len(truth.sequences), truth.sequences, truth.accuracies)
-    blind = set(unbiased_sequences(table))
+    blind = set(unbiased_sequences(table, method))
     found = table.orders(method).by_sequence()
     kept = {sequence: value for sequence, value in found.items() if sequence in blind}
     return Orders(("",) * len(kept), tuple(kept), np.array(list(kept.values())))
@@ -194,6 +210,20 @@ def _warn_of_truth(truth: Truth | None) -> list[str]:
     ]
 
 
+def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
+    """A sentence on each protocol that lacks some of its sequences."""
+    told = []
+    for protocol in table.protocols:
+        lost = table.failures(method, protocol)
+        if not lost or (truth is not None and protocol in truth.protocols):
+            continue
+        named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
+        left = len(table.orders(method, protocol))
+        rest = "nothing is" if left == 0 else "one run is" if left == 1 else f"{left} runs are"
+        told.append(f"Of {protocol}'s runs {' and '.join(named)} failed: {rest} left of it.")
+    return told
+
+
 def _runs(
     sequences: tuple[ClassSequence, ...],
     accuracies: Floats,
@@ -205,17 +235,23 @@ def _runs(
     return Runs(accuracies, predictor.z(sequences), predictor.levels(), space.size)
 
 
-def _estimate(runs: Runs, truth: Floats | None) -> dict[str, JudgedEstimate]:
+def _estimate(
+    orders: Orders, predictor: Predictor | None, space: SequenceSpace, truth: Floats | None
+) -> dict[str, JudgedEstimate]:
     """Every estimator's answer, or why it has none."""
+    once = orders.by_sequence()
+    labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
+    distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)
     found = {}
     for name, estimator in ESTIMATORS.items():
-        reason = estimator.obstacle(runs)
+        runs = labelled if estimator.counts_repeats else distinct
+        count, reason = len(runs.accuracies), estimator.obstacle(runs)
         if reason is not None:
-            found[name] = JudgedEstimate(None, None, f"{name} {reason}")
+            found[name] = JudgedEstimate(None, count, None, f"{name} {reason}")
             continue
         estimate = estimator(runs)
         found[name] = JudgedEstimate(
-            estimate, None if truth is None else closeness(truth, estimate)
+            estimate, count, None if truth is None else closeness(truth, estimate)
         )
     return found
 

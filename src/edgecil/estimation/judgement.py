@@ -28,11 +28,13 @@ class JudgedEstimate:
 
     Attributes:
         estimate: None if it could not be made, with the reason.
+        runs: how many it counts; an order that was run under two labels may count once.
         closeness: None without a truth.
         reason: why there is no estimate.
     """
 
     estimate: Estimate | None
+    runs: int
     closeness: Closeness | None = None
     reason: str | None = None
 
@@ -40,13 +42,14 @@ class JudgedEstimate:
         """The numbers as plain JSON values; None where there is none."""
         if self.estimate is None:
             names = ("mean", "std", "min", "max", "jsd", "wasserstein")
-            return {**dict.fromkeys(names), "reason": self.reason}
+            return {**dict.fromkeys(names), "runs": self.runs, "reason": self.reason}
         distribution, near = self.estimate.distribution, self.closeness
         return {
             "mean": distribution.mean,
             "std": distribution.std,
             "min": self.estimate.min,
             "max": self.estimate.max,
+            "runs": self.runs,
             "jsd": None if near is None else near.jsd,
             "wasserstein": None if near is None else near.wasserstein,
             "errors": None

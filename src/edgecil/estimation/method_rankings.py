@@ -48,11 +48,12 @@ def _judge(methods: Methods, protocol: str, estimator: str) -> JudgedRanking | N
             made[name] = once.estimate
         often = judged.redrawn.get(protocol, {}).get(estimator)
         if often is not None:
-            drawn[name] = often
+            drawn[name] = often.estimates
     average = _average(methods, drawn)
     if not made:
         return None if average is None else JudgedRanking(None, None, average)
-    ranking, truth = _rank(made), rank_truth(methods, made)
+    truth = rank_truth(methods, made)
+    ranking = rank({name: _numbers(estimate) for name, estimate in made.items()})
     error = None if truth is None else ranking_error(ranking, truth)
     return JudgedRanking(ranking, error, average)
 
@@ -63,11 +64,9 @@ def _average(methods: Methods, drawn: Mapping[str, Sequence[Estimate]]) -> Avera
     sequences = {judged.sequences for name in drawn if (judged := methods[name].truth) is not None}
     if truth is None or len(sequences) != 1:
         return None
-    draws = zip(*drawn.values(), strict=True)
-    return average_ranking([_rank(dict(zip(drawn, draw, strict=True))) for draw in draws], truth)
+    return average_ranking({name: [*map(_numbers, made)] for name, made in drawn.items()}, truth)
 
 
-def _rank(estimates: Mapping[str, Estimate]) -> Ranking:
-    return rank(
-        {name: (made.min, made.max, made.distribution.std) for name, made in estimates.items()}
-    )
+def _numbers(made: Estimate) -> tuple[float, float, float]:
+    """What a method is ranked by."""
+    return made.min, made.max, made.distribution.std

@@ -6,8 +6,8 @@ What estimates and correlates asks for a predictor and never whether it is S.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from edgecil.estimation.accuracies import AccuracyTable
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.protocols import PROTOCOLS
-from edgecil.sequences.sampling import sample_scores
+from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Similarity
@@ -32,7 +32,7 @@ class Predictor:
 
     Attributes:
         name: what it is called.
-        value: of a sequence; NaN where it is not known.
+        values: of n sequences, shape (n,); NaN where it is not known.
         population: (m,) values that stand for Ω: each sequence once, or a sample.
         mean: over Ω.
         std: over Ω, population; 0 if the predictor tells nothing apart.
@@ -40,7 +40,7 @@ class Predictor:
     """
 
     name: str
-    value: Callable[[ClassSequence], float]
+    values: Callable[[Sequence[ClassSequence]], Floats]
     population: Floats
     mean: float
     std: float
@@ -48,7 +48,7 @@ class Predictor:
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
         """Values in standard deviations from the mean over Ω, shape (n,); 0 if nothing varies."""
-        found = np.array([self.value(sequence) for sequence in sequences], dtype=np.float64)
+        found = self.values(tuple(sequences))
         return (found - self.mean) / self.std if self.std > 0.0 else np.zeros(len(found))
 
     def levels(self) -> tuple[Floats, Floats]:
@@ -82,15 +82,16 @@ def objective_predictor(
     chosen = get_objective(objective, space)
     exact = moments(similarity, space, chosen)
 
-    def value(sequence: ClassSequence) -> float:
-        return chosen.value(similarity, sequence)
+    def values(sequences: Sequence[ClassSequence]) -> Floats:
+        orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
+        return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
 
     if space.size <= _ENUMERATED:
-        population = np.array([value(sequence) for sequence in space.enumerate()])
+        population = values(tuple(space.enumerate()))
     else:
         population = sample_scores(similarity, space, _SAMPLED, np.random.default_rng(0), chosen)
     sign = 1 if chosen.hard == "min" else -1
-    return Predictor(name or chosen.name, value, population, exact.mean, exact.std, sign)
+    return Predictor(name or chosen.name, values, population, exact.mean, exact.std, sign)
 
 
 def tabled_predictor(
@@ -111,7 +112,7 @@ def tabled_predictor(
         )
     return Predictor(
         name,
-        lambda sequence: values.get(sequence, np.nan),
+        lambda sequences: np.array([values.get(sequence, np.nan) for sequence in sequences]),
         population,
         float(population.mean()),
         float(population.std()),
@@ -144,13 +145,26 @@ def pilot_predictor(pilot: AccuracyTable, method: str) -> Predictor:
             f"The pilot has several methods ({', '.join(pilot.methods)}) but not {method!r}."
         )
     values = pilot.orders(chosen).by_sequence()
-    known = tabled_predictor("pilot", values, unbiased_sequences(pilot))
-    return Predictor("pilot", known.value, known.population, known.mean, known.std, sign=1)
+    known = tabled_predictor("pilot", values, unbiased_sequences(pilot, chosen))
+    return replace(known, sign=1)
 
 
-def unbiased_sequences(table: AccuracyTable) -> tuple[ClassSequence, ...]:
-    """The different sequences of protocols that do not look at the classes."""
-    return tuple(dict.fromkeys(run.sequence for run in table.runs if draws_blindly(run.protocol)))
+def unbiased_sequences(
+    table: AccuracyTable, method: str | None = None
+) -> tuple[ClassSequence, ...]:
+    """The different sequences that a method, or any, ran for protocols that do not look at classes.
+
+    What one method ran blindly another may have run for its extremes: a method's accuracies stand
+    for Ω on its own blind sequences alone.
+    """
+    blind = {name for name in table.protocols if draws_blindly(name)}
+    return tuple(
+        dict.fromkeys(
+            run.sequence
+            for run in table.runs
+            if run.protocol in blind and method in (None, run.method)
+        )
+    )
 
 
 def draws_blindly(protocol: str) -> bool:

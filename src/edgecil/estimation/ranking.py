@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from edgecil.errors import UsageError
+from edgecil.similarity.matrix import Floats
 
 Ranks = dict[str, float]
 CRITERIA = ("lower", "upper", "stability")
@@ -59,11 +61,10 @@ def rank(methods: Mapping[str, tuple[float, float, float]]) -> Ranking:
     >>> rank({"a": (40.0, 50.0, 3.0), "b": (30.0, 60.0, 9.0)}).lower
     {'a': 1.0, 'b': 2.0}
     """
-    names = list(methods)
-    numbers = np.array([methods[name] for name in names], dtype=np.float64).reshape(-1, 3)
-    places = [rankdata(column) for column in (numbers.round(9) * [-1.0, -1.0, 1.0]).T]
+    numbers = np.array(list(methods.values()), dtype=np.float64).reshape(-1, 3)
     lower, upper, stability = (
-        {name: float(place) for name, place in zip(names, column, strict=True)} for column in places
+        {name: float(place) for name, place in zip(methods, column, strict=True)}
+        for column in _places(numbers).T
     )
     return Ranking(lower, upper, stability)
 
@@ -81,7 +82,19 @@ def ranking_error(estimated: Ranking, truth: Ranking) -> float:
     )
 
 
-def average_ranking(draws: Sequence[Ranking], truth: Ranking) -> AverageRanking:
-    """The mean distance of rankings from the true one, and how many of them are that one."""
-    errors = np.array([ranking_error(estimated, truth) for estimated in draws])
+def average_ranking(methods: Mapping[str, ArrayLike], truth: Ranking) -> AverageRanking:
+    """The mean distance of rankings from the true one, and how many of them are that one.
+
+    Args:
+        methods: by name, what :func:`rank` takes of it in each of B draws, shape (B, 3).
+        truth: ranks of the same methods.
+    """
+    numbers = np.stack([np.asarray(draws, dtype=np.float64) for draws in methods.values()], axis=1)
+    true = [[getattr(truth, criterion)[name] for criterion in CRITERIA] for name in methods]
+    errors = np.abs(_places(numbers) - true).sum(axis=(1, 2))
     return AverageRanking(len(errors), float(errors.mean()), float((errors == 0.0).mean()))
+
+
+def _places(numbers: Floats) -> Floats:
+    """Ranks of M methods by each criterion, of numbers of the same shape (…, M, 3)."""
+    return np.asarray(rankdata(numbers.round(9) * [-1.0, -1.0, 1.0], axis=-2))

@@ -6,8 +6,11 @@ protocol is judged by its average over such draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -18,13 +21,29 @@ from edgecil.estimation.predictors import Predictor
 from edgecil.estimation.samples import SamplePoint, draw_runs, sample_curve
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.latin import latin
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Floats, Ints
 
-Redrawn = dict[str, dict[str, list[Estimate]]]
+Redrawn = dict[str, dict[str, "Redraws"]]
 
 _EXTREMES = ("hard", "easy")
 _RUNS = 3
+# Draws for what takes a hundred times as long as a Gaussian of three runs.
+_FEW = 200
+
+
+@dataclass(frozen=True)
+class Redraws:
+    """What one estimator makes of what a protocol might have run.
+
+    Attributes:
+        estimates: one per draw, in random order.
+        exhaustive: whether these are all possible draws, each once.
+    """
+
+    estimates: list[Estimate]
+    exhaustive: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,25 +101,24 @@ def redraw_estimates(
 
     Random is always among them, with three runs unless the table has another number. Protocols
     whose random part is not known are left out, and estimators that some draw is not enough for.
-    Methods whose truths hold the same sequences get the same draws.
+    Those that need a predictor get the first 200 draws. Methods whose truths hold the same
+    sequences get the same draws.
     """
     budgets = {"random": _RUNS} | {
         name: len(orders) for name, orders in ran.items() if name not in pool.truth.protocols
     }
     found = {}
     for protocol, budget in budgets.items():
-        drawn = [
-            pool.runs(places) for places in _redraw(pool, protocol, budget, space, draws, seed)
-        ]
-        able = {
-            name: estimator
-            for name, estimator in ESTIMATORS.items()
-            if all(estimator.obstacle(runs) is None for runs in drawn)
-        }
-        if drawn and able:
-            found[protocol] = {
-                name: [estimator(runs) for runs in drawn] for name, estimator in able.items()
-            }
+        places, exhaustive = _redraw(pool, protocol, budget, space, draws, seed)
+        drawn = [pool.runs(some) for some in places]
+        by_estimator = {}
+        for name, estimator in ESTIMATORS.items():
+            used = drawn[:_FEW] if estimator.needs_predictor else drawn
+            if used and all(estimator.obstacle(runs) is None for runs in used):
+                estimates = [estimator.estimate(runs) for runs in used]
+                by_estimator[name] = Redraws(estimates, exhaustive and len(used) == len(drawn))
+        if by_estimator:
+            found[protocol] = by_estimator
     return found
 
 
@@ -108,8 +126,8 @@ def average_protocols(truth: Truth, redrawn: Redrawn) -> dict[str, dict[str, Ave
     """Mean closeness to the truth over the draws, by protocol and estimator."""
     return {
         protocol: {
-            name: average_closeness(truth.accuracies, estimates)
-            for name, estimates in by_estimator.items()
+            name: average_closeness(truth.accuracies, drawn.estimates, exhaustive=drawn.exhaustive)
+            for name, drawn in by_estimator.items()
         }
         for protocol, by_estimator in redrawn.items()
     }
@@ -123,7 +141,7 @@ def sample_curves(pool: Pool, *, draws: int, seed: int) -> dict[str, list[Sample
             np.random.default_rng(seed),
             pool=pool.accuracies,
             fixed=fixed,
-            draws=draws,
+            draws=min(draws, _FEW),
         )
         for protocol, fixed in {"random": [], **pool.extremes}.items()
     }
@@ -131,16 +149,35 @@ def sample_curves(pool: Pool, *, draws: int, seed: int) -> dict[str, list[Sample
 
 def _redraw(
     pool: Pool, protocol: str, budget: int, space: SequenceSpace, draws: int, seed: int
-) -> Iterator[Ints]:
-    """Places in the pool of what a protocol might have run; nothing where that is not known."""
+) -> tuple[list[Ints], bool]:
+    """Places in the pool of what a protocol might have run, and whether that is all there is.
+
+    Every possible choice once, in random order, where there are no more of them than `draws`; that
+    is all there is unless a sample stands for Ω. Nothing where the random part is not known.
+    """
     rng, size = np.random.default_rng(seed), len(pool.truth.sequences)
     fixed = pool.extremes.get(protocol, [])
     if budget > size:
-        return
+        return [], False
     if fixed or protocol in ("random", "random-legacy"):
-        for _ in range(draws):
-            yield draw_runs(size, max(budget, len(fixed)), rng, fixed=fixed)
-    elif protocol == "latin" and size == pool.truth.orders:
+        runs = max(budget, len(fixed))
+        others = size - sum(place < size for place in fixed)
+        if comb(others, runs - len(fixed)) > draws:
+            return [draw_runs(size, runs, rng, fixed=fixed) for _ in range(draws)], False
+        every = combinations(np.setdiff1d(np.arange(size), fixed), runs - len(fixed))
+        drawn = rng.permutation([[*fixed, *some] for some in every])
+        return list(drawn), pool.truth.kind == "enumerated"
+    if protocol == "latin" and size == pool.truth.orders:
         place = pool.truth.index()
-        for _ in range(draws):
-            yield np.array([place[sequence] for sequence in latin(space, budget, rng)])
+        designs = _latin_designs(space, budget, draws, seed)
+        return [np.array([place[sequence] for sequence in design]) for design in designs], False
+    return [], False
+
+
+@lru_cache(maxsize=8)
+def _latin_designs(
+    space: SequenceSpace, budget: int, draws: int, seed: int
+) -> list[list[ClassSequence]]:
+    """Latin designs, the same for every method of a table."""
+    rng = np.random.default_rng(seed)
+    return [latin(space, budget, rng) for _ in range(draws)]

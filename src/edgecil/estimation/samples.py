@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
-from edgecil.estimation.distances import SAME, jensen_shannon, wasserstein
+from edgecil.estimation.distances import SAME, Target
 from edgecil.estimation.estimators import Runs, get_estimator
-from edgecil.similarity.matrix import Floats, Ints
+from edgecil.similarity.matrix import Ints
 
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 _BAND = (0.05, 0.95)
@@ -66,13 +66,14 @@ class Capture:
 
 def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:
     """Places of `runs` different sequences: the fixed ones, then random ones of `size`."""
-    others = np.setdiff1d(np.arange(size), fixed)
     if not len(fixed) <= runs <= size:
         raise UsageError(
             f"'runs' must be in [{len(fixed)}, {size}], from the fixed ones to all. Got {runs}."
         )
-    drawn = rng.choice(others, runs - len(fixed), replace=False)
-    return np.concatenate([np.array(fixed, dtype=np.int64), drawn])
+    # As many as runs leave enough when the fixed are taken out, and a large space stays untouched.
+    drawn = rng.choice(size, runs, replace=False).tolist()
+    others = [place for place in drawn if place not in fixed]
+    return np.array([*fixed, *others[: runs - len(fixed)]], dtype=np.int64)
 
 
 def sample_curve(
@@ -98,14 +99,11 @@ def sample_curve(
     """
     values = np.asarray(truth, dtype=np.float64)
     known = values if pool is None else np.asarray(pool, dtype=np.float64)
-    chosen = get_estimator(estimator)
+    chosen, target = get_estimator(estimator), Target.of(values)
     points = []
     for size in (n for n in sizes if max(1, len(fixed)) <= n <= len(values)):
         drawn = (draw_runs(len(values), size, rng, fixed=fixed) for _ in range(draws))
-        guesses = (chosen(Runs(known[places])).distribution for places in drawn)
-        found: Floats = np.array(
-            [(jensen_shannon(values, guess), wasserstein(values, guess)) for guess in guesses]
-        )
+        found = target.distances([chosen(Runs(known[places])).distribution for places in drawn])
         low, high = np.quantile(found, _BAND, axis=0)
         jsd, distance = found.mean(axis=0)
         points.append(

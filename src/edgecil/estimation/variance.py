@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgecil.estimation.distances import SAME
+
+LEAST_REPEATS = 10
+
 
 @dataclass(frozen=True)
 class VarianceShares:
@@ -16,17 +20,22 @@ class VarianceShares:
 
     Attributes:
         orders: how many sequences were trained with several seeds.
+        repeats: how many trainings these are beyond the first of each.
         order_std: standard deviation due to the order, the noise of seeds taken off.
         seed_std: standard deviation between seeds of one order.
-        order_share: of the variance, in [0, 1]; None if nothing varies.
+        order_share: of the variance, in [0, 1]; None with fewer than 10 repeats, or if nothing
+            varies.
         seed_share: the rest.
+        reason: why there are no shares.
     """
 
     orders: int
+    repeats: int
     order_std: float
     seed_std: float
     order_share: float | None
     seed_share: float | None
+    reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
@@ -57,7 +66,13 @@ def split_variance(groups: Sequence[ArrayLike]) -> VarianceShares | None:
     typical = (total - float(sizes @ sizes) / total) / (count - 1)
     order = max(0.0, (between - within) / typical)
     whole = order + within
-    share = order / whole if whole > 0.0 else None
-    repeated = int((sizes > 1).sum())
-    rest = None if share is None else 1.0 - share
-    return VarianceShares(repeated, float(np.sqrt(order)), float(np.sqrt(within)), share, rest)
+    repeated, repeats = int((sizes > 1).sum()), int(total) - count
+    stds = float(np.sqrt(order)), float(np.sqrt(within))
+    if repeats < LEAST_REPEATS:
+        trainings = "one repeated training" if repeats == 1 else f"{repeats} repeated trainings"
+        reason = f"shares need at least {LEAST_REPEATS} repeated trainings, and there "
+        reason += f"{'is' if repeats == 1 else 'are'} {trainings}"
+        return VarianceShares(repeated, repeats, *stds, None, None, reason)
+    if whole <= SAME**2:
+        return VarianceShares(repeated, repeats, *stds, None, None, "no accuracy differs")
+    return VarianceShares(repeated, repeats, *stds, order / whole, within / whole)

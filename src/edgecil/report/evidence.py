@@ -49,6 +49,8 @@ class Evidence:
         journal: empty where the source is a file.
         origin: what S comes from, in a few words; None where it is not known.
         remarks: what was left out, and why.
+        out: the report's folder, where another than `report/` in the run directory was named.
+        options: with what else the report was asked for, as words of a command line.
     """
 
     source: str
@@ -58,6 +60,8 @@ class Evidence:
     journal: Journal = field(default_factory=Journal)
     origin: str | None = None
     remarks: tuple[str, ...] = ()
+    out: str | None = None
+    options: tuple[str, ...] = ()
 
     @property
     def protocols(self) -> tuple[str, ...]:
@@ -85,6 +89,11 @@ class Evidence:
         if self.predictor is None:
             return "a predictor"
         return "S" if self.predictor.name == "adjacent" else self.predictor.name
+
+    def ends(self, method: str) -> tuple[float, float]:
+        """The least and the greatest accuracy of all orders that a method ran."""
+        accuracies = self.table.orders(method).accuracies
+        return float(accuracies.min()), float(accuracies.max())
 
     def describe(self, sequence: ClassSequence) -> str:
         """The classes task by task, by name where names are known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from edgecil.engine.config import config_text
@@ -23,6 +24,7 @@ from edgecil.report.html import (
 )
 from edgecil.report.pictures import Picture
 from edgecil.report.tables import Table, as_html
+from edgecil.report.verdict import COUNTED, beside_random, verdict
 
 _PARTS = {
     "methods": "Each method",
@@ -105,19 +107,22 @@ def _answer(evidence: Evidence, composer: _Composer) -> str:
         composer.show(pictures.picture_distribution(evidence, name), captioned=False)
         for name in names
     ]
-    caution, legend = words.caution(evidence), words.legend(evidence)
+    fares, caution = beside_random(evidence), words.caution(evidence)
+    legend = words.legend(evidence)
     return "\n".join(
         [
             heading(words.headline(evidence)),
             links(_PARTS),
-            paragraph(*words.verdict(evidence), kind="lead"),
+            paragraph(*verdict(evidence), kind="lead"),
+            bullets(fares) if fares else "",
+            paragraph(COUNTED, kind="quiet") if fares else "",
             paragraph(*caution, kind="warning") if caution else "",
             side_by_side(*overview),
             paragraph(composer.pictures[0].caption, kind="quiet"),
             paragraph(*legend, kind="quiet") if legend else "",
             bullets(" ".join(words.method_answer(evidence, name)) for name in names),
             composer.table(tabulate.tabulate_ranges(evidence), "There are no runs to judge."),
-            *(paragraph(remark, kind="quiet") for remark in evidence.remarks),
+            *(paragraph(remark, kind="quiet") for remark in words.remarks(evidence)),
         ]
     )
 
@@ -213,18 +218,20 @@ def _settings(evidence: Evidence, configs: dict[str, str]) -> str:
     journal = evidence.journal
     parts = []
     if configs:
-        parts.append(paragraph("These commands repeat the runs and this report:"))
-        parts.append(code(_commands(evidence, configs)))
-        parts += [folded(name, code(text)) for name, text in configs.items()]
+        parts.append(
+            paragraph(
+                "In the same working directory, these commands repeat the runs and the report:"
+            )
+        )
     else:
         parts.append(
             paragraph(
                 "What was asked for is not recorded here: the accuracies come from a file or from "
-                "another tool.",
-                kind="quiet",
+                "another tool. In the same working directory, this command repeats the report:",
             )
         )
-        parts.append(code(f"edgecil report {shlex.quote(evidence.source)}"))
+    parts.append(code("\n".join(map(shlex.join, _commands(evidence, configs)))))
+    parts += [folded(name, code(text)) for name, text in configs.items()]
     if journal.settings:
         seeds = sorted({seed for _, seed, _ in journal.results})
         parts.append(paragraph(f"Training seeds: {', '.join(map(str, seeds)) or 'none yet'}."))
@@ -241,8 +248,16 @@ def _configs(evidence: Evidence) -> dict[str, str]:
     return {f"run-{place + 1}.toml": text for place, text in enumerate(texts)}
 
 
-def _commands(evidence: Evidence, configs: dict[str, str]) -> str:
-    directory = shlex.quote(evidence.source)
-    again = shlex.quote(f"{evidence.source.rstrip('/')}-again")
-    runs = [f"edgecil run --config {directory}/report/{name} --out {again}" for name in configs]
-    return "\n".join([*runs, f"edgecil report {again}"])
+def _commands(evidence: Evidence, configs: dict[str, str]) -> Iterator[list[str]]:
+    """What repeats the runs, where they can be repeated, and the report: the words of each line.
+
+    What is made again goes beside what is there.
+    """
+    source, out = evidence.source.rstrip("/"), evidence.out
+    if configs:
+        folder, again = out or f"{source}/report", f"{source}-again"
+        for name in configs:
+            yield ["edgecil", "run", "--config", f"{folder}/{name}", "--out", again]
+        source, out = again, None if out is None else f"{out.rstrip('/')}-again"
+    place = [] if out is None else ["--out", out]
+    yield ["edgecil", "report", source, *place, *evidence.options]

@@ -16,7 +16,7 @@ from edgecil.report.figures.distributions import Shape, draw_distributions
 from edgecil.report.figures.matrices import draw_matrices
 from edgecil.report.figures.prediction import draw_prediction
 from edgecil.report.figures.samples import draw_samples
-from edgecil.report.words import ESTIMATOR, calibrated, found_range
+from edgecil.report.words import calibrated, found_range, of_default_estimator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -131,15 +131,17 @@ def picture_closeness(evidence: Evidence) -> Picture | None:
     measures: dict[str, dict[str, dict[str, float]]] = {}
     for title, attribute in _MEASURES.items():
         for name, method in evidence.judgement.methods.items():
-            for protocol, averages in method.averages.items():
-                if ESTIMATOR in averages:
+            for protocol in method.averages:
+                average = of_default_estimator(method.averages, protocol)
+                if average is not None:
                     found = measures.setdefault(title, {}).setdefault(protocol, {})
-                    found[name] = getattr(averages[ESTIMATOR], attribute)
+                    found[name] = getattr(average, attribute)
     if not measures:
         return None
     caption = (
-        "Distance from the truth of the paper's Gaussian, averaged over draws of what is random in "
-        "each protocol. The further left, the better."
+        "Distance from the truth of each protocol's Gaussian (with the unbiased standard deviation "
+        "for random and latin), averaged over draws of what is random in it. The further left, the "
+        "better."
     )
     return Picture("closeness", caption, draw_closeness(measures))
 
@@ -165,12 +167,12 @@ def _shape(evidence: Evidence, name: str) -> Shape:
         if found is not None:
             ends[protocol] = found
     for protocol in _DRAWN:
-        judged = method.estimates.get(protocol, {}).get(ESTIMATOR)
+        judged = of_default_estimator(method.estimates, protocol)
         if judged is not None and judged.estimate is not None:
             guesses[protocol] = judged.estimate.distribution
-        redrawn = method.redrawn.get(protocol, {}).get(ESTIMATOR)
+        redrawn = of_default_estimator(method.redrawn, protocol)
         if redrawn is not None:
-            drawn = [estimate.distribution for estimate in redrawn]
+            drawn = [estimate.distribution for estimate in redrawn.estimates]
             draws[protocol] = drawn[:_THIN_LINES]
             guesses[protocol] = _typical(drawn)
     known = np.array(list(evidence.table.orders(name).by_sequence().values()))
@@ -178,7 +180,8 @@ def _shape(evidence: Evidence, name: str) -> Shape:
         made = calibrated(evidence, name)
         estimate = None if made is None else (made[0], made[1].distribution)
         return Shape(name, None, guesses, draws, ends, known, estimate)
-    return Shape(name, method.truth.accuracies, guesses, draws, ends)
+    sampled = method.truth.kind == "sample"
+    return Shape(name, method.truth.accuracies, guesses, draws, ends, sampled=sampled)
 
 
 def _typical(drawn: list[Distribution]) -> Distribution:
@@ -188,15 +191,17 @@ def _typical(drawn: list[Distribution]) -> Distribution:
 
 
 def _caption(evidence: Evidence) -> str:
-    known = any(method.truth is not None for method in evidence.judgement.methods.values())
-    if not known:
+    truths = [method.truth for method in evidence.judgement.methods.values()]
+    if not any(truths):
         return (
             "Grey: the estimated distribution over all orders. Curves: the Gaussian that the runs "
             "of random and of edge suggest. Ticks: every accuracy that was measured. Below: the "
             "ends that each protocol found."
         )
+    sampled = any(truth is not None and truth.kind == "sample" for truth in truths)
+    what = "a random sample in place of the truth" if sampled else "the truth"
     return (
-        "Grey: the truth, how often orders reach an accuracy, with its ends. Thick curves: the "
+        f"Grey: {what}, how often orders reach an accuracy, with its ends. Thick curves: the "
         "Gaussian that the runs of random and of edge suggest on average; thin ones: what single "
         "draws of their random part suggest. Below: the ends that each protocol finds on average."
     )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from edgecil.estimation import JudgedRanking, MethodJudgement
+from edgecil.estimation import JudgedRanking, MethodJudgement, default_estimator
 from edgecil.report.evidence import Evidence, slug
 from edgecil.report.tables import Cell, Column, Table
-from edgecil.report.words import ESTIMATOR, found_range
+from edgecil.report.words import PAPER, found_range, of_default_estimator
 from edgecil.sequences.sequence import ClassSequence
 
 _MOST_RUNS = 12
@@ -21,8 +19,8 @@ def tabulate_ranges(evidence: Evidence) -> Table:
     for name, method in methods.items():
         true: list[Cell] = [None] * 3
         if method.truth is not None:
-            values = method.truth.accuracies
-            true = [float(values.min()), float(values.max()), float(np.ptp(values))]
+            low, high = evidence.ends(name)
+            true = [low, high, high - low]
         found = [_width(method, protocol) for protocol in protocols]
         rows.append((name, *true, *found, _pearson(method)))
     table = Table(
@@ -53,35 +51,41 @@ def tabulate_closeness(evidence: Evidence) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, method in evidence.judgement.methods.items():
         for protocol in evidence.compared:
-            average = method.averages.get(protocol, {}).get(ESTIMATOR)
-            made = method.estimates.get(protocol, {}).get(ESTIMATOR)
+            average = of_default_estimator(method.averages, protocol)
+            made = of_default_estimator(method.estimates, protocol)
             near = None if made is None else made.closeness
             if average is None and near is None:
                 continue
-            cells: list[Cell] = [None] * 5
+            cells: list[Cell] = [None] * 7
             if average is not None:
+                errors = average.standard_errors or {}
                 cells = [
                     average.draws,
                     average.jsd,
+                    errors.get("jsd"),
                     average.wasserstein,
+                    errors.get("wasserstein"),
                     average.min_error,
                     average.max_error,
                 ]
             once: list[Cell] = [None] * 4
             if near is not None:
                 once = [near.jsd, near.wasserstein, abs(near.min_error), abs(near.max_error)]
-            rows.append((name, protocol, *cells, *once))
+            rows.append((name, protocol, default_estimator(protocol), *cells, *once))
     return Table(
         "closeness",
-        "Distance from the truth of the paper's Gaussian: averaged over draws of what is random in "
-        "a protocol, then of the one run that was made. JSD in nats, W₁ and the errors of the "
-        "worst and the best order in points.",
+        "Distance from the truth: averaged over draws of what is random in a protocol with ± its "
+        "standard error (0 where all possible draws were made), then of the one run that was made. "
+        "JSD in nats, W₁ and the errors of the worst and the best order in points.",
         (
             Column("method"),
             Column("protocol"),
+            Column("estimate"),
             Column("draws", 0),
             Column("JSD", 3),
+            Column("± JSD", 4),
             Column("W₁", 2),
+            Column("± W₁", 3),
             Column("worst", 2),
             Column("best", 2),
             Column("JSD, this run", 3),
@@ -135,9 +139,7 @@ def tabulate_rankings(evidence: Evidence) -> Table:
     """Ranks of the methods by three criteria: the true ones, and each protocol's."""
     judgement = evidence.judgement
     ranked = {
-        protocol: found[ESTIMATOR]
-        for protocol, found in judgement.rankings.items()
-        if ESTIMATOR in found
+        protocol: found[PAPER] for protocol, found in judgement.rankings.items() if PAPER in found
     }
     rows: list[tuple[Cell, ...]] = []
     for criterion, title in _CRITERIA:

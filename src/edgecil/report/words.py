@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import TypeVar
 
-import numpy as np
-
-from edgecil.estimation import AverageCloseness, Estimate, MethodJudgement, Truth
+from edgecil.estimation import Estimate, MethodJudgement, Truth, default_estimator
 from edgecil.estimation.correlation import Trust, trust_in
 from edgecil.report.evidence import Evidence
-from edgecil.sequences.counting import count_text
+from edgecil.report.figures.canvas import missing_letters
 from edgecil.sequences.protocols import PROTOCOLS
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# The paper's estimator, by which protocols are compared.
-ESTIMATOR = "gaussian"
+PAPER = "gaussian"  # the paper's estimator, whose ends are those of the runs
+
+_T = TypeVar("_T")
+
+
+def of_default_estimator(found: Mapping[str, Mapping[str, _T]], protocol: str) -> _T | None:
+    """Of what was found by protocol and estimator, that by which a protocol is compared."""
+    return found.get(protocol, {}).get(default_estimator(protocol))
 
 
 def found_range(method: MethodJudgement, protocol: str) -> tuple[float, float] | None:
     """Worst and best accuracy that a protocol finds: on average over draws, or in its one run."""
-    average = method.averages.get(protocol, {}).get(ESTIMATOR)
-    if average is not None and method.truth is not None:
-        values = method.truth.accuracies
-        return float(values.min()) + average.min_error, float(values.max()) - average.max_error
-    made = method.estimates.get(protocol, {}).get(ESTIMATOR)
+    average = method.averages.get(protocol, {}).get(PAPER)
+    if average is not None:
+        return average.min, average.max
+    made = method.estimates.get(protocol, {}).get(PAPER)
     if made is None or made.estimate is None:
         return None
     return made.estimate.min, made.estimate.max
@@ -53,77 +57,11 @@ def calibrated(evidence: Evidence, name: str) -> tuple[str, Estimate] | None:
 def headline(evidence: Evidence) -> str:
     """What the report is about."""
     table = evidence.table
-    methods = _count(len(evidence.judgement.methods), "learner")
+    methods = count(len(evidence.judgement.methods), "learner")
     return (
         f"{methods} on {table.dataset or 'your data'}: "
         f"{len(table.classes)} classes in {table.space.tasks} tasks"
-    ).capitalize()
-
-
-def verdict(evidence: Evidence) -> list[str]:
-    """What holds over all methods: how much the order matters, how protocols fare beside random."""
-    methods = evidence.judgement.methods
-    ranges = {
-        name: float(np.ptp(method.truth.accuracies))
-        for name, method in methods.items()
-        if method.truth is not None
-    }
-    if not ranges:
-        return [_no_truth(evidence)]
-    least, most = min(ranges, key=ranges.__getitem__), max(ranges, key=ranges.__getitem__)
-    between = "" if least == most else f"{ranges[least]:.1f} ({least}) to "
-    truth = methods[most].truth
-    bound = "at least " if truth is not None and truth.kind == "sample" else ""
-    sentences = [
-        f"Between its worst and its best class order a learner's accuracy differs by {bound}"
-        f"{between}{ranges[most]:.1f} points ({most}).",
-        _noise(methods),
-    ]
-    rivals = [name for name in evidence.protocols if name not in ("random", "random-legacy")]
-    fares = [fare for name in rivals if (fare := _fare(methods, name)) is not None]
-    if fares:
-        sentences.append(
-            "Closer to the truth than as many random orders, by a tenth or more on average over "
-            f"draws (in brackets: farther by as much): {'; '.join(fares)}."
-        )
-    return sentences
-
-
-def _noise(methods: Mapping[str, MethodJudgement]) -> str:
-    """How much of the differences between orders is not due to the order."""
-    shares = {
-        name: method.variance.order_share
-        for name, method in methods.items()
-        if method.variance is not None and method.variance.order_share is not None
-    }
-    if not shares:
-        return "Every order was trained once, so that training noise is part of this."
-    told = ", ".join(f"{share:.0%} ({name})" for name, share in shares.items())
-    return f"Of the variance, due to the order and not to the training seed: {told}."
-
-
-def _fare(methods: Mapping[str, MethodJudgement], name: str) -> str | None:
-    """For how many methods a protocol is closer or farther than random; None if none can say."""
-    pairs = [
-        (method.averages[name][ESTIMATOR], method.averages["random"][ESTIMATOR])
-        for method in methods.values()
-        if ESTIMATOR in method.averages.get(name, {})
-        and ESTIMATOR in method.averages.get("random", {})
-    ]
-    if not pairs:
-        return None
-    measures: dict[str, Callable[[AverageCloseness], float]] = {
-        "JSD": lambda found: found.jsd,
-        "W₁": lambda found: found.wasserstein,
-        "the ends found": lambda found: found.min_error + found.max_error,
-    }
-    told: list[str] = []
-    for title, measure in measures.items():
-        mine, random = zip(*((measure(a), measure(b)) for a, b in pairs), strict=True)
-        closer, farther = sum(map(_clearly, mine, random)), sum(map(_clearly, random, mine))
-        of = "" if told else f" of {_count(len(pairs), 'learner')}"
-        told.append(f"{closer} ({farther}){of} by {title}")
-    return f"{name} for {', '.join(told)}"
+    )
 
 
 def caution(evidence: Evidence) -> list[str]:
@@ -177,12 +115,12 @@ def method_answer(evidence: Evidence, name: str) -> list[str]:
         for protocol in ("random", *others)
         if (ends := found_range(method, protocol)) is not None
     }
-    whose = {protocol: _whose(budget(method, protocol), protocol) for protocol in found}
+    orders = {protocol: whose(budget(method, protocol), protocol) for protocol in found}
     if method.truth is None:
-        ranges = [f"{whose[key]} {low:.1f} to {high:.1f}" for key, (low, high) in found.items()]
+        ranges = [f"{orders[key]} {low:.1f} to {high:.1f}" for key, (low, high) in found.items()]
         return [f"Accuracy of {name}: {', '.join(ranges)}.", *_estimated(evidence, name)]
-    widths = [f"{whose[key]} {high - low:.1f}" for key, (low, high) in found.items()]
-    sentences = [_spread(name, method.truth)]
+    widths = [f"{orders[key]} {high - low:.1f}" for key, (low, high) in found.items()]
+    sentences = [_spread(evidence, name, method.truth)]
     if widths:
         sentences.append(f"Of these, found on average: {', '.join(widths)}.")
     r = None if method.predictor is None else method.correlations[method.predictor].pearson
@@ -191,24 +129,32 @@ def method_answer(evidence: Evidence, name: str) -> list[str]:
     return sentences
 
 
-def _clearly(mine: float, theirs: float) -> bool:
-    """Whether a distance is less by more than the noise of some hundred draws."""
-    return mine < 0.9 * theirs
+def remarks(evidence: Evidence) -> list[str]:
+    """What was left out and why, and which letters the figures lack."""
+    sentences = list(evidence.remarks)
+    names = [*evidence.judgement.methods, *evidence.compared, evidence.predictor_name]
+    letters = missing_letters("".join(names))
+    if letters:
+        sentences.append(
+            f"No font here has the letters {letters}, so figures show boxes in their place; "
+            "install one that has them, such as Noto Sans CJK, and make the report again."
+        )
+    return sentences
 
 
-def _spread(name: str, truth: Truth) -> str:
-    values = truth.accuracies
-    whole = (
-        f"all {len(values)} orders"
-        if len(values) == truth.orders
-        else f"{len(values):,} random orders"
-        if truth.kind == "sample"
-        else f"{len(values)} of all {truth.orders} orders"
-    )
-    bound = "at least " if truth.kind == "sample" else ""
+def _spread(evidence: Evidence, name: str, truth: Truth) -> str:
+    """How far the accuracies of a method lie apart, and over how many orders."""
+    (low, high), mean = evidence.ends(name), f"mean {truth.accuracies.mean():.1f}"
+    orders, bound = len(truth.accuracies), ""
+    if truth.kind == "sample":
+        bound, whole = "at least ", f"all runs; {orders:,} random orders stand for the truth"
+    elif orders == truth.orders:
+        whole = f"all {orders} orders"
+    else:
+        whole = f"{orders} of all {truth.orders} orders"
     return (
-        f"Accuracy of {name} depends on the class order by {bound}{np.ptp(values):.1f} "
-        f"points ({values.min():.1f} to {values.max():.1f} over {whole}, mean {values.mean():.1f})."
+        f"Accuracy of {name} depends on the class order by {bound}{high - low:.1f} points "
+        f"({low:.1f} to {high:.1f} over {whole}, {mean})."
     )
 
 
@@ -226,18 +172,18 @@ def _estimated(evidence: Evidence, name: str) -> list[str]:
     return [f"Estimated, by {how}: {told}, {mean}."]
 
 
-def _no_truth(evidence: Evidence) -> str:
-    return (
-        f"The truth is not known here (there are {count_text(evidence.table.space.size)} orders): "
-        "the figures are estimates, and nothing says how close they are."
-    )
+def whose(runs: int, protocol: str) -> str:
+    """Orders by their number and by who chose them."""
+    if protocol != "random":
+        return f"{protocol}'s {spell(runs)}"
+    return f"{spell(runs)} random {'order' if runs == 1 else 'orders'}"
 
 
-def _whose(runs: int, protocol: str) -> str:
-    number = _NUMBERS[runs] if runs < len(_NUMBERS) else str(runs)
-    orders = "order" if runs == 1 else "orders"
-    return f"{number} random {orders}" if protocol == "random" else f"{protocol}'s {number}"
+def spell(number: int) -> str:
+    """A small number as a word."""
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """A number of things."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -6,6 +6,7 @@ The same data give the same bytes. Matplotlib is imported when the first figure 
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,8 +42,20 @@ MARKERS = {
     "maxcover": "P",
 }
 
+_FONT = "DejaVu Sans"  # comes with matplotlib
+# Where letters that it lacks may be found, such as Chinese ones.
+_WIDER_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "Arial Unicode MS",
+)
 _DOTS_PER_INCH = 160
 _STYLE: dict[Any, Any] = {
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "text.color": INK,
@@ -85,8 +98,18 @@ def drawing() -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
+        matplotlib.rcParams.update({**_STYLE, "font.family": _fonts()})
         yield
+
+
+def missing_letters(text: str) -> str:
+    """The letters of a text that no font here can draw, each once."""
+    from matplotlib.font_manager import findfont, get_font
+
+    known: set[int] = set()
+    for name in _fonts():
+        known |= get_font(findfont(name)).get_charmap().keys()
+    return "".join(letter for letter in dict.fromkeys(text) if ord(letter) not in known)
 
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:
@@ -97,10 +120,14 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def render(figure: Figure, suffix: str) -> bytes:
-    """The figure as a file of that kind; on white as PNG, which is looked at alone."""
+    """The figure as a file of that kind; on white as PNG, which is looked at alone.
+
+    Letters that :func:`missing_letters` names are boxes in it.
+    """
     file = io.BytesIO()
     kind = suffix[1:]
-    with drawing():
+    with drawing(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure.savefig(
             file,
             format=kind,
@@ -131,3 +158,11 @@ def bare(axes: Axes) -> None:
     """Leave an axis of accuracy alone: no ticks and no line on the left."""
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
+
+
+def _fonts() -> list[str]:
+    """Our font, and those installed that have more letters."""
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return [_FONT, *(name for name in _WIDER_FONTS if name in installed)]

@@ -36,12 +36,13 @@ class Shape:
 
     Attributes:
         name: the method's.
-        truth: (n,) accuracies of every order; None if they are not known.
+        truth: (n,) accuracies of every order, or of a sample; None if they are not known.
         guesses: by protocol, the distribution that its runs suggest.
         draws: by protocol, what single draws of its random part suggest.
         ends: by protocol, the least and greatest accuracy found; a mean over draws where it draws.
         known: (n,) all accuracies that were measured, shown as ticks where the truth is not known.
         estimate: what stands for the truth where it is not known: how it was made, and it.
+        sampled: whether a sample stands for the truth.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Shape:
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     known: Floats | None = None
     estimate: tuple[str, Distribution] | None = None
+    sampled: bool = False
 
 
 def draw_distributions(shapes: Sequence[Shape], columns: int = 1) -> Figure:
@@ -126,7 +128,8 @@ def _draw_truth(axes: Axes, shape: Shape) -> float | None:
     edges = grid(shape.truth) if np.ptp(shape.truth) > 0.0 else shape.truth[0] + [-0.25, 0.25]
     counts, _ = np.histogram(shape.truth, edges)
     heights = counts / counts.sum() / np.diff(edges)
-    axes.stairs(heights, edges, fill=True, color=TRUTH, label=f"truth: {len(shape.truth)} orders")
+    orders = f"{'sample' if shape.sampled else 'truth'}: {len(shape.truth)} orders"
+    axes.stairs(heights, edges, fill=True, color=TRUTH, label=orders)
     top = float(heights.max())
     for end in (shape.truth.min(), shape.truth.max()):
         axes.plot([end, end], [0.0, top * 0.55], color=INK, lw=1.0)

@@ -97,6 +97,7 @@ def _draw_distribution(
     axes.set_xlabel("score S: similarity between neighbouring tasks")
     axes.set_title(
         f"{space.classes} classes, {space.tasks} tasks: $10^{{{space.log10_size:.1f}}}$ sequences",
+        parse_math=True,
         loc="left",
         fontsize=12,
     )
