@@ -135,12 +135,12 @@ def test_a_directory_without_results_is_told(tmp_path: Path) -> None:
         read_accuracies(tmp_path)
 
 
-def test_one_training_with_two_accuracies_is_refused(tmp_path: Path) -> None:
+def test_one_training_with_two_accuracies_is_found(tmp_path: Path) -> None:
     rows = "m,d,enumerate,all-1,0|1,0,54.9\nm,d,random,seed-0,0|1,0,12\nm,d,random,s,1|0,0,50"
-    with pytest.raises(DataError, match=r"'0\|1' with seed 0: 54.9 \(enumerate all-1\) and 12 "):
-        read(tmp_path, rows)
-    assert len(read(tmp_path, rows.replace("0|1,0,12", "0|1,1,12"))[0].runs) == 3
-    assert len(read(tmp_path, rows.replace("0|1,0,12", "0|1,0,"))[0].runs) == 3
+    ((first, other),) = read(tmp_path, rows)[0].contradictions()
+    assert (first.accuracy, other.accuracy) == (54.9, 12.0)
+    assert not read(tmp_path, rows.replace("0|1,0,12", "0|1,1,12"))[0].contradictions()
+    assert not read(tmp_path, rows.replace("0|1,0,12", "0|1,0,"))[0].contradictions()
 
 
 @pytest.mark.parametrize(

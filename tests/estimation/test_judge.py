@@ -225,6 +225,15 @@ def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() ->
     assert "there are 0" in str(found["m"].normality.reason)
 
 
+def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> None:
+    table = table_of({"m": noisy(0)}, ("enumerate",))
+    wrong = replace(table.runs[0], protocol="random", label="seed-0", accuracy=12.0)
+    found = judged(AccuracyTable((*table.runs, wrong)))
+    assert any("12 (random seed-0); pairs of this kind: 1." in note for note in found.notes)
+    assert found.methods["m"].variance is not None
+    assert found.methods["m"].variance.repeats == 1
+
+
 def test_fractions_are_told_from_per_cent() -> None:
     fractions = judged(table_of({"m": lambda sequence: noisy(0)(sequence) / 100.0}, ("edge",)))
     assert "if these are fractions, multiply them by 100" in fractions.notes[0]

@@ -113,22 +113,6 @@ class AccuracyTable:
                         f"A {what} cannot be called {getattr(run, what)!r}, which is a word of the "
                         "answer; rename it."
                     )
-        self._refuse_contradictions()
-
-    def _refuse_contradictions(self) -> None:
-        """A method trained on one sequence with one seed has one accuracy, whoever asked for it."""
-        known: dict[tuple[str, ClassSequence, int], Run] = {}
-        for run in self.runs:
-            if run.accuracy is None:
-                continue
-            other = known.setdefault((run.method, run.sequence, run.seed), run)
-            if other.accuracy != run.accuracy:
-                raise DataError(
-                    f"{run.method} has two accuracies on {prefix_text(run.sequence.tasks)!r} with "
-                    f"seed {run.seed}: {other.accuracy:g} ({other.protocol} {other.label}) and "
-                    f"{run.accuracy:g} ({run.protocol} {run.label}); remove the wrong one, or "
-                    "number the seeds of repeated trainings."
-                )
 
     @property
     def dataset(self) -> str:
@@ -162,14 +146,15 @@ class AccuracyTable:
 
     def orders(self, method: str, protocol: str | None = None) -> Orders:
         """A method's accuracies over the sequences of a protocol, or of all of them."""
-        found: dict[tuple[str, ClassSequence], dict[int, float]] = {}
+        found: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
         for run in self.runs:
             if run.method == method and protocol in (None, run.protocol):
                 if run.accuracy is None:
                     continue
                 label = "" if protocol is None else run.label
-                # Protocols share runs: one with the same seed is the same run.
-                found.setdefault((label, run.sequence), {})[run.seed] = run.accuracy
+                # Protocols share runs: one with the same seed and result is the same run.
+                known = found.setdefault((label, run.sequence), {})
+                known[run.seed, run.accuracy] = run.accuracy
         means = [fmean(values.values()) for values in found.values()]
         return Orders(
             tuple(label for label, _ in found),
@@ -179,11 +164,18 @@ class AccuracyTable:
 
     def repeats(self, method: str) -> list[Floats]:
         """A method's accuracies grouped by sequence, one per training seed."""
-        found: dict[ClassSequence, dict[int, float]] = {}
+        found: dict[ClassSequence, set[tuple[int, float]]] = {}
         for run in self.runs:
             if run.method == method and run.accuracy is not None:
-                found.setdefault(run.sequence, {})[run.seed] = run.accuracy
-        return [np.array([some[seed] for seed in sorted(some)]) for some in found.values()]
+                found.setdefault(run.sequence, set()).add((run.seed, run.accuracy))
+        return [np.array([accuracy for _, accuracy in sorted(some)]) for some in found.values()]
+
+    def contradictions(self) -> list[tuple[Run, Run]]:
+        """Pairs of runs of one method, sequence and seed with different accuracies."""
+        known: dict[tuple[str, ClassSequence, int], Run] = {}
+        done = [run for run in self.runs if run.accuracy is not None]
+        pairs = [(known.setdefault((run.method, run.sequence, run.seed), run), run) for run in done]
+        return [(first, run) for first, run in pairs if first.accuracy != run.accuracy]
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
         """Labels of a protocol's sequences on which every run of the method failed."""

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from edgecil.engine.plan import prefix_text
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.accuracies import AccuracyTable, Orders
 from edgecil.estimation.closeness import closeness
@@ -73,7 +74,7 @@ def judge(
     notes = []
     if table.failed:
         notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
-    notes += _tell_repeats(table) + _tell_fractions(table)
+    notes += _tell_repeats(table) + _tell_contradictions(table) + _tell_fractions(table)
     methods = {}
     for method in table.methods:
         if not len(table.orders(method)):
@@ -105,6 +106,20 @@ def _tell_repeats(table: AccuracyTable) -> list[str]:
         runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
     told = (tell_repeats(protocol, labelled) for protocol, labelled in runs.items())
     return [sentence for sentence in told if sentence is not None]
+
+
+def _tell_contradictions(table: AccuracyTable) -> list[str]:
+    """A sentence if one training seems to have had two results."""
+    pairs = table.contradictions()
+    if not pairs:
+        return []
+    first, other = pairs[0]
+    return [
+        f"{first.method} has two accuracies on {prefix_text(first.sequence.tasks)!r} with seed "
+        f"{first.seed}, {first.accuracy:g} ({first.protocol} {first.label}) and "
+        f"{other.accuracy:g} ({other.protocol} {other.label}); pairs of this kind: {len(pairs)}. "
+        "They count as repeated trainings; if one is wrong, remove it."
+    ]
 
 
 def _tell_fractions(table: AccuracyTable) -> list[str]:
