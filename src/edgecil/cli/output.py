@@ -36,17 +36,23 @@ def note(message: str) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
 ) -> None:
-    """A plain table; columns named in `right` are aligned to the right."""
+    """A plain table; columns named in `right` are aligned to the right, and their numbers whole.
+
+    Where space is short, the titles of these columns and the texts of the last one are wrapped.
+    """
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
+    rows = list(rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
+    for place, column in enumerate(columns):
+        number = column in right
         table.add_column(
             column,
-            justify="right" if column in right else "left",
-            no_wrap=column != columns[-1],
+            justify="right" if number else "left",
+            no_wrap=not number and column != columns[-1],
+            min_width=max((len(row[place]) for row in rows), default=0) if number else None,
         )
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
