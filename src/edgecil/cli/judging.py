@@ -83,9 +83,10 @@ def judge_source(args: argparse.Namespace) -> list[Judged]:
     from edgecil.report.evidence import Journal, read_journal
 
     found = []
-    for table in read_accuracies(args.source):
+    tables = read_accuracies(args.source)
+    journal = read_journal(args.source) if Path(args.source).is_dir() else Journal()
+    for table in tables:
         remarks: list[str] = []
-        journal = read_journal(args.source) if Path(args.source).is_dir() else Journal()
         similarities = find_similarities(args, table, journal.configs, remarks)
         judgement = judge(
             table,
