@@ -149,6 +149,7 @@ def main() -> None:
     alone, alone_seconds, alone_trained = enumerate_one_by_one(prepared, workers)
     if shared != alone:
         raise SystemExit("Sharing changed an accuracy: that is a bug.")
+    overhead(prepared, 1)  # the first optimizer of a process imports torch's compiler
     share, seconds = overhead(prepared, 4)
     table = Table("enumeration", "trainings", "seconds", title=f"{args.method}, {workers} workers")
     table.add_row("shared prefixes", str(shared_trained), f"{shared_seconds:.1f}")

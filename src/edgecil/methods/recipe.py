@@ -79,7 +79,7 @@ _FAST_MEMORY = MemoryBudget(total=2000, per_class=5)
 
 _FAST = {
     "resnet-tiny": Recipe(
-        epochs=20, learning_rate=0.05, schedule="cosine", batch_size=32, augment=("crop:2", "flip")
+        epochs=12, learning_rate=0.05, schedule="cosine", batch_size=32, augment=("crop:2", "flip")
     ),
     "resnet32": Recipe(epochs=30, learning_rate=0.1, schedule="cosine", batch_size=64),
     "resnet18": Recipe(epochs=20, learning_rate=0.05, schedule="cosine", batch_size=64),
