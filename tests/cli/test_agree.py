@@ -49,3 +49,75 @@ def test_matrices_of_other_classes_are_refused(cli: Cli, matrix: Path) -> None:
 def test_a_bad_second_matrix_is_told(cli: Cli, matrix: Path, other: str) -> None:
     np.save("asymmetric.npy", np.arange(144.0).reshape(12, 12))
     assert cli("agree", matrix, other, "--tasks", 3).sentence
+
+
+THREE = """
+dataset = "quickdraw"
+sizes = [2, 2, 2]
+
+[similarities.names]
+template = "{name}"
+classes = 6
+
+[similarities.captions]
+captions = "bundled"
+classes = 6
+
+[similarities.drawings]
+images = "pixels"
+classes = 6
+"""
+
+
+def configured(text: str) -> Path:
+    path = Path("compared.toml")
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_says_what_to_build_and_all_pairs_are_compared(cli: Cli) -> None:
+    answers = cli("agree", "--config", configured(THREE), "--json").json
+    assert list(answers) == ["names, captions", "names, drawings", "captions, drawings"]
+    sources = {"names": ("--template", "{name}"), "drawings": ("--images", "pixels")}
+    for name, options in sources.items():
+        cli("similarity", "quickdraw", *options, "--classes", 6, "--out", f"{name}.npz")
+    by_hand = cli("agree", "names.npz", "drawings.npz", "--tasks", 3, "--json").json
+    assert answers["names, drawings"] == by_hand
+
+
+def test_people_see_which_two_agree_and_options_win(cli: Cli) -> None:
+    answer = cli("agree", "--config", configured(THREE), "--tasks", 2)
+    assert (answer.code, answer.err) == (0, "")
+    for words in ("names and captions", "captions and drawings", "CSG easy"):
+        assert words in answer.out
+    one = cli("agree", "--config", configured(THREE), "--tasks", 2, "--json").json
+    assert one != cli("agree", "--config", configured(THREE), "--json").json
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("sizes", "size", "Unknown setting in compared.toml 'size'"),
+        ("[similarities", "[other.similarities", "Unknown setting in compared.toml 'other'"),
+        ("captions = ", "caption = ", "'caption'"),
+        ("[2, 2, 2]", '"two"', "--sizes takes whole numbers"),
+        ("sizes = [2, 2, 2]", 'tasks = "two"', "'tasks' of compared.toml must be a whole number"),
+        ("classes = 6", 'classes = "6"', "must be a whole number. Got '6'"),
+        ('dataset = "quickdraw"', "", "needs a 'dataset'"),
+        ('images = "pixels"', 'images = "gone.safetensors"', "gone.safetensors"),
+        ('dataset = "quickdraw"', "dataset =", "not valid TOML"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_told(cli: Cli, old: str, new: str, words: str) -> None:
+    answer = cli("agree", "--config", configured(THREE.replace(old, new)))
+    assert answer.code in (1, 2)
+    assert words in answer.sentence
+
+
+@pytest.mark.parametrize("given", [[], ["D.npy"], ["D.npy", "D.npy", "--root", "data"]])
+def test_two_matrices_or_a_file_are_needed(cli: Cli, matrix: Path, given: list[str]) -> None:
+    answer = cli("agree", *given, "--tasks", 3)
+    assert answer.code == 2
+    assert "Give two matrices A and B, or --config FILE" in answer.sentence
+    answer = cli("agree", "D.npy", "--config", configured(THREE))
+    assert "leave D.npy out" in answer.sentence

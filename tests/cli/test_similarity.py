@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from edgecil import get_classes, read_similarity
+from edgecil.scenario import load_dataset
 from tests.cli.conftest import Cli
 
 
@@ -70,6 +71,57 @@ def test_image_prototypes_replace_text(cli: Cli) -> None:
     assert " – " in answer.out
 
 
+def test_the_classes_of_a_dataset_can_be_few(cli: Cli) -> None:
+    cli("similarity", "quickdraw", "--out", "all.npz")
+    cli("similarity", "quickdraw", "--classes", 6, "--out", "six.npz")
+    cli("similarity", "quickdraw", "--classes", 6, "--classes-seed", 42, "--out", "drawn.npz")
+    six, drawn = read_similarity("six.npz"), read_similarity("drawn.npz")
+    assert six.names == get_classes("quickdraw").labels[:6]
+    np.testing.assert_array_equal(six.pairs(), read_similarity("all.npz").take(range(6)).pairs())
+    assert len(drawn) == 6
+    assert drawn.names != six.names
+
+
+@pytest.mark.parametrize("model", ["pixels", "vit-quickdraw"])
+def test_a_datasets_own_images_replace_text(cli: Cli, model: str) -> None:
+    answer = cli("similarity", "quickdraw", "--images", model, "--classes", 6, "--out", "D.npz")
+    assert (answer.code, answer.err) == (0, "")
+    found = read_similarity("D.npz")
+    assert found.names == get_classes("quickdraw").labels[:6]
+    assert found.source["features"] == model
+    assert np.ptp(found.pairs()) > 0.05
+
+
+def test_pixels_are_those_of_the_training_images(cli: Cli) -> None:
+    images = load_dataset("quickdraw", count=6).train
+    np.savez("f.npz", features=images.pixels.reshape(len(images), -1), labels=images.labels)
+    cli("similarity", "--features", "f.npz", "--out", "a.npz")
+    cli("similarity", "quickdraw", "--images", "pixels", "--classes", 6, "--out", "b.npz")
+    assert np.array_equal(read_similarity("a.npz").pairs(), read_similarity("b.npz").pairs())
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["quickdraw", "--images", "vit-quickdraw", "--template", "{name}"], 2, "leave --template"),
+        (["--images", "pixels"], 2, "--images needs a DATASET"),
+        (["quickdraw", "--images", "pixels", "--features", "f.npz"], 2, "nor --features"),
+        (["quickdraw", "--root", "data"], 2, "give --images MODEL too"),
+        (["quickdraw", "--image-size", "32"], 2, "give --images MODEL too"),
+        (["quickdraw", "--images", "vit-quickdrew"], 2, "vit-quickdraw"),
+        (["quickdraw", "--images", "vit-b16-dino"], 1, "hf download"),
+        (["cifar100", "--images", "pixels"], 1, "--root DIR"),
+        (["quickdraw", "--classes", "101"], 2, "100"),
+    ],
+)
+def test_images_that_make_no_sense_are_told(
+    cli: Cli, options: list[str], code: int, words: str
+) -> None:
+    answer = cli("similarity", *options)
+    assert answer.code == code
+    assert words in answer.sentence
+
+
 @pytest.mark.parametrize(
     ("name", "content", "code", "words"),
     [
@@ -128,7 +180,7 @@ def test_a_caption_that_is_no_text_is_told(cli: Cli) -> None:
 
 def test_a_dataset_without_shipped_captions_is_told(cli: Cli) -> None:
     answer = cli("similarity", "cifar100", "--captions", "bundled")
-    assert "bundled for ham10000 and eyepacs only" in answer.sentence
+    assert "bundled for ham10000, eyepacs, quickdraw only" in answer.sentence
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,11 @@ def add_similarity_options(parser: argparse.ArgumentParser) -> None:
     add_text_options(parser)
     parser.add_argument("--similarity", metavar="FILE", help="a matrix: .npz, .npy or .csv")
     parser.add_argument("--embeddings", metavar="FILE", help="class vectors: .npy or .npz")
+    add_class_options(parser)
+
+
+def add_class_options(parser: argparse.ArgumentParser) -> None:
+    """Some of the classes."""
     parser.add_argument(
         "--classes", type=int, metavar="N", help="only the first N classes, in label order"
     )

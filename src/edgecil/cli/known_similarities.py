@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edgecil.cli.training import require_training
+from edgecil.cli.image_similarity import PIXELS, image_similarity
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from edgecil.estimation import AccuracyTable
     from edgecil.scenario import ImageDataset
     from edgecil.similarity import Similarity
-    from edgecil.similarity.matrix import Floats
 
 
 def find_similarities(
@@ -29,8 +28,6 @@ def find_similarities(
     That is the one of --similarity, or the one from which the run's sequences came, or that of the
     class names. Where it is not to be had there is none, and the remarks say why.
     """
-    from edgecil.similarity import prototype_embeddings
-
     maker = _maker(configs)
     found: dict[str, Similarity] = {}
     if args.similarity is not None:
@@ -42,9 +39,8 @@ def find_similarities(
             remarks += _differences(configs, maker)
         images = _find_images(args, table, names, maker)
         if images is not None:
-            features, whose = _image_features(images, maker, remarks)
-            prototypes = prototype_embeddings(features, images.train.labels, names)
-            found[f"image prototypes ({whose})"] = prototypes.similarity()
+            similarity, whose = _of_images(images, maker, remarks)
+            found[f"image prototypes ({whose})"] = similarity
     except EdgecilError as error:
         if args.root is not None or args.classes_seed is not None:
             raise
@@ -175,36 +171,15 @@ def _find_images(
     return found if found.names == names else None
 
 
-def _image_features(
+def _of_images(
     images: ImageDataset, maker: RunConfig | None, remarks: list[str]
-) -> tuple[Floats, str]:
-    """Features (n, d) of the training images, and whose: the run's frozen model's, or pixels."""
-    import numpy as np
-
+) -> tuple[Similarity, str]:
+    """Similarity of the images, and by whose features: the run's frozen model's, or pixels."""
     if maker is not None:
         try:
-            return _frozen_features(images, maker), maker.pretrained
+            seen = image_similarity(images, maker.pretrained, threads=maker.threads)
         except EdgecilError as error:
             remarks.append(f"Image prototypes are of pixels, not of {maker.pretrained}: {error}")
-    pixels = images.train.pixels
-    return pixels.reshape(len(pixels), -1).astype(np.float64), "pixels"
-
-
-def _frozen_features(images: ImageDataset, config: RunConfig) -> Floats:
-    """Features (n, d) by the run's pre-trained model, if its weights are on this machine."""
-    require_training()
-    import numpy as np
-    import torch
-
-    from edgecil.backbones.features import frozen_features
-    from edgecil.backbones.pretrained import pretrained_status
-    from edgecil.engine.device import choose_device
-
-    here, sentence = pretrained_status(config.pretrained)
-    if not here:
-        raise PrerequisiteError(sentence)
-    torch.set_num_threads(config.threads)  # as in the run, whose rows are then found again
-    device = choose_device("auto")
-    pixels = torch.from_numpy(images.train.pixels).to(device)
-    features = frozen_features(config.pretrained, pixels, device, keep=True)
-    return np.asarray(features.cpu().numpy(), dtype=np.float64)
+        else:
+            return seen, maker.pretrained
+    return image_similarity(images, PIXELS), PIXELS

@@ -5,25 +5,59 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.inputs import add_text_options, encode_names, read_names, refuse_text_options
+from edgecil.cli.image_similarity import image_similarity
+from edgecil.cli.inputs import (
+    add_class_options,
+    add_text_options,
+    encode_names,
+    read_names,
+    refuse_text_options,
+)
 from edgecil.cli.output import console, print_json, print_table
+from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.similarity import SimilarityMatrix
 
 NAME = "similarity"
-HELP = "build a class-similarity matrix from names, captions or image features"
+HELP = "build a class-similarity matrix from names, captions or images"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Where the similarity comes from and where it goes."""
+    add_source_options(parser)
+    parser.add_argument("--out", metavar="D.npz", help="save the matrix here")
+
+
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """Texts, features in a file, or images; and of which classes."""
     add_text_options(parser)
     parser.add_argument(
         "--features",
         metavar="FILE",
         help="image prototypes instead of text: an .npz with 'features' (n, d) and 'labels' (n,)",
     )
-    parser.add_argument("--out", metavar="D.npz", help="save the matrix here")
+    parser.add_argument(
+        "--images",
+        metavar="MODEL",
+        help="prototypes of DATASET's training images instead: 'pixels', or as a pre-trained "
+        "model sees them (see 'edgecil backbones')",
+    )
+    parser.add_argument("--root", metavar="DIR", help="directory of the images")
+    parser.add_argument("--image-size", type=int, metavar="S", help="resize image files to S x S")
+    add_class_options(parser)
+
+
+def build(args: argparse.Namespace) -> SimilarityMatrix:
+    """The similarity that the source options ask for."""
+    from edgecil.classes import select_classes
+
+    if args.images is not None:
+        return _from_images(args)
+    if args.root is not None or args.image_size is not None:
+        raise UsageError("--root and --image-size are about images; give --images MODEL too.")
+    matrix = encode_names(args) if args.features is None else _from_features(args)
+    return matrix.take(select_classes(len(matrix), count=args.classes, seed=args.classes_seed))
 
 
 def run(args: argparse.Namespace) -> None:
@@ -31,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     from edgecil.classes import words_of
     from edgecil.similarity import save_similarity
 
-    matrix = encode_names(args) if args.features is None else _from_features(args)
+    matrix = build(args)
     if args.out is not None:
         save_similarity(matrix, args.out)
     pairs = _ranked_pairs(matrix)
@@ -71,6 +105,22 @@ def _from_features(args: argparse.Namespace) -> SimilarityMatrix:
     names = None if args.dataset is None and args.names is None else read_names(args).labels
     features, labels = read_features(args.features)
     return prototype_embeddings(features, labels, names).similarity()
+
+
+def _from_images(args: argparse.Namespace) -> SimilarityMatrix:
+    from edgecil.scenario import load_dataset
+
+    refuse_text_options(args, "--images")
+    if args.dataset is None or args.names is not None or args.features is not None:
+        raise UsageError("--images needs a DATASET, and neither --names nor --features.")
+    images = load_dataset(
+        args.dataset,
+        root=args.root,
+        count=args.classes,
+        seed=args.classes_seed,
+        size=args.image_size,
+    )
+    return image_similarity(images, args.images)
 
 
 def _ranked_pairs(matrix: SimilarityMatrix) -> list[dict[str, Any]]:

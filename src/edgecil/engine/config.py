@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
@@ -11,7 +10,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from edgecil.classes import ClassList
-from edgecil.errors import DataError, UsageError, unknown
+from edgecil.errors import UsageError, unknown
 from edgecil.similarity import (
     DEFAULT_ENCODER,
     TEMPLATE,
@@ -19,6 +18,7 @@ from edgecil.similarity import (
     read_similarity,
     text_similarity,
 )
+from edgecil.toml import read_toml
 
 # What settings are called that go by another name on the command line.
 _OPTIONS = {"methods": "method", "protocols": "eval"}
@@ -106,17 +106,7 @@ class RunConfig:
 
 def read_config(path: str | Path) -> dict[str, Any]:
     """The settings in a TOML file, by the names of :class:`RunConfig`, or `method` and `eval`."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    from edgecil.classes.files import read_text
-
-    path = Path(path)
-    try:
-        data = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path} is not valid TOML: {error}.") from error
+    data = read_toml(path)
     for name, option in _OPTIONS.items():
         if option in data:
             data[name] = data.pop(option)
