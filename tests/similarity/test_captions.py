@@ -24,7 +24,7 @@ def test_bundled_captions_are_visual_sentences_of_8_to_20_words(dataset: str) ->
 
 
 def test_a_dataset_without_captions_says_which_have_them() -> None:
-    with pytest.raises(UsageError, match="bundled for ham10000 and eyepacs only"):
+    with pytest.raises(UsageError, match="bundled for ham10000, eyepacs, quickdraw only"):
         bundled_captions("cifar100")
 
 

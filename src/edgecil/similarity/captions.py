@@ -12,7 +12,7 @@ from edgecil.classes import ClassList, get_classes
 from edgecil.classes.files import read_text
 from edgecil.errors import DataError, UsageError, unknown
 
-CAPTIONED = ("ham10000", "eyepacs")
+CAPTIONED = ("ham10000", "eyepacs", "quickdraw")
 
 
 def check_captions(
@@ -70,7 +70,7 @@ def bundled_captions(dataset: str) -> tuple[str, ...]:
     classes = get_classes(dataset)
     if classes.name not in CAPTIONED:
         raise UsageError(
-            f"Captions come bundled for {' and '.join(CAPTIONED)} only. Got {dataset!r}; give a "
+            f"Captions come bundled for {', '.join(CAPTIONED)} only. Got {dataset!r}; give a "
             "file of captions instead."
         )
     resource = files("edgecil.similarity") / "data" / "captions" / f"{classes.name}.json"
