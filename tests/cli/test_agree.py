@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from edgecil.cli.agree import read_experiment
 from tests.cli.conftest import Cli
 
 
@@ -76,13 +77,18 @@ def configured(text: str) -> Path:
 
 
 def test_a_file_says_what_to_build_and_all_pairs_are_compared(cli: Cli) -> None:
-    answers = cli("agree", "--config", configured(THREE), "--json").json
-    assert list(answers) == ["names, captions", "names, drawings", "captions, drawings"]
+    answers = cli("agree", "--config", configured(THREE), "--json").json["agreements"]
+    found = {(answer.pop("left"), answer.pop("right")): answer for answer in answers}
+    assert list(found) == [
+        ("names", "captions"),
+        ("names", "drawings"),
+        ("captions", "drawings"),
+    ]
     sources = {"names": ("--template", "{name}"), "drawings": ("--images", "pixels")}
     for name, options in sources.items():
         cli("similarity", "quickdraw", *options, "--classes", 6, "--out", f"{name}.npz")
     by_hand = cli("agree", "names.npz", "drawings.npz", "--tasks", 3, "--json").json
-    assert answers["names, drawings"] == by_hand
+    assert found["names", "drawings"] == by_hand
 
 
 def test_people_see_which_two_agree_and_options_win(cli: Cli) -> None:
@@ -106,6 +112,7 @@ def test_people_see_which_two_agree_and_options_win(cli: Cli) -> None:
         ('dataset = "quickdraw"', "", "needs a 'dataset'"),
         ('images = "pixels"', 'images = "gone.safetensors"', "gone.safetensors"),
         ('dataset = "quickdraw"', "dataset =", "not valid TOML"),
+        ('dataset = "quickdraw"', 'dataset = "--help"', "Unknown dataset '--help'"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_told(cli: Cli, old: str, new: str, words: str) -> None:
@@ -121,3 +128,21 @@ def test_two_matrices_or_a_file_are_needed(cli: Cli, matrix: Path, given: list[s
     assert "Give two matrices A and B, or --config FILE" in answer.sentence
     answer = cli("agree", "D.npy", "--config", configured(THREE))
     assert "leave D.npy out" in answer.sentence
+
+
+def test_the_root_of_the_command_line_wins_and_one_for_nothing_is_refused(cli: Cli) -> None:
+    path = configured(THREE.replace('"pixels"', '"pixels"\nroot = "there"'))
+    _, sources = read_experiment(path, root="here")
+    assert [source.root for source in sources.values()] == [None, None, "here"]
+    _, sources = read_experiment(path, root=None)
+    assert sources["drawings"].root == "there"
+    texts = THREE.replace('images = "pixels"', 'template = "a {name}"')
+    answer = cli("agree", "--config", configured(texts), "--root", "data")
+    assert answer.code == 2
+    assert "asks for no images; leave --root data out" in answer.sentence
+
+
+def test_a_slip_in_the_tasks_is_told_before_images_are_read(cli: Cli) -> None:
+    path = configured(THREE.replace('images = "pixels"', 'images = "gone.safetensors"'))
+    answer = cli("agree", "--config", path, "--tasks", 4)
+    assert "6 classes do not divide into 4 equal tasks" in answer.sentence

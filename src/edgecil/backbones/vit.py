@@ -58,7 +58,7 @@ class ViTLayout:
         if channels != self.channels:
             raise UsageError(
                 f"This vision transformer takes images with {self.channels} channel(s). Got "
-                f"{channels}; choose another with --pretrained, or convert the images."
+                f"{channels}; choose another model, or convert the images."
             )
         if self.stem == "convolutions":
             return -(-height // self.patch), -(-width // self.patch)

@@ -43,8 +43,11 @@ def run(args: argparse.Namespace) -> None:
     matrices = _read_two(args) if args.config is None else _build_all(args)
     found = {pair: _compare(matrices, pair, args) for pair in combinations(matrices, 2)}
     if args.json:
-        answers = {", ".join(pair): agreement.as_dict() for pair, agreement in found.items()}
-        print_json(answers if args.config is not None else next(iter(answers.values())))
+        if args.config is None:
+            print_json(found["A", "B"].as_dict())
+        else:
+            pairs = ({"left": a, "right": b, **found[a, b].as_dict()} for a, b in found)
+            print_json({"agreements": list(pairs)})
         return
     for pair, agreement in found.items():
         title = "agreement" if args.config is None else " and ".join(pair)
@@ -67,7 +70,11 @@ def _build_all(args: argparse.Namespace) -> dict[str, SimilarityMatrix]:
     space, sources = read_experiment(args.config, root=args.root)
     if all(getattr(args, name) is None for name in _SPACE):
         vars(args).update(space)
-    return {name: build(source) for name, source in sources.items()}
+    built: dict[str, SimilarityMatrix] = {}
+    for name, source in sorted(sources.items(), key=lambda item: item[1].images is not None):
+        built[name] = build(source)
+        read_space(args, len(built[name]))  # a slip in the tasks is told before images are read
+    return {name: built[name] for name in sources}
 
 
 def read_experiment(
@@ -77,7 +84,7 @@ def read_experiment(
 
     Returns:
         The options that say the tasks, and by name the options of each similarity, as those of
-        `edgecil similarity`; `root` is added to those of images.
+        `edgecil similarity`; `root` is that of all images.
     """
     from edgecil.toml import read_toml
 
@@ -93,27 +100,32 @@ def read_experiment(
         space["sizes"] = ",".join(map(str, space["sizes"]))
     for name, value in space.items():
         _require_kind(str(path), name, value, str if name == "sizes" else int)
-    return space, {
-        name: _options(f"similarity {name!r} in {path}", dataset, given, root)
+    sources = {
+        name: _options(f"similarity {name!r} in {path}", dataset, given)
         for name, given in wanted.items()
     }
+    with_images = [source for source in sources.values() if source.images is not None]
+    if root is not None and not with_images:
+        raise UsageError(f"{path} asks for no images; leave --root {root} out.")
+    for source in with_images:
+        source.root = source.root if root is None else root
+    return space, sources
 
 
-def _options(whose: str, dataset: str, given: Any, root: str | None) -> argparse.Namespace:
+def _options(whose: str, dataset: str, given: Any) -> argparse.Namespace:
     """Options of `edgecil similarity` as a table says them."""
     parser = argparse.ArgumentParser()
     add_source_options(parser)
-    options = parser.parse_args([dataset])
+    options = parser.parse_args([])
+    options.dataset = dataset
     if not isinstance(given, Mapping):
         raise UsageError(f"The {whose} must be a table of options. Got {given!r}.")
     for name, value in given.items():
         if name not in vars(options):
             raise unknown(f"option of {whose}", name, vars(options))
-        number = name in {"classes", "classes_seed", "image_size"}
+        number = name in {"classes", "classes_seed", "image_size", "threads"}
         _require_kind(whose, name, value, int if number else str)
         setattr(options, name, value)
-    if options.images is not None and options.root is None:
-        options.root = root
     return options
 
 

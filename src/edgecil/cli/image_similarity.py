@@ -2,45 +2,65 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from edgecil.cli.training import require_training
 from edgecil.errors import PrerequisiteError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from edgecil.scenario import ImageDataset
     from edgecil.similarity import SimilarityMatrix
     from edgecil.similarity.matrix import Floats
+
+    Pixels = NDArray[np.uint8]
 
 PIXELS = "pixels"
 
 
 def image_similarity(images: ImageDataset, model: str, *, threads: int = 1) -> SimilarityMatrix:
-    """Cosines between the mean features of the classes' training images.
+    """Cosines between the mean features of the classes' training images, a class at a time.
 
     Args:
         images: N classes, each with training images.
-        model: `pixels`, or a pre-trained network whose weights are on this machine.
+        model: `pixels`, or a pre-trained network whose weights are on this machine. Its features
+            are kept, class by class: who is interrupted goes on from there.
         threads: of the network; features that a run kept are found again with as many.
     """
-    from edgecil.similarity import prototype_embeddings
+    import numpy as np
+    from rich.console import Console
+    from rich.progress import track
 
-    features = _pixels(images) if model == PIXELS else _seen_by(model, images, threads)
-    found = prototype_embeddings(features, images.train.labels, images.names).similarity()
-    return replace(found, source={**found.source, "features": model})
+    from edgecil.similarity.matrix import Embeddings
+    from edgecil.similarity.prototypes import directions
+
+    features = _as_rows if model == PIXELS else _seen_by(model, threads)
+    labels, means = images.train.labels, []
+    for label in track(
+        range(len(images)),
+        f"Images, by {model}",
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ):
+        means.append(directions(features(images.train.pixels[labels == label])).mean(axis=0))
+    source = {"encoder": "class means", "samples": str(len(labels)), "features": model}
+    return Embeddings(images.names, np.stack(means), source).similarity()
 
 
-def _pixels(images: ImageDataset) -> Floats:
-    """Pixels (n, c · h · w) of the training images."""
+def _as_rows(pixels: Pixels) -> Floats:
+    """Pixels (n, c, h, w) as rows (n, c · h · w)."""
     import numpy as np
 
-    pixels = images.train.pixels
     return pixels.reshape(len(pixels), -1).astype(np.float64)
 
 
-def _seen_by(model: str, images: ImageDataset, threads: int) -> Floats:
-    """Features (n, d) of the training images."""
+def _seen_by(model: str, threads: int) -> Callable[[Pixels], Floats]:
+    """From pixels (n, c, h, w) to the model's features (n, d)."""
     require_training()
     import numpy as np
     import torch
@@ -54,6 +74,9 @@ def _seen_by(model: str, images: ImageDataset, threads: int) -> Floats:
         raise PrerequisiteError(sentence)
     torch.set_num_threads(threads)
     device = choose_device("auto")
-    pixels = torch.from_numpy(images.train.pixels).to(device)
-    features = frozen_features(model, pixels, device, keep=True)
-    return np.asarray(features.cpu().numpy(), dtype=np.float64)
+
+    def features(pixels: Pixels) -> Floats:
+        found = frozen_features(model, torch.from_numpy(pixels).to(device), device, keep=True)
+        return np.asarray(found.cpu().numpy(), dtype=np.float64)
+
+    return features

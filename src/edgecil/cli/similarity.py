@@ -44,7 +44,8 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
         "model sees them (see 'edgecil backbones')",
     )
     parser.add_argument("--root", metavar="DIR", help="directory of the images")
-    parser.add_argument("--image-size", type=int, metavar="S", help="resize image files to S x S")
+    parser.add_argument("--image-size", type=int, metavar="S", help="resize images to S x S")
+    parser.add_argument("--threads", type=int, metavar="T", help="of the model (default: 1)")
     add_class_options(parser)
 
 
@@ -54,8 +55,10 @@ def build(args: argparse.Namespace) -> SimilarityMatrix:
 
     if args.images is not None:
         return _from_images(args)
-    if args.root is not None or args.image_size is not None:
-        raise UsageError("--root and --image-size are about images; give --images MODEL too.")
+    for name in ("root", "image_size", "threads"):
+        if getattr(args, name) is not None:
+            option = "--" + name.replace("_", "-")
+            raise UsageError(f"{option} is about images; give --images MODEL too.")
     matrix = encode_names(args) if args.features is None else _from_features(args)
     return matrix.take(select_classes(len(matrix), count=args.classes, seed=args.classes_seed))
 
@@ -120,7 +123,7 @@ def _from_images(args: argparse.Namespace) -> SimilarityMatrix:
         seed=args.classes_seed,
         size=args.image_size,
     )
-    return image_similarity(images, args.images)
+    return image_similarity(images, args.images, threads=args.threads or 1)
 
 
 def _ranked_pairs(matrix: SimilarityMatrix) -> list[dict[str, Any]]:

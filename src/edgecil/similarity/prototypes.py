@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
-from edgecil.similarity.matrix import Embeddings, numbered_names
+from edgecil.similarity.matrix import Embeddings, Floats, numbered_names
 
 
 def prototype_embeddings(
@@ -49,9 +49,15 @@ def prototype_embeddings(
             f"{int((counts == 0).sum())} of {len(known)} classes have no sample, class {empty} "
             f"({known[empty]!r}) first; every class needs at least one."
         )
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     order = np.argsort(ids, kind="stable")
-    units = (rows / np.where(lengths > 0, lengths, 1.0))[order]
+    units = directions(rows)[order]
     sums = np.add.reduceat(units, np.cumsum(counts) - counts)
     source = {"encoder": "class means", "samples": str(len(rows))}
     return Embeddings(known, sums / counts[:, None], source)
+
+
+def directions(rows: Floats) -> Floats:
+    """Rows (n, d) scaled to unit length; a zero row stays zero."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: Floats = rows / np.where(lengths > 0, lengths, 1.0)
+    return scaled
