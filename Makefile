@@ -13,7 +13,7 @@ demo: $(VENV)/.train
 	$(BIN)/edgecil report demo
 
 test: lint types
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
