@@ -129,6 +129,18 @@ def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> 
     np.testing.assert_allclose(orders.accuracies, [75.0])
 
 
+def test_a_method_that_has_begun_but_ended_no_order_is_not_forgotten(tmp_path: Path) -> None:
+    there = ClassSequence([[0], [1]])
+    store = Store(tmp_path)
+    store.add_sequences("edge", [LabelledSequence("hard", there)])
+    result = NodeResult({"head": (3,)}, (4,), 1.0, 1)
+    store.record(Node("slow", 0, there.tasks[:1]), result)
+    store.close()
+    (table,) = read_accuracies(tmp_path)
+    assert table.methods == ("slow",)
+    assert table.failures("slow", "edge") == ("hard",)
+
+
 def test_a_directory_without_results_is_told(tmp_path: Path) -> None:
     Store(tmp_path).close()
     with pytest.raises(EdgecilError, match="no results yet"):

@@ -126,8 +126,9 @@ def _show_estimates(method: MethodJudgement) -> None:
                     "n/a" if near is None else f"{near.wasserstein:.2f}",
                 )
             )
-    columns = ("as run", "runs", "estimate", "mean", "std", "min", "max", "JSD", "W₁")
-    print_table(columns, rows, right=(columns[1], *columns[3:]))
+    if rows:
+        columns = ("as run", "runs", "estimate", "mean", "std", "min", "max", "JSD", "W₁")
+        print_table(columns, rows, right=(columns[1], *columns[3:]))
 
 
 def _show_averages(method: MethodJudgement) -> None:
@@ -159,10 +160,12 @@ def _with_noise(found: AverageCloseness, measure: str, digits: int) -> str:
 
 
 def _show_predictors(method: MethodJudgement) -> None:
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    reasons: set[str] = set()
     for name, found in method.correlations.items():
         if found.pearson is None or found.spearman is None:
-            rows.append((name, "n/a", "", "n/a", found.reason or ""))
+            rows.append((name, "n/a", "", "n/a", str(found.n)))
+            reasons.add(found.reason or "not known")
             continue
         interval = found.pearson_interval
         around = "" if interval is None else f"[{interval[0]:+.2f}, {interval[1]:+.2f}]"
@@ -170,6 +173,8 @@ def _show_predictors(method: MethodJudgement) -> None:
     if rows:
         columns = ("predictor", "Pearson", "95 %", "Spearman", "orders")
         print_table(columns, rows, right=columns[1:])
+    for reason in sorted(reasons):
+        console().print(f"n/a: {reason}", markup=False)
 
 
 def _show_ranking(judgement: Judgement) -> None:

@@ -38,7 +38,7 @@ class Run:
         label: what the protocol calls it.
         sequence: the classes, task by task.
         seed: of the training.
-        accuracy: A(O) in per cent; None if the run failed.
+        accuracy: A(O) in per cent; None if the run failed or has not ended.
         more: further columns of the file, as they are written there.
     """
 
@@ -178,7 +178,7 @@ class AccuracyTable:
         return [(first, run) for first, run in pairs if first.accuracy != run.accuracy]
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
-        """Labels of a protocol's sequences on which every run of the method failed."""
+        """Labels of a protocol's sequences on which no run of the method has an accuracy."""
         some = [run for run in self.runs if (run.method, run.protocol) == (method, protocol)]
         done = {(run.label, run.sequence) for run in some if run.accuracy is not None}
         lost = {(run.label, run.sequence): None for run in some}
@@ -252,11 +252,12 @@ def _read_directory(directory: Path) -> AccuracyTable:
         raise DataError(f"{directory} is no run directory: it holds no results.sqlite.")
     with closing(Store(directory)) as store:
         dataset = store.settings().get("dataset", {})
-        sequences, results, failures = store.sequences(), store.runs(), store.failures()
-    trained = dict.fromkeys((method, seed) for method, seed, _ in results)
-    trained |= dict.fromkeys((node.method, node.seed) for node in failures)
+        sequences, results = store.sequences(), store.runs()
+        others = [*store.failures(), *store.done()]
+    begun = dict.fromkeys((method, seed) for method, seed, _ in results)
+    begun |= dict.fromkeys((node.method, node.seed) for node in others)
     runs = []
-    for method, seed in trained:
+    for method, seed in begun:
         for protocol, labelled in sequences.items():
             for run in labelled:
                 result = results.get((method, seed, run.sequence.tasks))

@@ -78,7 +78,7 @@ def judge(
     methods = {}
     for method in table.methods:
         if not len(table.orders(method)):
-            notes.append(f"Every run of {method} failed; it is left out.")
+            notes.append(f"No run of {method} has an accuracy yet, or all failed; it is left out.")
             continue
         known = dict(shared)
         if pilot is not None:
@@ -235,7 +235,8 @@ def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) ->
         named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
         left = len(table.orders(method, protocol))
         rest = "nothing is" if left == 0 else "one run is" if left == 1 else f"{left} runs are"
-        told.append(f"Of {protocol}'s runs {' and '.join(named)} failed: {rest} left of it.")
+        runs = " and ".join(named)
+        told.append(f"Of {protocol}'s runs {runs} failed or have not ended: {rest} left of it.")
     return told
 
 
