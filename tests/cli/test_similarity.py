@@ -110,6 +110,7 @@ def test_pixels_are_those_of_the_training_images(cli: Cli) -> None:
         (["quickdraw", "--root", "data"], 2, "give --images MODEL too"),
         (["quickdraw", "--image-size", "32"], 2, "--image-size is about images"),
         (["quickdraw", "--threads", "2"], 2, "--threads is about images"),
+        (["quickdraw", "--images", "pixels", "--threads", "0"], 2, "must be at least 1. Got 0"),
         (["quickdraw", "--images", "vit-quickdrew"], 2, "vit-quickdraw"),
         (["quickdraw", "--images", "vit-b16-dino"], 1, "hf download"),
         (["cifar100", "--images", "pixels"], 1, "--root DIR"),

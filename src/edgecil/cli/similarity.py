@@ -116,6 +116,9 @@ def _from_images(args: argparse.Namespace) -> SimilarityMatrix:
     refuse_text_options(args, "--images")
     if args.dataset is None or args.names is not None or args.features is not None:
         raise UsageError("--images needs a DATASET, and neither --names nor --features.")
+    threads = 1 if args.threads is None else args.threads
+    if threads < 1:
+        raise UsageError(f"--threads must be at least 1. Got {threads}.")
     images = load_dataset(
         args.dataset,
         root=args.root,
@@ -123,7 +126,7 @@ def _from_images(args: argparse.Namespace) -> SimilarityMatrix:
         seed=args.classes_seed,
         size=args.image_size,
     )
-    return image_similarity(images, args.images, threads=args.threads or 1)
+    return image_similarity(images, args.images, threads=threads)
 
 
 def _ranked_pairs(matrix: SimilarityMatrix) -> list[dict[str, Any]]:
