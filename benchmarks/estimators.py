@@ -20,7 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from edgecil.estimation import ESTIMATORS, Predictor, Runs, wasserstein
+from edgecil.estimation import ESTIMATORS, Observations, Predictor, wasserstein
 
 CORRELATIONS = (-0.6, 0.0, 0.2, 0.4, 0.6, 0.8, 0.95)
 BUDGETS = (3, 5, 10)
@@ -55,7 +55,7 @@ def measure(size: int, budget: int, replications: int) -> dict[tuple[str, float]
         for rho in CORRELATIONS:
             accuracy = 50.0 + STD * (rho * z + np.sqrt(1.0 - rho**2) * noise)
             truth = accuracy if size < 1000 else np.quantile(accuracy, (np.arange(512) + 0.5) / 512)
-            runs = Runs(accuracy[places], z[places], levels, size)
+            runs = Observations(accuracy[places], z[places], levels, size)
             for name in NAMES:
                 if ESTIMATORS[name].obstacle(runs) is None:
                     made = ESTIMATORS[name](runs).distribution

@@ -20,10 +20,10 @@ import numpy as np
 
 from edgecil.engine import Node, Store, build_config
 from edgecil.engine.device import cores
-from edgecil.engine.driver import execute
 from edgecil.engine.executors import get_executor
+from edgecil.engine.node_training import pack
 from edgecil.engine.run import Prepared, prepare
-from edgecil.engine.work import pack
+from edgecil.engine.scheduler import execute
 
 FROM_SCRATCH = "ewc,icarl,der,foster,memo,tagfex"
 COLUMNS = (

@@ -1,7 +1,7 @@
 """The paper's Algorithms 1 and 2, transcribed into plain Python as they are printed.
 
 Only for comparison: nothing in edgecil imports this. Plain loops, SciPy's linkage once per
-granularity, no shortcuts. The reading, where the paper leaves one to make:
+granularity, no shortcuts. The classifier, where the paper leaves one to make:
 
 - granularities are all of 2 … N (the paper gives no set);
 - clusters become tasks as in the analysis of "Step 2-3": largest first; a cluster larger than a

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.scenario import load_dataset
+from edgecil.data import load_dataset
 
 tasks = json.loads(Path(sys.argv[1]).read_text())["tasks"]
 data = load_dataset("quickdraw")

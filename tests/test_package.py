@@ -53,7 +53,7 @@ def test_the_sequences_of_a_bundled_dataset_need_no_compiler_no_torch_and_no_plo
 
 
 def test_having_another_program_train_needs_no_torch() -> None:
-    code = "import edgecil.interop.toolbox, edgecil.interop.logs, edgecil.language_model"
+    code = "import edgecil.interop.toolbox, edgecil.interop.logs, edgecil.io.language_model"
     assert not loaded_after(code) & {"torch", "openai", "transformers", "matplotlib"}
 
 

@@ -10,16 +10,16 @@ import pytest
 from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.classes import get_classes
 from edgecil.cli.agree import read_experiment
-from edgecil.cli.image_similarity import PIXELS
 from edgecil.cli.inputs import read_space
 from edgecil.engine import build_config, read_config
+from edgecil.io.toml import read_toml
 from edgecil.methods import get_method
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.similarity.captions import CAPTIONED
 from edgecil.similarity.encoders import encoder_names
-from edgecil.toml import read_toml
+from edgecil.similarity.images import PIXELS
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "recipes").glob("*.toml"))

@@ -14,11 +14,11 @@ from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.methods import Method, Recipe, Setting, get_method
+from edgecil.data import ImageDataset, Images
+from edgecil.data.augment import channel_statistics
+from edgecil.methods import Environment, Method, Recipe, get_method
 from edgecil.methods.recipe import PAPER_MEMORY
-from edgecil.scenario import ImageDataset, Images
-from edgecil.scenario.augment import channel_statistics
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 
 SIDE = 12
 SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]
@@ -97,9 +97,9 @@ def toy_vit(channels: int = 1) -> str:
     return str(path)
 
 
-def toy_setting(dataset: ImageDataset, seed: int = 0) -> Setting:
+def toy_environment(dataset: ImageDataset, seed: int = 0) -> Environment:
     statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
-    return Setting(
+    return Environment(
         dataset.shape,
         statistics.mean,
         statistics.std,
@@ -119,11 +119,11 @@ def build(
     shared: Path | None = None,
 ) -> Method:
     entry = get_method(name)
-    setting = toy_setting(dataset, seed)
+    environment = toy_environment(dataset, seed)
     if shared is not None:
-        setting = replace(setting, shared=str(shared))
+        environment = replace(environment, shared=str(shared))
     settings = {**entry.fast_settings, **(settings or {})}
-    return entry.build(entry.configure(recipe, PAPER_MEMORY, settings), setting)
+    return entry.build(entry.configure(recipe, PAPER_MEMORY, settings), environment)
 
 
 def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:
@@ -138,7 +138,7 @@ def learn_all(method: Method, scenario: Scenario, tasks: Tasks = TASKS, *, seed:
 
 
 def accuracy(method: Method, scenario: Scenario, classes: tuple[int, ...]) -> float:
-    """Share of the test images of some classes that the main reading gets right."""
+    """Share of the test images of some classes that the main classifier gets right."""
     images = scenario.test.only(classes)
     return float((method.predict(images.pixels) == images.labels).double().mean())
 

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.classes import get_classes
-from edgecil.scenario.formats.quickdraw import NAMES
-from edgecil.storage import replace_file
+from edgecil.data.formats.quickdraw import NAMES
+from edgecil.io.files import replace_file
 
 DATA = Path(__file__).parents[1] / "src/edgecil/scenario/data"
 PER_CLASS = 100

@@ -26,10 +26,10 @@ import edgecil
 from edgecil.backbones.heads import GrowingLinear
 from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.scenario import load_dataset
-from edgecil.scenario.augment import Pipeline, channel_statistics
-from edgecil.scenario.seeds import derive_generator
-from edgecil.storage import replace_file
+from edgecil.data import load_dataset
+from edgecil.data.augment import Pipeline, channel_statistics
+from edgecil.io.files import replace_file
+from edgecil.methods.seeds import derive_generator
 
 DATA = Path(__file__).parents[1] / "src/edgecil/backbones/data"
 LAYOUT = ViTLayout(

@@ -22,10 +22,10 @@ from edgecil.backbones.pretrained import (
     statistics_of,
 )
 from edgecil.backbones.vit import ViT
+from edgecil.data import load_dataset
+from edgecil.data.augment import Pipeline
 from edgecil.errors import DataError, PrerequisiteError, UsageError
-from edgecil.hub import add_settings
-from edgecil.scenario import load_dataset
-from edgecil.scenario.augment import Pipeline
+from edgecil.io.hub import add_settings
 from tests.backbones.tiny_models import transformers_vit
 
 BUNDLED = "vit-quickdraw"
@@ -151,7 +151,7 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
         shutil.copy(copied.with_suffix(".json"), snapshot / "model.json")
         return str(snapshot)
 
-    monkeypatch.setattr("edgecil.hub._unreachable", lambda: None)
+    monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
     monkeypatch.setattr(huggingface_hub, "list_repo_files", lambda _: ["model.safetensors"])
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     assert is_pretrained("us/tiny")
@@ -185,7 +185,7 @@ def test_settings_that_an_earlier_download_left_out_are_fetched_if_they_can_be(
         return str(snapshot)
 
     problem = None if reachable else "the hub cannot be reached"
-    monkeypatch.setattr("edgecil.hub._unreachable", lambda: problem)
+    monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: problem)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     before = fingerprint("us/tiny")
     mean = statistics_of("us/tiny").mean

@@ -17,7 +17,7 @@ import pytest
 
 from edgecil.engine.store import Store
 from tests.cli.conftest import Answer, Cli
-from tests.language_server import Messages, serve
+from tests.io.language_server import Messages, serve
 
 TRAIN = """
 import json, os, signal, sys
@@ -126,15 +126,15 @@ def test_a_result_of_an_earlier_attempt_is_not_taken_for_a_new_one(cli: Cli) -> 
     assert "left no result" in answer.err
 
 
-def test_a_result_with_other_readings_than_the_first_is_a_failure(cli: Cli) -> None:
-    by_reading = (
+def test_a_result_with_other_classifiers_than_the_first_is_a_failure(cli: Cli) -> None:
+    by_classifier = (
         "if first == 2:\n"
         "    json.dump({'accuracy': {'nme': 50}}, open(result_file, 'w')); sys.exit()"
     )
     for trained_now in (5, 0):
-        answer = external(cli, program(by_reading))
+        answer = external(cli, program(by_classifier))
         assert "1 of the trainings failed" in answer.err
-        assert "has the readings nme where the first one has main" in answer.err
+        assert "has the classifiers nme where the first one has main" in answer.err
         assert f"{trained_now} sequences trained now" in answer.out
 
 

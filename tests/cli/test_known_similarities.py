@@ -12,10 +12,10 @@ import torch
 
 from edgecil.backbones.pretrained import load_vit, statistics_of
 from edgecil.classes import ClassList, get_classes
-from edgecil.engine import Node, NodeResult, Reported, RunConfig, Store, WholeRun
+from edgecil.data.augment import Normalise
+from edgecil.data.augment.normalise import to_float
+from edgecil.engine import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
 from edgecil.estimation import correlate, objective_predictor, read_accuracies
-from edgecil.scenario.augment import Normalise
-from edgecil.scenario.augment.normalise import to_float
 from edgecil.sequences import ClassSequence, protocol
 from edgecil.similarity import (
     SimilarityMatrix,
@@ -48,7 +48,7 @@ def make_run(name: str = "run", *, names: tuple[str, ...] = NAMES, **asked: Any)
 def ask_again(directory: Path, **asked: Any) -> None:
     """Another configuration that the directory remembers."""
     with closing(Store(directory)) as store:
-        store.add_config(RunConfig(("paired",), "made-up", tasks=3, **asked).as_dict())
+        store.add_config(ExperimentConfig(("paired",), "made-up", tasks=3, **asked).as_dict())
 
 
 def estimate(cli: Cli, directory: Path, *options: object) -> Answer:

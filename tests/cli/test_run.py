@@ -15,7 +15,7 @@ from edgecil.cli.progress import Progress
 from edgecil.engine.store import Store
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
-from tests.language_server import serve
+from tests.io.language_server import serve
 from tests.toys import save_toy
 
 assert strange.Raising  # registered: a method that raises where it is told to
@@ -44,8 +44,8 @@ def test_the_answer_for_programs(cli: Cli, toy: Path) -> None:
         assert row["accuracy"] == pytest.approx(np.mean(row["matrix"][1]))
         assert row["forgetting"] == pytest.approx(row["matrix"][0][0] - row["matrix"][1][0])
         assert row["a_avg"] == pytest.approx((row["matrix"][0][0] + row["accuracy"]) / 2)
-        assert row["readings"]["nme"] == row["accuracy"]
-        assert "head" in row["readings"]
+        assert row["classifiers"]["nme"] == row["accuracy"]
+        assert "head" in row["classifiers"]
     assert len({str(row["tasks"]) for row in answer["sequences"]}) == 6
     found = [row["accuracy"] for row in answer["sequences"]]
     statistics = {name: answer[name] for name in ("mean", "std", "min", "max")}
@@ -116,7 +116,7 @@ def test_the_same_sequence_alone_and_among_all(cli: Cli, toy: Path) -> None:
         *("--eval", "random", "--runs", 1, "--json"),
     ).json["sequences"][0]
     (among,) = [row for row in everything if row["tasks"] == alone["tasks"]]
-    assert (among["matrix"], among["readings"]) == (alone["matrix"], alone["readings"])
+    assert (among["matrix"], among["classifiers"]) == (alone["matrix"], alone["classifiers"])
 
 
 def test_a_later_command_sees_its_own_sequences_and_seeds_only(cli: Cli, toy: Path) -> None:
@@ -355,11 +355,11 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
     assert "icarl.json: keys that edgecil has no setting for: lamda." in answer.err
     assert "prefix, shuffle, seed do nothing here" in answer.err
     with closing(Store("out")) as store:
-        method, setting = store.settings()["method icarl"], store.settings()["setting"]
+        method, environment = store.settings()["method icarl"], store.settings()["setting"]
     assert method["memory"] == {"total": 8, "per_class": None}
     assert method["temperature"] == 3.0
     assert method["recipe"]["epochs"] == 1
-    assert (setting["backbone"], setting["device"]) == ("resnet-tiny", "cpu")
+    assert (environment["backbone"], environment["device"]) == ("resnet-tiny", "cpu")
     config["increment"], config["init_cls"] = 3, 2
     Path("icarl.json").write_text(json.dumps(config))
     cut = cli(*words, *more, "--classes", 3, "--fresh", "--json").json["sequences"]

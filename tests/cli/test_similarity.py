@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from edgecil import get_classes, read_similarity
-from edgecil.scenario import load_dataset
+from edgecil.data import load_dataset
 from tests.cli.conftest import Cli
 
 

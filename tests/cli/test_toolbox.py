@@ -74,11 +74,11 @@ def test_the_toolbox_trains_the_tasks_asked_for_and_its_own_accuracies_come_back
             [row["matrix"][0][0], after_both], abs=0.005
         )
         assert row["a_last"] == pytest.approx(after_both)
-        assert row["readings"].keys() == {"head"}
+        assert row["classifiers"].keys() == {"head"}
     assert len({row["accuracy"] for row in answer["sequences"]}) == 3
 
 
-def test_both_readings_come_back_where_there_are_exemplars(cli: Cli, config) -> None:
+def test_both_classifiers_come_back_where_there_are_exemplars(cli: Cli, config) -> None:
     answer = drive(cli, config, "--set", "memory_size=20", "--json").json
     said = logs()
     store = Store("out")
@@ -86,12 +86,12 @@ def test_both_readings_come_back_where_there_are_exemplars(cli: Cli, config) -> 
     store.close()
     for row in answer["sequences"]:
         order = tuple(class_ for task in row["tasks"] for class_ in task)
-        assert list(row["readings"]) == ["head", "nme"]
-        assert row["readings"]["nme"] > row["readings"]["head"], "means do not go astray"
+        assert list(row["classifiers"]) == ["head", "nme"]
+        assert row["classifiers"]["nme"] > row["classifiers"]["head"], "means do not go astray"
         found = runs["drifting", 0, tuple(map(tuple, row["tasks"]))]
-        for reading, name in (("head", "CNN"), ("nme", "NME")):
+        for classifier, name in (("head", "CNN"), ("nme", "NME")):
             logged = curve(said[order], name)
-            assert found.reading(reading).last == pytest.approx(logged[-1], abs=0.005)
+            assert found.classifier(classifier).last == pytest.approx(logged[-1], abs=0.005)
 
 
 def test_the_checkout_stays_as_it_was(cli: Cli, config) -> None:

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
-from edgecil.engine.work import Workplace
 from edgecil.methods import get_method
 from edgecil.methods.recipe import PAPER_MEMORY
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.engine import strange as strange  # registers its learners
-from tests.toys import QUICK, toy_dataset, toy_setting
+from tests.toys import QUICK, toy_dataset, toy_environment
 
 DATASET = toy_dataset(4, train=8, test=20, contrast=40)
 ORDERS = list(SequenceSpace.equal(4, 2).enumerate())
 
 
-def workplace(methods: Mapping[str, Mapping[str, Any]]) -> Workplace:
+def workplace(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
     """A place for some methods, with their settings."""
     configs = {
         name: get_method(name).configure(QUICK, PAPER_MEMORY, settings)
         for name, settings in methods.items()
     }
-    return Workplace(Scenario(DATASET), toy_setting(DATASET), configs)
+    return WorkerContext(Scenario(DATASET), toy_environment(DATASET), configs)
 
 
 def plan_of(*methods: str, sequences: list[ClassSequence] | None = None, seeds: int = 1) -> Plan:

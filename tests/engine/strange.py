@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from edgecil.methods import Method, Setting, register_method
-from edgecil.scenario.task import Task
+from edgecil.methods import Environment, Method, register_method
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class StrangeConfig:
 class Instant(Method):
     """Has no network, no gradient and no head; what it draws depends on the whole prefix."""
 
-    readings = ("nearest", "farthest")
+    classifiers = ("nearest", "farthest")
 
-    def __init__(self, config: StrangeConfig, setting: Setting) -> None:
-        super().__init__(setting)
+    def __init__(self, config: StrangeConfig, environment: Environment) -> None:
+        super().__init__(environment)
         self.config = config
         self.means: list[torch.Tensor] = []
 
@@ -47,7 +47,7 @@ class Instant(Method):
             self.means.append(mean + 40.0 * noise)
         self.seen = task.seen
 
-    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         means = torch.stack(self.means).flatten(1)
         distances = torch.cdist(pixels.float().flatten(1), means)
         return {"farthest": distances.argmax(dim=1), "nearest": distances.argmin(dim=1)}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine.config import RunConfig, build_config, config_text, read_config
+from edgecil.engine.config import ExperimentConfig, build_config, config_text, read_config
 from edgecil.errors import DataError, EdgecilError, UsageError
 
 
@@ -24,7 +24,7 @@ def test_a_file_says_everything_that_a_run_depends_on(tmp_path: Path) -> None:
         per_class = 5
         """
     )
-    assert build_config(read_config(path)) == RunConfig(
+    assert build_config(read_config(path)) == ExperimentConfig(
         methods=("icarl", "ewc"),
         dataset="quickdraw",
         sizes=(4, 2),

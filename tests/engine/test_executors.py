@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from edgecil.engine.driver import Summary, execute
 from edgecil.engine.executors import Executor, Finished, Job, get_executor, local
+from edgecil.engine.node_training import Outcome, unpack
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import NodeResult
+from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
-from edgecil.engine.work import Outcome, unpack
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.sequences import ClassSequence
 from tests.engine.places import ORDERS, plan_of, workplace

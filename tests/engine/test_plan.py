@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgecil.engine.plan import Node, Plan, parse_prefix, prefix_text
+from edgecil.engine.plan import Node, Plan
 from edgecil.sequences import ClassSequence, SequenceSpace
+from edgecil.sequences.sequence import format_tasks, parse_tasks
 
 
 def test_ninety_sequences_share_their_beginnings() -> None:
@@ -62,5 +63,5 @@ def test_every_node_is_a_prefix_of_what_was_asked_and_comes_after_its_parent(
 
 @pytest.mark.parametrize(("prefix", "text"), [(((0, 1), (12, 3)), "0 1|12 3"), (((5,),), "5")])
 def test_prefixes_as_text(prefix: tuple[tuple[int, ...], ...], text: str) -> None:
-    assert prefix_text(prefix) == text
-    assert parse_prefix(text) == prefix
+    assert format_tasks(prefix) == text
+    assert parse_tasks(text) == prefix

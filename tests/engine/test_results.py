@@ -52,12 +52,12 @@ def test_one_task_has_nothing_to_forget() -> None:
     assert single.accuracy == single.last == single.average == pytest.approx(80.0)
 
 
-def test_the_first_reading_is_the_main_one() -> None:
+def test_the_first_classifier_is_the_main_one() -> None:
     run = result()
-    assert run.readings == ("nme", "head")
-    assert run.reading() == run.reading("nme") == METRICS
+    assert run.classifiers == ("nme", "head")
+    assert run.classifier() == run.classifier("nme") == METRICS
     assert run.accuracy == METRICS.accuracy
-    assert run.reading("head").accuracy == 0.0
+    assert run.classifier("head").accuracy == 0.0
 
 
 def test_costs() -> None:
@@ -74,9 +74,9 @@ def test_what_another_tool_reports_stands_in_for_counts() -> None:
     said = Reported(3, 60.0, last=62.0, rows=((90.0,), (30.0, 50.0), (50.0, 25.0, 100.0)))
     cost = NodeResult({}, (), 7.5, 1000)
     found = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": said})
-    assert found.readings == ("head",)
+    assert found.classifiers == ("head",)
     assert (found.accuracy, found.seconds, found.peak_memory) == (60.0, 7.5, 1000)
-    main = found.reading()
+    main = found.classifier()
     np.testing.assert_array_equal(main.matrix, METRICS.matrix)
     assert main.forgetting == METRICS.forgetting
     assert (main.last, main.average) == (62.0, None)

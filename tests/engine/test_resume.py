@@ -43,7 +43,7 @@ def accuracies(out: Path) -> dict[Any, tuple[float, float]]:
     store = Store(out)
     try:
         return {
-            key: (run.reading("nme").accuracy, run.reading("head").accuracy)
+            key: (run.classifier("nme").accuracy, run.classifier("head").accuracy)
             for key, run in store.runs().items()
         }
     finally:

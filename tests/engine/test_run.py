@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from edgecil.engine import run as run_module
-from edgecil.engine.config import RunConfig
-from edgecil.engine.driver import execute
+from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.results import Summary
 from edgecil.engine.run import run
+from edgecil.engine.scheduler import execute
 from tests.toys import save_toy, toy_vit
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ExperimentConfig:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
     dataset = save_toy(tmp_path / "toy.npz", train=4)
-    return RunConfig(
+    return ExperimentConfig(
         ("ease",),
         str(dataset),
         tasks=2,
@@ -30,17 +30,19 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
     )
 
 
-def results(config: RunConfig, out: Path) -> dict[Any, float]:
+def results(config: ExperimentConfig, out: Path) -> dict[Any, float]:
     store, _ = run(config, out, workers=1)
     with closing(store):
-        return {key: found.reading("head").accuracy for key, found in store.runs().items()}
+        return {key: found.classifier("head").accuracy for key, found in store.runs().items()}
 
 
 def shared(out: Path, kind: str) -> list[Path]:
     return [path for path in (out / "shared" / kind).rglob("*") if path.suffix in (".npz", ".pt")]
 
 
-def test_a_complete_run_keeps_pieces_and_no_features(config: RunConfig, tmp_path: Path) -> None:
+def test_a_complete_run_keeps_pieces_and_no_features(
+    config: ExperimentConfig, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     first = results(config, out)
     assert shared(out, "pieces")
@@ -51,7 +53,7 @@ def test_a_complete_run_keeps_pieces_and_no_features(config: RunConfig, tmp_path
 
 
 def test_an_incomplete_run_keeps_features_for_the_next_call(
-    config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    config: ExperimentConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*args: Any) -> Summary:
         return replace(execute(*args), failed=tuple(args[0])[:1])

@@ -7,7 +7,7 @@ import pytest
 
 from edgecil.estimation import (
     AverageCloseness,
-    Runs,
+    Observations,
     average_closeness,
     clearly_closer,
     closeness,
@@ -15,7 +15,7 @@ from edgecil.estimation import (
 )
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 40)
-DRAWN = [get_estimator("gaussian")(Runs(TRUTH[place : place + 3])) for place in range(25)]
+DRAWN = [get_estimator("gaussian")(Observations(TRUTH[place : place + 3])) for place in range(25)]
 
 
 def test_the_means_are_those_of_each_draws_closeness() -> None:
@@ -31,7 +31,9 @@ def test_the_means_are_those_of_each_draws_closeness() -> None:
 def test_ends_outside_the_truth_keep_their_signs_and_miss_nothing() -> None:
     """Of a sample from 40 to 60 the first draw finds 30 to 55, the second 42 to 66."""
     truth = np.array([40.0, 50.0, 60.0])
-    drawn = [get_estimator("gaussian")(Runs(np.array(ends))) for ends in ([30, 55.0], [42, 66.0])]
+    drawn = [
+        get_estimator("gaussian")(Observations(np.array(ends))) for ends in ([30, 55.0], [42, 66.0])
+    ]
     found = average_closeness(truth, drawn)
     assert (found.min, found.max) == (36.0, 60.5)
     assert found.missed == pytest.approx((5.0 + 2.0) / 2)

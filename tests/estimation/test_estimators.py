@@ -5,7 +5,13 @@ import pytest
 from scipy import stats
 
 from edgecil.errors import UsageError
-from edgecil.estimation import ESTIMATORS, Runs, default_estimator, get_estimator, wasserstein
+from edgecil.estimation import (
+    ESTIMATORS,
+    Observations,
+    default_estimator,
+    get_estimator,
+    wasserstein,
+)
 from edgecil.estimation.estimators import unbiasing
 
 LEVELS = (np.linspace(-2.0, 2.0, 41), np.full(41, 1 / 41))
@@ -13,11 +19,11 @@ VALUES = np.array([41.0, 47.0, 50.0, 44.0, 52.0, 58.0])
 Z = np.array([-2.0, -0.5, 0.1, 0.4, 1.0, 2.0])
 
 
-def runs(accuracies: object, z: object = None) -> Runs:
+def runs(accuracies: object, z: object = None) -> Observations:
     values = np.array(accuracies, dtype=float)
     if z is None:
         z = np.linspace(-2.0, 2.0, len(values)) if len(values) > 1 else np.zeros(1)
-    return Runs(values, np.array(z, dtype=float), LEVELS, 90)
+    return Observations(values, np.array(z, dtype=float), LEVELS, 90)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -63,10 +69,10 @@ class TestEveryEstimator:
 
     def test_asks_for_a_predictor_only_if_it_needs_one(self, name: str) -> None:
         known = ESTIMATORS[name]
-        assert (known.obstacle(Runs(VALUES)) is not None) == known.needs_predictor
-        unknown = Runs(VALUES, np.full(6, np.nan), LEVELS)
+        assert (known.obstacle(Observations(VALUES)) is not None) == known.needs_predictor
+        unknown = Observations(VALUES, np.full(6, np.nan), LEVELS)
         assert (known.obstacle(unknown) is not None) == known.needs_predictor
-        constant = Runs(VALUES, np.zeros(6), (np.zeros(1), np.ones(1)))
+        constant = Observations(VALUES, np.zeros(6), (np.zeros(1), np.ones(1)))
         assert (known.obstacle(constant) is not None) == known.needs_predictor
 
     def test_the_ends_stay_within_what_an_accuracy_can_be(self, name: str) -> None:
@@ -75,10 +81,10 @@ class TestEveryEstimator:
 
 
 def test_the_papers_gaussian_has_the_population_std() -> None:
-    made = ESTIMATORS["gaussian"](Runs(VALUES))
+    made = ESTIMATORS["gaussian"](Observations(VALUES))
     assert made.distribution.std == pytest.approx(VALUES.std(ddof=0))
     assert (made.min, made.max) == (41.0, 58.0)
-    assert ESTIMATORS["gaussian"](Runs(np.array([7.0]))).distribution.std == 0.0
+    assert ESTIMATORS["gaussian"](Observations(np.array([7.0]))).distribution.std == 0.0
 
 
 @pytest.mark.parametrize(("count", "c4"), [(2, 0.797885), (3, 0.886227), (10, 0.972659)])
@@ -89,7 +95,7 @@ def test_c4_is_the_tabled_one(count: int, c4: float) -> None:
 def test_c4_makes_three_random_runs_unbiased_and_the_papers_is_28_per_cent_short() -> None:
     drawn = np.random.default_rng(0).normal(50.0, 5.0, (2000, 3))
     ours, papers = (
-        np.mean([ESTIMATORS[name](Runs(row)).distribution.std for row in drawn])
+        np.mean([ESTIMATORS[name](Observations(row)).distribution.std for row in drawn])
         for name in ("gaussian-c4", "gaussian")
     )
     assert ours == pytest.approx(5.0, rel=0.03)
@@ -97,7 +103,7 @@ def test_c4_makes_three_random_runs_unbiased_and_the_papers_is_28_per_cent_short
 
 
 def test_the_intervals_of_gaussian_c4_are_scipys() -> None:
-    made = ESTIMATORS["gaussian-c4"](Runs(VALUES))
+    made = ESTIMATORS["gaussian-c4"](Observations(VALUES))
     oracle = stats.t.interval(0.9, 5, VALUES.mean(), VALUES.std(ddof=1) / np.sqrt(6))
     assert made.mean_interval == pytest.approx(oracle)
     low, high = stats.chi2.interval(0.9, 5)
@@ -121,7 +127,7 @@ def test_the_regressions_spread_is_the_posterior_median_that_brute_force_gives()
     low, median, high = np.interp([0.05, 0.5, 0.95], reached, s)
 
     standard = (np.array([-1.0, 1.0]), np.array([0.5, 0.5]))
-    made = ESTIMATORS["regression"](Runs(a, z, standard, 90))
+    made = ESTIMATORS["regression"](Observations(a, z, standard, 90))
     assert made.distribution.std == pytest.approx(median, rel=0.01)
     assert made.std_interval == pytest.approx((low, high), rel=0.02)
 
@@ -146,7 +152,9 @@ def test_stratified_weighs_runs_by_their_share_of_the_space() -> None:
     """Levels 0 and 1 with weights 3 : 1; runs near 0 stand for three quarters."""
     space = (np.array([0.0, 1.0]), np.array([0.75, 0.25]))
     made = ESTIMATORS["stratified"](
-        Runs(np.array([40.0, 44.0, 60.0, 60.0, 60.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0]), space)
+        Observations(
+            np.array([40.0, 44.0, 60.0, 60.0, 60.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0]), space
+        )
     )
     assert made.distribution.mean == pytest.approx(0.75 * 42.0 + 0.25 * 60.0)
 
@@ -163,7 +171,9 @@ def simulated_distance(name: str, correlation: float, size: int, count: int = 60
         )
         chosen = [int(z.argmin()), int(rng.integers(size)), int(z.argmax())]
         levels = np.quantile(z, (np.arange(32) + 0.5) / 32)
-        made = ESTIMATORS[name](Runs(truth[chosen], z[chosen], (levels, np.full(32, 1 / 32)), size))
+        made = ESTIMATORS[name](
+            Observations(truth[chosen], z[chosen], (levels, np.full(32, 1 / 32)), size)
+        )
         some = np.quantile(truth, (np.arange(90) + 0.5) / 90)
         found.append(wasserstein(some, made.distribution) / 5.0)
     return float(np.mean(found))

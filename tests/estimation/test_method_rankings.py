@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import AccuracyTable, JudgedRanking, Judgement, judge
+from edgecil.estimation import AccuracyTable, Analysis, ProtocolRanking, judge
 from edgecil.estimation.method_rankings import rank_protocols
 from edgecil.estimation.redraws import build_pool, redraw_estimates
 from edgecil.sequences import ClassSequence
@@ -17,11 +17,11 @@ from tests.estimation.tables import SPACE, noisy, table_of
 FIRST, SECOND = noisy(0), noisy(1, mean=51.0, std=4.0)
 
 
-def judged(*protocols: str) -> Judgement:
+def judged(*protocols: str) -> Analysis:
     return judge(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
 
 
-def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, JudgedRanking]]:
+def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, ProtocolRanking]]:
     """Rankings over many draws, and nothing else that costs time."""
     methods = {}
     for name, found in judge(table, draws=1).methods.items():

@@ -7,7 +7,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import Orders, Runs, average_closeness, find_truth, get_estimator, judge
+from edgecil.estimation import (
+    Observations,
+    OrderAccuracies,
+    average_closeness,
+    find_truth,
+    get_estimator,
+    judge,
+)
 from edgecil.estimation.redraws import build_pool, redraw_estimates
 from tests.estimation.tables import SPACE, noisy, table_of
 
@@ -22,7 +29,7 @@ def test_edge_is_averaged_over_every_possible_median() -> None:
     values = found.truth.accuracies
     for name in ("gaussian", "gaussian-c4"):
         every = [
-            get_estimator(name)(Runs(values[[hard, other, easy]]))
+            get_estimator(name)(Observations(values[[hard, other, easy]]))
             for other in range(90)
             if other not in (hard, easy)
         ]
@@ -47,7 +54,7 @@ def test_fewer_draws_than_there_are_possible_ones_are_a_sample_with_an_error() -
 def test_pairs_of_random_orders_are_all_drawn_where_that_is_asked_for() -> None:
     truth = find_truth(TABLE, "m")
     assert truth is not None
-    pair = Orders(("a", "b"), truth.sequences[:2], truth.accuracies[:2])
+    pair = OrderAccuracies(("a", "b"), truth.sequences[:2], truth.accuracies[:2])
     pool = build_pool(truth, {"random": pair}, None)
     for draws, exhaustive in ((4_005, True), (4_004, False)):
         found = redraw_estimates(pool, {"random": pair}, SPACE, draws=draws, seed=0)

@@ -11,7 +11,7 @@ import pytest
 
 from edgecil.backbones import backbone_names
 from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
-from edgecil.engine import RunConfig, build_config
+from edgecil.engine import ExperimentConfig, build_config
 from edgecil.errors import DataError, UsageError
 from edgecil.interop import configs
 from edgecil.interop.configs import cut_tasks, read_toolbox_config, toolbox_sizes
@@ -35,7 +35,7 @@ ICARL = {
 }
 
 
-def read(tmp_path: Path, **changes: Any) -> tuple[RunConfig, list[str]]:
+def read(tmp_path: Path, **changes: Any) -> tuple[ExperimentConfig, list[str]]:
     path = tmp_path / "icarl.json"
     config = {key: value for key, value in {**ICARL, **changes}.items() if value is not None}
     path.write_text(json.dumps(config))

@@ -29,8 +29,8 @@ def test_the_order_file_has_the_datasets_own_ids(tmp_path) -> None:
 
 def test_counts_give_every_metric(tmp_path) -> None:
     found = read(tmp_path, {"correct": [[8], [5, 27]], "totals": [10, 30]})
-    main = found.reading()
-    assert found.readings == ("main",)
+    main = found.classifier()
+    assert found.classifiers == ("main",)
     assert main.accuracy == pytest.approx((50 + 90) / 2)
     assert main.last == pytest.approx(100 * 32 / 40)
     assert main.average == pytest.approx((80 + 80) / 2)
@@ -40,7 +40,7 @@ def test_counts_give_every_metric(tmp_path) -> None:
 
 def test_a_matrix_in_per_cent_gives_what_follows_from_it(tmp_path) -> None:
     found = read(tmp_path, {"matrix": [[80], [50.0, 90.0]]})
-    main = found.reading()
+    main = found.classifier()
     np.testing.assert_allclose(main.matrix, [[80, np.nan], [50, 90]])
     assert (main.accuracy, main.forgetting) == (70.0, 30.0)
     assert (main.last, main.average) == (None, None)
@@ -49,7 +49,7 @@ def test_a_matrix_in_per_cent_gives_what_follows_from_it(tmp_path) -> None:
 
 def test_a_final_accuracy_alone_is_enough(tmp_path) -> None:
     found = read(tmp_path, {"accuracy": 61.25}, tasks=3)
-    main = found.reading()
+    main = found.classifier()
     assert found.accuracy == 61.25
     assert main.matrix.shape == (3, 3)
     assert np.isnan(main.matrix).all()
@@ -57,21 +57,21 @@ def test_a_final_accuracy_alone_is_enough(tmp_path) -> None:
 
 
 def test_what_else_a_tool_knows_may_stand_beside(tmp_path) -> None:
-    main = read(tmp_path, {"accuracy": 61, "last": 62, "average": 70.5}).reading()
+    main = read(tmp_path, {"accuracy": 61, "last": 62, "average": 70.5}).classifier()
     assert (main.accuracy, main.last, main.average) == (61.0, 62.0, 70.5)
 
 
-def test_readings_keep_their_names_and_the_first_is_the_main_one(tmp_path) -> None:
+def test_classifiers_keep_their_names_and_the_first_is_the_main_one(tmp_path) -> None:
     said = {"accuracy": {"nme": 70, "head": 60}, "last": {"head": 65}}
     found = read(tmp_path, said)
-    assert found.readings == ("nme", "head")
+    assert found.classifiers == ("nme", "head")
     assert found.accuracy == 70.0
-    assert (found.reading("nme").last, found.reading("head").last) == (None, 65.0)
+    assert (found.classifier("nme").last, found.classifier("head").last) == (None, 65.0)
     counted = read(
         tmp_path, {"correct": {"b": [[1], [1, 0]], "a": [[0], [0, 1]]}, "totals": [1, 1]}
     )
-    assert counted.readings == ("b", "a")
-    assert counted.reading("a").accuracy == 50.0
+    assert counted.classifiers == ("b", "a")
+    assert counted.classifier("a").accuracy == 50.0
 
 
 def test_nothing_right_is_no_share(tmp_path) -> None:
@@ -102,11 +102,11 @@ UNUSABLE = {
     "shares": ({"matrix": [[1.0], [0.0, 0.9]]}, "in per cent, not a share of 1. The best is 1"),
     "a bare last": (
         {"accuracy": {"head": 60, "nme": 61}, "last": 62},
-        "'last' must be given by reading, as one of head, nme. Got a bare number",
+        "'last' must be given by classifier, as one of head, nme. Got a bare number",
     ),
-    "another reading": (
+    "another classifier": (
         {"accuracy": {"head": 60}, "average": {"nme": 62}},
-        "'average' must be given by reading, as one of head. Got nme",
+        "'average' must be given by classifier, as one of head. Got nme",
     ),
     "bad beside": ({"accuracy": 60, "last": -1}, "'last' must be in per cent"),
 }

@@ -110,7 +110,7 @@ def test_groups_that_make_up_the_tasks_give_the_matrix(tmp_path, group, incremen
     assert found.forgetting is not None
 
 
-def test_the_order_and_the_readings_are_those_of_the_log(tmp_path) -> None:
+def test_the_order_and_the_classifiers_are_those_of_the_log(tmp_path) -> None:
     [run] = read_log(write_log(tmp_path / "a.log", increment=10))
     legacy = seeded(SequenceSpace.base_increment(100, 50, 10), 1993, legacy=True)
     assert run.sequence == legacy
@@ -177,7 +177,7 @@ def test_logs_become_results_like_any(tmp_path) -> None:
     assert labels == ["seed-0", "seed-1"]
     assert {(method, seed) for method, seed, _ in runs} == {("icarl", 0), ("wa", 0)}
     assert len(runs) == 3
-    assert all(run.accuracy == run.reading("head").accuracy for run in runs.values())
+    assert all(run.accuracy == run.classifier("head").accuracy for run in runs.values())
     assert settings["dataset"]["classes"][:2] == ["apple", "aquarium_fish"]
     with closing(imported(logs[:1], tmp_path)) as store:
         assert len(store.runs()) == 3, "what was imported before is kept"

@@ -20,7 +20,7 @@ from edgecil.methods.adapters import (
     load_adapters,
 )
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, build, same, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
@@ -41,7 +41,7 @@ def generator() -> torch.Generator:
 def adapted(tasks: tuple[tuple[int, ...], ...]) -> nn.ModuleList:
     method = owner()
     with SCENARIO.task(tasks, 0) as task:
-        return adapt(method.vit, 8, task, RECIPE, method.setting)
+        return adapt(method.vit, 8, task, RECIPE, method.environment)
 
 
 def test_an_adapter_by_hand() -> None:

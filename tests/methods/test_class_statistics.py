@@ -5,7 +5,7 @@ import torch
 
 from edgecil.methods.class_statistics import ClassGaussians, ClassMixtures, align
 from edgecil.methods.recipe import Recipe
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import TASKS, toy_dataset
 
 

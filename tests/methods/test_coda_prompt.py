@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from edgecil.backbones.vit import Sockets
+from edgecil.data.augment import Pipeline
 from edgecil.errors import UsageError
 from edgecil.methods.coda_prompt import (
     CODAPrompt,
@@ -14,8 +15,7 @@ from edgecil.methods.coda_prompt import (
     distance_from_orthogonal,
     orthogonal_rows,
 )
-from edgecil.scenario.augment import Pipeline
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
@@ -68,7 +68,7 @@ def test_the_prompt_is_the_weighted_sum_of_components_keys_first_then_values() -
 def test_the_head_sees_the_class_token_of_the_prompted_transformer() -> None:
     method = trained()
     pixels = SCENARIO.test.pixels[:3]
-    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     queries = method.frozen_features(pixels)
     with torch.no_grad():
         expected = method.vit(images, Sockets(prefixes=method.prefixes(queries)))
@@ -98,7 +98,7 @@ def test_the_penalty_is_of_components_keys_and_attention() -> None:
 def test_the_penalty_weighs_in_the_loss() -> None:
     method = trained()
     pixels, labels = SCENARIO.train.pixels[:4], torch.tensor([0, 1, 0, 1])
-    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     with torch.no_grad():
         method.prompts[0]["keys"] *= 3.0
         losses = []

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.engine.work import pack, unpack
+from edgecil.data import ImageDataset
+from edgecil.engine.node_training import pack, unpack
 from edgecil.methods import PAPER, Method, get_method, method_names
-from edgecil.scenario import ImageDataset
-from edgecil.scenario.memory import MemoryBudget
-from edgecil.scenario.task import PastDataError, Scenario, Task
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.task import PastDataError, Scenario, Task
 from tests.toys import QUICK, TASKS, Tasks, accuracy, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset()
@@ -57,11 +57,11 @@ def test_predicts_only_classes_that_it_has_seen(name: str) -> None:
     for end in range(1, len(TASKS) + 1):
         learn(method, SCENARIO, TASKS[:end])
         seen = {class_ for task in TASKS[:end] for class_ in task}
-        for reading in method.readings:
-            predicted = method.predict(everything, reading)
+        for classifier in method.classifiers:
+            predicted = method.predict(everything, classifier)
             assert predicted.shape == (len(everything),)
             assert set(predicted.tolist()) <= seen
-        assert list(method.read(everything)) == list(method.readings)
+        assert list(method.classify(everything)) == list(method.classifiers)
         assert set(method.seen) == seen
 
 
@@ -77,9 +77,9 @@ def test_put_away_and_taken_up_it_goes_on_as_if_nothing_had_happened(name: str) 
         assert same(resumed.state(), steady.state())
         again = build(name, DATASET, recipe=BRIEF)
         again.restore(unpack(pack(steady.state())))
-        expected = steady.read(SCENARIO.test.pixels)
-        assert same(again.read(SCENARIO.test.pixels), expected)
-        assert same(resumed.read(SCENARIO.test.pixels), expected)
+        expected = steady.classify(SCENARIO.test.pixels)
+        assert same(again.classify(SCENARIO.test.pixels), expected)
+        assert same(resumed.classify(SCENARIO.test.pixels), expected)
 
 
 def test_learning_more_leaves_an_earlier_state_alone(name: str) -> None:
@@ -175,11 +175,11 @@ def test_sharing_with_other_sequences_changes_nothing(
     learn_all(alone, SCENARIO)
     other = build(name, DATASET, recipe=BRIEF, shared=tmp_path)
     learn_all(other, SCENARIO, TASKS[::-1])
-    other.read(SCENARIO.test.pixels)
+    other.classify(SCENARIO.test.pixels)
     sharing = build(name, DATASET, recipe=BRIEF, shared=tmp_path)
     learn_all(sharing, SCENARIO)
     assert same(sharing.state(), alone.state())
-    assert same(sharing.read(SCENARIO.test.pixels), alone.read(SCENARIO.test.pixels))
+    assert same(sharing.classify(SCENARIO.test.pixels), alone.classify(SCENARIO.test.pixels))
 
 
 def test_unequal_tasks_and_colour_images(name: str) -> None:

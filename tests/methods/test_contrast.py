@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.methods.contrast import apartness, info_nce
+from edgecil.methods.contrast import info_nce, separation_loss
 
 
 def test_by_hand() -> None:
@@ -44,4 +44,4 @@ def test_apartness_by_hand() -> None:
     vectors = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     products = torch.tensor([[1.0, 0.0, 1.0], [0.0, 4.0, 2.0], [1.0, 2.0, 2.0]]) / 0.8
     shares = products.exp() / products.exp().sum(dim=1, keepdim=True)
-    torch.testing.assert_close(apartness(vectors, 0.8), -shares.diag().log().mean())
+    torch.testing.assert_close(separation_loss(vectors, 0.8), -shares.diag().log().mean())

@@ -8,7 +8,7 @@ import torch
 from edgecil.backbones import GrowingLinear
 from edgecil.methods import Recipe
 from edgecil.methods.der import DER
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, accuracy, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset(contrast=60)

@@ -10,19 +10,19 @@ from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
+from edgecil.data import ImageDataset
 from edgecil.methods import ease as ease_module
 from edgecil.methods import get_method
 from edgecil.methods.adapters import adapt, adapters_state
 from edgecil.methods.ease import EASE, EASEConfig, complete_prototypes
-from edgecil.methods.pieces import PIECES_VERSION
 from edgecil.methods.recipe import Recipe
-from edgecil.scenario import ImageDataset
-from edgecil.scenario.task import Scenario
-from tests.toys import QUICK, TASKS, Tasks, build, learn_all, same, toy_dataset, toy_setting
+from edgecil.methods.task import Scenario
+from edgecil.methods.task_cache import CACHE_VERSION
+from tests.toys import QUICK, TASKS, Tasks, build, learn_all, same, toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=6, test=4)
 SCENARIO = Scenario(DATASET)
-# The ways up of the first two features, by PIECES_VERSION.
+# The ways up of the first two features, by CACHE_VERSION.
 KNOWN = {1: [0.0535, 0.0, 0.0687, -0.0144, -0.0164, 0.0, -0.0201, 0.0035]}
 BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
 
@@ -125,17 +125,17 @@ def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_p
 
 
 def test_adapters_are_those_of_their_version(tmp_path: Path) -> None:
-    """If this fails, run directories hold other adapters: raise PIECES_VERSION, add to KNOWN."""
+    """If this fails, run directories hold other adapters: raise CACHE_VERSION, add to KNOWN."""
     layout = ViTLayout(channels=1, patch=4, width=64, depth=1, heads=1, hidden=64)
     network = build_network(lambda: ViT(layout, DATASET.shape), torch.Generator().manual_seed(0))
     save_file(network.state_dict(), tmp_path / "vit.safetensors")
     entry = get_method("ease")
-    setting = replace(toy_setting(DATASET), pretrained=str(tmp_path / "vit.safetensors"))
+    environment = replace(toy_environment(DATASET), pretrained=str(tmp_path / "vit.safetensors"))
     recipe = Recipe(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
-    method = entry.build(EASEConfig(recipe, bottleneck=4), setting)
+    method = entry.build(EASEConfig(recipe, bottleneck=4), environment)
     learn_all(method, SCENARIO, TASKS[:1])
     found = adapters_state(method.adapters[0])["0.up_weight"][:2].flatten().tolist()
-    assert found == pytest.approx(KNOWN[PIECES_VERSION], abs=5e-4)
+    assert found == pytest.approx(KNOWN[CACHE_VERSION], abs=5e-4)
 
 
 def test_prototypes_are_class_means_in_each_subspace() -> None:
@@ -163,4 +163,4 @@ def test_the_reweighted_ensemble_by_hand() -> None:
             for label in range(6)
         ]
         expected.append(int(np.argmax(logits)))
-    assert method.read(pixels)["head"].tolist() == expected
+    assert method.classify(pixels)["head"].tolist() == expected

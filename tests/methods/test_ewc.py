@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from edgecil.data.augment import Pipeline
 from edgecil.methods.ewc import EWC
 from edgecil.methods.network import NetworkMethod
-from edgecil.scenario.augment import Pipeline
-from edgecil.scenario.task import Scenario, Task
+from edgecil.methods.task import Scenario, Task
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(contrast=25)  # errors remain, so gradients do
@@ -56,7 +56,7 @@ def fisher_of(method: EWC, task: Task, groups: list[torch.Tensor]) -> dict[str, 
     """Mean over groups of the squared gradient of the group's mean loss, by torch.func."""
     weights = {name: value.detach() for name, value in method.network.named_parameters()}
     rest = dict(method.network.named_buffers())
-    images = Pipeline((), method.setting.mean, method.setting.std).plain(task.pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(task.pixels)
 
     def loss(weights: dict[str, torch.Tensor], group: torch.Tensor) -> torch.Tensor:
         logits = torch.func.functional_call(method.network, {**weights, **rest}, (images[group],))

@@ -13,7 +13,7 @@ from torch import nn
 from edgecil.errors import UsageError
 from edgecil.methods import get_method
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingMethod, ExpandingNetwork
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn_all, toy_dataset
 
 EXPANDING = ("der", "memo", "tagfex")
@@ -166,8 +166,8 @@ def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
         head = method.network.head
         assert all(a is b for a, b in zip(trained, head.parameters(), strict=True))
         lengths = head.weight.norm(dim=1)
-        assert lengths[: task.known].mean().item() == pytest.approx(
-            lengths[task.known :].mean().item(), rel=1e-5
+        assert lengths[: task.old_count].mean().item() == pytest.approx(
+            lengths[task.old_count :].mean().item(), rel=1e-5
         )
         fits.append((stage, count, recipe.epochs))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from edgecil.methods.network import NetworkMethod, new_classes_only
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset()

@@ -11,8 +11,8 @@ import torch
 from edgecil.errors import UsageError
 from edgecil.methods import Recipe
 from edgecil.methods.foster import FOSTER, effective_weights
+from edgecil.methods.task import Scenario
 from edgecil.methods.training import Loss
-from edgecil.scenario.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset(contrast=60)

@@ -16,15 +16,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
 from edgecil.backbones.registry import BACKBONES
+from edgecil.data import ImageDataset, Images
 from edgecil.errors import UsageError
 from edgecil.methods import Method, expansion, get_method, training
 from edgecil.methods.expansion import ExpandingBackbone
 from edgecil.methods.network import Network, NetworkMethod
 from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.methods.tagfex import TagFexNetwork
-from edgecil.scenario import ImageDataset, Images
-from edgecil.scenario.task import Scenario
-from tests.toys import QUICK, build, learn, same, toy_dataset, toy_setting, toy_vit
+from edgecil.methods.task import Scenario
+from tests.toys import QUICK, build, learn, same, toy_dataset, toy_environment, toy_vit
 
 CLASSES, EACH, KEPT, BATCH, SIDE = 10, 16, 2, 8, 32
 TASKS = tuple((class_,) for class_ in range(CLASSES))
@@ -204,9 +204,9 @@ def learn_twice(name: str, backbone: str) -> None:
     """Two tasks of an epoch; the state goes into a fresh method, which reads the same."""
     dataset = toy_dataset(3, channels=3, train=4, test=2)
     scenario, entry = Scenario(dataset), get_method(name)
-    setting = replace(toy_setting(dataset), backbone=backbone)
+    environment = replace(toy_environment(dataset), backbone=backbone)
     config = entry.configure(BRIEF, PAPER_MEMORY, entry.fast_settings)
-    method = entry.build(config, setting)
+    method = entry.build(config, environment)
     assert isinstance(method, NetworkMethod)
     loss, values = method.loss, []
 
@@ -221,10 +221,10 @@ def learn_twice(name: str, backbone: str) -> None:
     assert all(torch.isfinite(value) for value in values)
     state = method.state()
     assert all(torch.isfinite(value).all() for value in tensors_in(state))
-    again = entry.build(config, setting)
+    again = entry.build(config, environment)
     again.restore(state)
-    found = again.read(scenario.test.pixels)
-    assert same(found, method.read(scenario.test.pixels))
+    found = again.classify(scenario.test.pixels)
+    assert same(found, method.classify(scenario.test.pixels))
     assert list(found) == ["head", "nme"]
 
 

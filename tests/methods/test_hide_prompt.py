@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from edgecil.backbones.vit import Sockets
+from edgecil.data.augment import Pipeline
 from edgecil.errors import UsageError
 from edgecil.methods import class_statistics
 from edgecil.methods.class_statistics import align
-from edgecil.methods.contrast import apartness
+from edgecil.methods.contrast import separation_loss
 from edgecil.methods.hide_prompt import HiDePrompt, HiDePromptConfig
+from edgecil.methods.task import Scenario
 from edgecil.methods.training import in_batches
-from edgecil.scenario.augment import Pipeline
-from edgecil.scenario.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
@@ -68,13 +68,13 @@ def test_the_share_is_part_of_the_prompt_once_its_task_is_over() -> None:
 def test_the_loss_keeps_new_features_apart_from_old_centroids() -> None:
     method = trained(2)
     pixels, labels = SCENARIO.train.pixels[:4], torch.tensor([2, 3, 2, 3])
-    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     features = method.prompted(images, method.ensembled())
     with SCENARIO.task(TASKS[:2], 0) as task:
         loss = method.loss(images, labels, method.frozen_features(pixels), task)
     entropy = torch.nn.functional.cross_entropy(method.head(features)[:, 2:], labels - 2)
     everything = torch.cat([method.instructed.centroids(), features])
-    torch.testing.assert_close(loss, entropy + 0.1 * apartness(everything, 0.8))
+    torch.testing.assert_close(loss, entropy + 0.1 * separation_loss(everything, 0.8))
 
 
 def test_statistics_are_of_features_without_and_with_the_prompt_of_the_own_task() -> None:
@@ -86,14 +86,14 @@ def test_statistics_are_of_features_without_and_with_the_prompt_of_the_own_task(
         )
         own = method.prompts[label // 2]["prefixes"].detach()
         sockets = Sockets(prefixes=dict(enumerate((keys, values) for keys, values in own)))
-        features = in_batches(lambda part: method.vit(part, sockets), pixels, method.setting)  # noqa: B023
+        features = in_batches(lambda part: method.vit(part, sockets), pixels, method.environment)  # noqa: B023
         torch.testing.assert_close(method.instructed.means[label, 0], features.mean(dim=0))
 
 
 def test_an_image_gets_the_prompt_of_the_task_of_its_likeliest_class() -> None:
     method = trained(3)
     pixels = SCENARIO.test.pixels[:6]
-    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     queries = method.frozen_features(pixels)
     with torch.no_grad():
         for class_, task in ((0, 0), (3, 1), (5, 2)):
@@ -116,7 +116,7 @@ def test_alignment_recovers_what_the_statistics_tell_apart() -> None:
     for label, class_ in enumerate(method.seen):
         pixels = SCENARIO.test.only((class_,)).pixels
         own = method.prompts[label // 2]["prefixes"].detach()
-        features = in_batches(lambda part: method.prompted(part, own), pixels, method.setting)  # noqa: B023
+        features = in_batches(lambda part: method.prompted(part, own), pixels, method.environment)  # noqa: B023
         correct += int((method.head(features).argmax(dim=1) == label).sum())
     assert correct >= 0.8 * len(SCENARIO.test.pixels)
 

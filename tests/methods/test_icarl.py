@@ -9,8 +9,8 @@ import torch
 from edgecil.errors import UsageError
 from edgecil.methods.distillation import distil
 from edgecil.methods.icarl import ICaRL
-from edgecil.scenario.task import Scenario
-from tests.scenario.test_memory import herd_by_brute_force
+from edgecil.methods.task import Scenario
+from tests.data.test_memory import herd_by_brute_force
 from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset(contrast=60)
@@ -50,14 +50,16 @@ def test_the_nearest_mean_by_hand() -> None:
         means.append(mean / np.linalg.norm(mean))
     features = unit(method.features(SCENARIO.test.pixels))
     distances = ((features[:, None, :] - np.array(means)[None]) ** 2).sum(axis=2)
-    assert method.read(SCENARIO.test.pixels)["nme"].tolist() == distances.argmin(axis=1).tolist()
+    assert (
+        method.classify(SCENARIO.test.pixels)["nme"].tolist() == distances.argmin(axis=1).tolist()
+    )
 
 
-def test_head_and_nearest_mean_are_two_readings() -> None:
+def test_head_and_nearest_mean_are_two_classifiers() -> None:
     method = icarl()
     learn_all(method, SCENARIO, TASKS)
     logits = method.network.head(method.features(SCENARIO.test.pixels))
-    read = method.read(SCENARIO.test.pixels)
+    read = method.classify(SCENARIO.test.pixels)
     assert torch.equal(read["head"], logits.argmax(dim=1))
     assert not torch.equal(read["head"], read["nme"])
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from edgecil.methods.joint import Joint
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import TASKS, Tasks, accuracy, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset()

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from edgecil.backbones.vit import Sockets
+from edgecil.data.augment import Pipeline
 from edgecil.errors import UsageError
 from edgecil.methods.l2p import L2P, L2PConfig
-from edgecil.scenario.augment import Pipeline
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
@@ -46,7 +46,7 @@ def test_the_length_of_a_query_does_not_matter() -> None:
 def test_an_image_is_read_with_its_own_prompts_whoever_is_beside_it() -> None:
     method = trained(2)
     pixels = SCENARIO.test.pixels
-    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     with torch.no_grad():
         together = method.features(images, method.frozen_features(pixels))
         for place in (0, 5):
@@ -61,7 +61,7 @@ def test_an_image_is_read_with_its_own_prompts_whoever_is_beside_it() -> None:
 def test_the_loss_is_cross_entropy_among_new_classes_less_the_pull() -> None:
     method = trained(2)
     pixels, labels = SCENARIO.train.pixels[:8], torch.tensor([2, 3] * 4)
-    images = Pipeline((), method.setting.mean, method.setting.std).plain(pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     queries = method.frozen_features(pixels)
     with SCENARIO.task(TASKS[:2], 0) as task:
         loss = method.loss(images, labels, queries, task)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from edgecil.data import ImageDataset, Images
 from edgecil.errors import UsageError
 from edgecil.methods.memo import MEMO
-from edgecil.scenario import ImageDataset, Images
-from edgecil.scenario.task import Scenario, Task
+from edgecil.methods.task import Scenario, Task
 from tests.toys import QUICK, TASKS, build, learn, same, toy_dataset
 
 DATASET = toy_dataset(contrast=60)

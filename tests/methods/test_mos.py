@@ -13,7 +13,7 @@ from edgecil.errors import UsageError
 from edgecil.methods.adapters import Adapter, adapters_state
 from edgecil.methods.mos import MOS, merge
 from edgecil.methods.recipe import Recipe
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
@@ -133,7 +133,7 @@ def test_the_two_stages_by_hand() -> None:
     for image in range(len(pixels)):
         refined = refine_by_hand(first[image], logits[:, image], 4)
         expected.append(int((softmax(refined) + softmax(3 * first[image])).argmax()))
-    assert method.read(pixels)["head"].tolist() == expected
+    assert method.classify(pixels)["head"].tolist() == expected
 
 
 def test_rows_of_adapters_that_no_other_sequence_has_leave_no_files(tmp_path: Path) -> None:

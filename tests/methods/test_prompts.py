@@ -7,7 +7,7 @@ import torch
 
 from edgecil.backbones import features
 from edgecil.methods.prompts import PromptHead, PromptMethod
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
@@ -43,6 +43,6 @@ def test_queries_of_images_seen_before_are_not_computed_again(
     method = build(name, DATASET, recipe=BRIEF)
     assert isinstance(method, PromptMethod)
     learn(method, SCENARIO, TASKS[:1])
-    before = method.read(SCENARIO.test.pixels)
+    before = method.classify(SCENARIO.test.pixels)
     monkeypatch.setattr(features, "in_full_batches", lambda *_: pytest.fail("computed again"))
-    assert same(method.read(SCENARIO.test.pixels), before)
+    assert same(method.classify(SCENARIO.test.pixels), before)

@@ -9,7 +9,7 @@ import torch
 from edgecil.methods import adapters as adapters_module
 from edgecil.methods.adapters import adapters_state
 from edgecil.methods.ranpac import RIDGES, RanPAC, held_out_errors
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(test=4)
@@ -56,7 +56,7 @@ def test_it_is_the_ridge_regression_on_the_images_of_all_tasks() -> None:
     expected = ridge_by_brute_force(projected, targets, method.ridge)
     np.testing.assert_allclose(method.weights().numpy(), expected, rtol=1e-6, atol=1e-9)
     values = method.project(SCENARIO.test.pixels).numpy() @ expected
-    assert method.read(SCENARIO.test.pixels)["head"].tolist() == values.argmax(axis=1).tolist()
+    assert method.classify(SCENARIO.test.pixels)["head"].tolist() == values.argmax(axis=1).tolist()
 
 
 def test_the_order_after_the_first_task_does_not_matter() -> None:

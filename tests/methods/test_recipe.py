@@ -8,7 +8,7 @@ import pytest
 from edgecil.backbones.registry import BACKBONES
 from edgecil.errors import UsageError
 from edgecil.methods import PAPER, Recipe, get_recipe
-from edgecil.scenario.memory import MemoryBudget
+from edgecil.methods.memory import MemoryBudget
 
 
 def test_the_paper_recipe_is_as_published() -> None:

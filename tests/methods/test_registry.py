@@ -7,8 +7,8 @@ import pytest
 
 from edgecil.errors import UsageError
 from edgecil.methods import PAPER, get_method, method_names
+from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.recipe import PAPER_MEMORY
-from edgecil.scenario.memory import MemoryBudget
 
 
 def test_the_learners_trained_from_scratch_are_known() -> None:

@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from edgecil.methods.contrast import info_nce
 from edgecil.methods.distillation import distil
 from edgecil.methods.tagfex import TagFex
-from edgecil.scenario.task import Scenario, Task
+from edgecil.methods.task import Scenario, Task
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(contrast=60)

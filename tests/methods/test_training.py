@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from edgecil.methods.recipe import Recipe
+from edgecil.methods.task import Scenario, Task
 from edgecil.methods.training import fit, in_batches
-from edgecil.scenario.task import Scenario, Task
-from tests.toys import toy_dataset, toy_setting
+from tests.toys import toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=3)
-SETTING = toy_setting(DATASET)
+SETTING = toy_environment(DATASET)
 PLAIN = Recipe(
     epochs=3, learning_rate=1.0, batch_size=4, momentum=0.0, weight_decay=0.0, augment=()
 )

@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine import Node, NodeResult, Reported, RunConfig, Store, WholeRun
+from edgecil.engine import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
 from edgecil.estimation import judge, read_accuracies
-from edgecil.estimation.judge import build_predictors
+from edgecil.estimation.analyze import build_predictors
 from edgecil.report.evidence import Evidence, read_journal
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
@@ -52,7 +52,7 @@ def write_run(
         store.settle(
             {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}
         )
-        store.add_config(RunConfig(**config).as_dict())
+        store.add_config(ExperimentConfig(**config).as_dict())
         for name in protocols:
             budget = None if name == "enumerate" else runs
             labelled = protocol(name, space, similarity=similarity or six_classes(), runs=budget)

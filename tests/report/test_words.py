@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edgecil.engine import RunConfig
+from edgecil.engine import ExperimentConfig
 from edgecil.estimation import AccuracyTable
 from edgecil.report import words
 from edgecil.report.evidence import Evidence, Journal
@@ -80,7 +80,9 @@ def predicting(evidence: Evidence, r: float, interval: tuple[float, float]) -> E
 
 
 def test_the_names_on_the_page_are_explained(evidence) -> None:
-    config = RunConfig(("varied",), "made-up", protocols=("optimal",), objective="generalization")
+    config = ExperimentConfig(
+        ("varied",), "made-up", protocols=("optimal",), objective="generalization"
+    )
     judgement = replace(
         evidence.judgement,
         methods={

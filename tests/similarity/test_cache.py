@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from edgecil.io.files import cache_directory
 from edgecil.similarity.cache import encode_cached
-from edgecil.storage import cache_directory
 
 
 class Counting:

@@ -7,10 +7,10 @@ import pytest
 
 from edgecil.classes import ClassList
 from edgecil.errors import DataError
-from edgecil.language_model import LanguageModel, UnusableAnswerError
+from edgecil.io.language_model import LanguageModel, UnusableAnswerError
 from edgecil.similarity.captioning import read_caption, write_captions
 from edgecil.similarity.captions import check_captions
-from tests.language_server import Messages, serve
+from tests.io.language_server import Messages, serve
 
 CLASSES = ClassList("pets", ("n01_tabby_cat", "n02_beagle"))
 

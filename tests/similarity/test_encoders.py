@@ -104,7 +104,7 @@ def test_weights_are_downloaded_once_and_found_in_the_hubs_cache(
         return str(snapshot)
 
     monkeypatch.setenv("HF_HUB_CACHE", str(hub))
-    monkeypatch.setattr("edgecil.hub._unreachable", lambda: None)
+    monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
     monkeypatch.setattr(
         huggingface_hub, "list_repo_files", lambda _: [path.name for path in folder.iterdir()]
     )
@@ -139,7 +139,7 @@ def test_a_failed_download_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     def fail(_: str) -> list[str]:
         raise ConnectionResetError
 
-    monkeypatch.setattr("edgecil.hub._unreachable", lambda: None)
+    monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
     monkeypatch.setattr(huggingface_hub, "list_repo_files", fail)
     with pytest.raises(PrerequisiteError, match=r"downloading it failed \(ConnectionResetError"):
         get_encoder("clip-rn101")

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from edgecil.backbones.pretrained import Shape, fingerprint, frozen_vit, statistics_of
+from edgecil.data.augment import Pipeline
 from edgecil.errors import EdgecilError
-from edgecil.scenario.augment import Pipeline
-from edgecil.storage import cache_directory, replace_file
+from edgecil.io.files import cache_directory, replace_file
 
 BATCH = 32  # of every computation: sums may depend on how many images are multiplied at a time
 FEATURES_VERSION = 1  # raise it when the same weights and images come to give other rows

@@ -17,10 +17,10 @@ import torch
 from edgecil.backbones.vit import ViT
 from edgecil.backbones.vit_settings import SETTINGS, told_statistics
 from edgecil.backbones.vit_weights import read_vit, resize_positions
+from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.hub import add_settings, cached_snapshot, is_hub_id
-from edgecil.scenario.augment import Normalise
-from edgecil.weight_files import WEIGHTS, WeightFiles, locate_weights
+from edgecil.io.hub import add_settings, cached_snapshot, is_hub_id
+from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights
 
 Shape = tuple[int, int, int]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.backbones.vit import ViTLayout
+from edgecil.data.augment import Normalise
 from edgecil.errors import DataError
-from edgecil.scenario.augment import Normalise
-from edgecil.weight_files import WeightFiles
+from edgecil.io.weights import WeightFiles
 
 CONFIG, OPEN_CLIP_CONFIG = "config.json", "open_clip_config.json"
 PREPROCESSOR = "preprocessor_config.json"

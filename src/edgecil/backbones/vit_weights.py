@@ -18,7 +18,7 @@ from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.backbones.vit_names import Naming, image_tower, recognise
 from edgecil.backbones.vit_settings import HEAD_WIDTH, described_layout, told_layout
 from edgecil.errors import DataError, name_some
-from edgecil.weight_files import WeightFiles, read_tensors
+from edgecil.io.weights import WeightFiles, read_tensors
 
 _HEADS = {1280: 16, 1408: 16, 1664: 16}  # of ViT-H, g and G, by width: theirs are wider
 _PATCHES, _FIRST_MLP = "patch_embed.proj.weight", "blocks.0.mlp.fc1.weight"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
-from typing import Any
 
 from edgecil.classes.lists import ClassList, class_list
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import UsageError
+from edgecil.io.files import read_json, read_rows, read_text
 
 
 def read_classes(path: str | Path, *, count: int | None = None) -> ClassList:
@@ -26,32 +24,6 @@ def read_classes(path: str | Path, *, count: int | None = None) -> ClassList:
         raise UsageError(f"Class names are read from .txt, .csv or .json files. Got {path}.")
     classes = class_list(path.stem, reader(path))
     return classes if count is None else classes.require(count)
-
-
-def read_text(path: Path) -> str:
-    """A UTF-8 text file's content; a missing or unreadable file is one clear error."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"Cannot read {path}: it is not text in UTF-8; save it as such.") from error
-
-
-def read_json(path: Path) -> Any:
-    """What a JSON file holds."""
-    try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not valid JSON: {error}.") from error
-
-
-def read_rows(path: Path) -> list[list[str]]:
-    """The rows of a CSV file that are not blank."""
-    try:
-        return [row for row in csv.reader(read_text(path).splitlines()) if row]
-    except csv.Error as error:
-        raise DataError(f"{path} is not valid CSV: {error}.") from error
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -86,7 +86,7 @@ def read_experiment(
         The options that say the tasks, and by name the options of each similarity, as those of
         `edgecil similarity`; `root` is that of all images.
     """
-    from edgecil.toml import read_toml
+    from edgecil.io.toml import read_toml
 
     config = read_toml(path)
     for name in config:

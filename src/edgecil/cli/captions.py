@@ -27,9 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write a caption for each class and save them all."""
     from edgecil.errors import UsageError
-    from edgecil.language_model import LanguageModel
+    from edgecil.io.files import replace_file
+    from edgecil.io.language_model import LanguageModel
     from edgecil.similarity.captioning import write_captions
-    from edgecil.storage import replace_file
 
     path = Path(args.out)
     if path.suffix.lower() != ".json":

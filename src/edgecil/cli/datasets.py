@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print name, number of classes, the first few of them, and whether images are at hand."""
     from edgecil.classes import dataset_names, get_classes
-    from edgecil.scenario import IMAGE_DATASETS, dataset_status
+    from edgecil.data import IMAGE_DATASETS, dataset_status
 
     rows = []
     for name in dataset_names():

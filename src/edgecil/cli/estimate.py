@@ -10,7 +10,7 @@ from edgecil.cli.output import console, note, print_json, print_table
 from edgecil.errors import EdgecilError
 
 if TYPE_CHECKING:
-    from edgecil.estimation import AverageCloseness, Judgement, MethodJudgement, Ranking, Run
+    from edgecil.estimation import Analysis, AverageCloseness, MethodAnalysis, Ranking, Run
 
 NAME = "estimate"
 HELP = "distributions, distances, normality, correlation and ranking from accuracies"
@@ -59,7 +59,7 @@ def _export(args: argparse.Namespace) -> None:
     write_accuracies(runs, args.csv)
 
 
-def _show(judgement: Judgement) -> None:
+def _show(judgement: Analysis) -> None:
     screen = console()
     for name, method in judgement.methods.items():
         screen.print(f"{name} on {judgement.dataset}: {_told(method)}", style="bold", markup=False)
@@ -77,7 +77,7 @@ def _show(judgement: Judgement) -> None:
         )
 
 
-def _told(method: MethodJudgement) -> str:
+def _told(method: MethodAnalysis) -> str:
     """The truth, normality and variance in one line."""
     parts = ["no truth is known"]
     if method.truth is not None:
@@ -108,7 +108,7 @@ def _told(method: MethodJudgement) -> str:
     return "; ".join(parts)
 
 
-def _show_estimates(method: MethodJudgement) -> None:
+def _show_estimates(method: MethodAnalysis) -> None:
     rows = []
     for protocol, estimates in method.estimates.items():
         for estimator, judged in estimates.items():
@@ -131,7 +131,7 @@ def _show_estimates(method: MethodJudgement) -> None:
         print_table(columns, rows, right=(columns[1], *columns[3:]))
 
 
-def _show_averages(method: MethodJudgement) -> None:
+def _show_averages(method: MethodAnalysis) -> None:
     rows = [
         (
             protocol,
@@ -159,7 +159,7 @@ def _with_noise(found: AverageCloseness, measure: str, digits: int) -> str:
     return f"{told} ± {found.standard_errors[measure]:.{digits}f}"
 
 
-def _show_predictors(method: MethodJudgement) -> None:
+def _show_predictors(method: MethodAnalysis) -> None:
     rows: list[tuple[str, ...]] = []
     reasons: set[str] = set()
     for name, found in method.correlations.items():
@@ -177,7 +177,7 @@ def _show_predictors(method: MethodJudgement) -> None:
         console().print(f"n/a: {reason}", markup=False)
 
 
-def _show_ranking(judgement: Judgement) -> None:
+def _show_ranking(judgement: Analysis) -> None:
     """Ranks of every method by worst order, best order and steadiness, and how far they are off."""
     methods = list(judgement.methods)
     if len(methods) < 2:

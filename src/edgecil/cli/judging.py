@@ -11,7 +11,7 @@ from edgecil.cli.known_similarities import find_similarities, tell_source
 from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
-    from edgecil.estimation import AccuracyTable, Judgement, Predictor
+    from edgecil.estimation import AccuracyTable, Analysis, Predictor
     from edgecil.report.evidence import Journal
 
 
@@ -29,7 +29,7 @@ class Judged:
     """
 
     table: AccuracyTable
-    judgement: Judgement
+    judgement: Analysis
     predictor: Predictor | None
     origin: str | None
     journal: Journal
@@ -79,7 +79,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
 def judge_source(args: argparse.Namespace) -> list[Judged]:
     """Judge every dataset of the source."""
     from edgecil.estimation import judge, read_accuracies
-    from edgecil.estimation.judge import build_predictors
+    from edgecil.estimation.analyze import build_predictors
     from edgecil.report.evidence import Journal, read_journal
 
     found = []

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edgecil.cli.image_similarity import PIXELS, image_similarity
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
+from edgecil.similarity.images import PIXELS, image_similarity
 
 if TYPE_CHECKING:
-    from edgecil.engine import RunConfig
+    from edgecil.data import ImageDataset
+    from edgecil.engine import ExperimentConfig
     from edgecil.estimation import AccuracyTable
-    from edgecil.scenario import ImageDataset
     from edgecil.similarity import Similarity
 
 
 def find_similarities(
     args: argparse.Namespace,
     table: AccuracyTable,
-    configs: Sequence[RunConfig],
+    configs: Sequence[ExperimentConfig],
     remarks: list[str],
 ) -> dict[str, Similarity]:
     """Similarities of the table's classes by source, the one behind S first.
@@ -55,7 +55,7 @@ def tell_source(similarity: Similarity) -> str:
     return ", ".join(repr(part) if "{" in part else part for part in parts if part)
 
 
-def _maker(configs: Sequence[RunConfig]) -> RunConfig | None:
+def _maker(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:
     """The configuration from whose similarity the sequences of a run directory came.
 
     The first one that asked for EDGE's sequences, else for any that look at the classes: a later
@@ -66,14 +66,14 @@ def _maker(configs: Sequence[RunConfig]) -> RunConfig | None:
     return next(iter([*edge, *looking, *configs]), None)
 
 
-def _looking(configs: Sequence[RunConfig]) -> list[RunConfig]:
+def _looking(configs: Sequence[ExperimentConfig]) -> list[ExperimentConfig]:
     """The configurations with a protocol that looks at the classes."""
     from edgecil.estimation.predictors import draws_blindly
 
     return [config for config in configs if not all(map(draws_blindly, config.protocols))]
 
 
-def _differences(configs: Sequence[RunConfig], maker: RunConfig | None) -> list[str]:
+def _differences(configs: Sequence[ExperimentConfig], maker: ExperimentConfig | None) -> list[str]:
     """A sentence if runs of one directory came from different similarities."""
     if maker is None:
         return []
@@ -88,7 +88,7 @@ def _differences(configs: Sequence[RunConfig], maker: RunConfig | None) -> list[
     ]
 
 
-def _told(config: RunConfig) -> str:
+def _told(config: ExperimentConfig) -> str:
     return config.similarity or f"{config.encoder} with {config.template!r}"
 
 
@@ -108,7 +108,7 @@ def _read(path: str, table: AccuracyTable) -> Similarity:
     return matrix if len(matrix) == len(ids) else matrix.take(ids)
 
 
-def _of_run(dataset: str, names: tuple[str, ...], maker: RunConfig | None) -> Similarity:
+def _of_run(dataset: str, names: tuple[str, ...], maker: ExperimentConfig | None) -> Similarity:
     """What the run's sequences came from; of the names by default, where nobody recorded it."""
     from edgecil.classes import ClassList
     from edgecil.engine.config import run_similarity
@@ -143,11 +143,14 @@ def _class_names(args: argparse.Namespace, table: AccuracyTable) -> tuple[str, .
 
 
 def _find_images(
-    args: argparse.Namespace, table: AccuracyTable, names: tuple[str, ...], maker: RunConfig | None
+    args: argparse.Namespace,
+    table: AccuracyTable,
+    names: tuple[str, ...],
+    maker: ExperimentConfig | None,
 ) -> ImageDataset | None:
     """The images of the table's classes, in its order; None where they are not at hand."""
     from edgecil.classes import get_classes
-    from edgecil.scenario import dataset_status, load_dataset
+    from edgecil.data import dataset_status, load_dataset
 
     dataset = table.dataset if maker is None else maker.dataset
     if not dataset_status(dataset, args.root)[0]:
@@ -172,7 +175,7 @@ def _find_images(
 
 
 def _of_images(
-    images: ImageDataset, maker: RunConfig | None, remarks: list[str]
+    images: ImageDataset, maker: ExperimentConfig | None, remarks: list[str]
 ) -> tuple[Similarity, str]:
     """Similarity of the images, and by whose features: the run's frozen model's, or pixels."""
     if maker is not None:

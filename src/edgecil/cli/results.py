@@ -81,7 +81,7 @@ def _failed(
 
 
 def _row(label: str, result: RunResult) -> dict[str, Any]:
-    main = result.reading()
+    main = result.classifier()
     return {
         "label": label,
         "seed": result.seed,
@@ -91,7 +91,7 @@ def _row(label: str, result: RunResult) -> dict[str, Any]:
         "a_avg": main.average,
         "forgetting": main.forgetting,
         "matrix": [[value for value in row if value == value] for row in main.matrix.tolist()],
-        "readings": {name: result.reading(name).accuracy for name in result.readings},
+        "classifiers": {name: result.classifier(name).accuracy for name in result.classifiers},
         "seconds": result.seconds,
         "peak_memory": result.peak_memory,
     }
@@ -129,12 +129,12 @@ def print_results(
 
 def report_failures(summary: Summary, failures: Mapping[Node, tuple[str, str]]) -> None:
     """An error that names the first failure, if there was one."""
-    from edgecil.engine import prefix_text
+    from edgecil.sequences.sequence import format_tasks
 
     if summary.failed:
         first = summary.failed[0]
         raise EdgecilError(
             f"{len(summary.failed)} of the trainings failed, the first ({first.method}, "
-            f"{prefix_text(first.prefix)}) with {failures[first][0].rstrip('.')}; the others are "
+            f"{format_tasks(first.prefix)}) with {failures[first][0].rstrip('.')}; the others are "
             "kept, and the same command tries again."
         )

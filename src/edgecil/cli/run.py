@@ -84,8 +84,8 @@ def run(args: argparse.Namespace) -> None:
     require_training()
     from edgecil.cli.progress import Progress
     from edgecil.engine import build_config
-    from edgecil.engine.loggers import require_tensorboard, write_jsonl, write_tensorboard
     from edgecil.engine.run import run as train
+    from edgecil.engine.trackers import require_tensorboard, write_jsonl, write_tensorboard
     from edgecil.interop.configs import cut_tasks
 
     if args.tensorboard is not None:
@@ -148,7 +148,7 @@ def _is_toolbox_config(path: str | None) -> bool:
 
 def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     """The config file's settings with the command line's, which go by the same names, on top."""
-    from edgecil.engine import RunConfig
+    from edgecil.engine import ExperimentConfig
 
     values = dict(config)
     if any(getattr(args, name) is not None for name in ("tasks", "increment", "sizes")):
@@ -157,7 +157,7 @@ def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     if args.classes is not None or args.class_ids is not None:
         for name in ("classes", "classes_seed", "class_ids"):
             values.pop(name, None)
-    for entry in fields(RunConfig):
+    for entry in fields(ExperimentConfig):
         given = getattr(args, entry.name, None)
         if given is not None:
             values[entry.name] = given

@@ -13,7 +13,7 @@ from edgecil.sequences import ClassSequence
 
 def read_sequence(args: argparse.Namespace, classes: int) -> ClassSequence:
     """The sequence in --sequence FILE; a flat order is cut by --tasks, --increment or --sizes."""
-    from edgecil.classes.files import read_json
+    from edgecil.io.files import read_json
 
     path = Path(args.sequence)
     data = read_json(path)

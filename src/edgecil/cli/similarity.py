@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.image_similarity import image_similarity
 from edgecil.cli.inputs import (
     add_class_options,
     add_text_options,
@@ -15,6 +14,7 @@ from edgecil.cli.inputs import (
 )
 from edgecil.cli.output import console, print_json, print_table
 from edgecil.errors import UsageError
+from edgecil.similarity.images import image_similarity
 
 if TYPE_CHECKING:
     from edgecil.similarity import SimilarityMatrix
@@ -111,7 +111,7 @@ def _from_features(args: argparse.Namespace) -> SimilarityMatrix:
 
 
 def _from_images(args: argparse.Namespace) -> SimilarityMatrix:
-    from edgecil.scenario import load_dataset
+    from edgecil.data import load_dataset
 
     refuse_text_options(args, "--images")
     if args.dataset is None or args.names is not None or args.features is not None:

@@ -3,8 +3,8 @@
 What is exported here needs no torch; `engine.run` and `engine.driver`, which train, do.
 """
 
-from edgecil.engine.config import RunConfig, build_config, read_config
-from edgecil.engine.plan import Node, Plan, prefix_text
+from edgecil.engine.config import ExperimentConfig, build_config, read_config
+from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import (
     Accuracies,
     NodeResult,
@@ -14,19 +14,20 @@ from edgecil.engine.results import (
     WholeRun,
 )
 from edgecil.engine.store import Store
+from edgecil.sequences.sequence import format_tasks
 
 __all__ = [
     "Accuracies",
+    "ExperimentConfig",
     "Node",
     "NodeResult",
     "Plan",
     "Reported",
-    "RunConfig",
     "RunResult",
     "Store",
     "Summary",
     "WholeRun",
     "build_config",
-    "prefix_text",
+    "format_tasks",
     "read_config",
 ]

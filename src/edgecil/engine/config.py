@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from edgecil.classes import ClassList
 from edgecil.errors import UsageError, unknown
+from edgecil.io.toml import read_toml
 from edgecil.similarity import (
     DEFAULT_ENCODER,
     TEMPLATE,
@@ -18,14 +19,13 @@ from edgecil.similarity import (
     read_similarity,
     text_similarity,
 )
-from edgecil.toml import read_toml
 
 # What settings are called that go by another name on the command line.
 _OPTIONS = {"methods": "method", "protocols": "eval"}
 
 
 @dataclass(frozen=True)
-class RunConfig:
+class ExperimentConfig:
     """Everything a run depends on.
 
     Attributes:
@@ -105,29 +105,29 @@ class RunConfig:
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The settings in a TOML file, by the names of :class:`RunConfig`, or `method` and `eval`."""
+    """The settings in a TOML file, by the names of :class:`ExperimentConfig`."""
     data = read_toml(path)
     for name, option in _OPTIONS.items():
         if option in data:
             data[name] = data.pop(option)
-    known = [entry.name for entry in fields(RunConfig)]
+    known = [entry.name for entry in fields(ExperimentConfig)]
     for name in data:
         if name not in known:
             raise unknown(f"setting in {path}", name, known)
     return data
 
 
-def config_text(config: RunConfig) -> str:
+def config_text(config: ExperimentConfig) -> str:
     """The configuration as the TOML that :func:`read_config` reads, without what is default.
 
-    >>> print(config_text(RunConfig(("ewc",), "quickdraw", tasks=3, training={"epochs": 2})))
+    >>> print(config_text(ExperimentConfig(("ewc",), "quickdraw", tasks=3, training={"epochs": 2})))
     method = ["ewc"]
     dataset = "quickdraw"
     tasks = 3
     training = { "epochs" = 2 }
     """
     lines = []
-    for entry in fields(RunConfig):
+    for entry in fields(ExperimentConfig):
         value = getattr(config, entry.name)
         default = {} if entry.default is MISSING else entry.default
         if value is not None and value != default:
@@ -145,7 +145,7 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def build_config(values: Mapping[str, Any]) -> RunConfig:
+def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
     """A configuration from plain values; lists become tuples, a single name a list of one."""
     ready: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
@@ -158,17 +158,17 @@ def build_config(values: Mapping[str, Any]) -> RunConfig:
     for name in ("methods", "dataset"):
         if not ready.get(name):
             raise UsageError(f"Say which {name} to run, on the command line or in the config file.")
-    kinds = get_type_hints(RunConfig)
+    kinds = get_type_hints(ExperimentConfig)
     for name, value in ready.items():
         if name not in kinds:
             raise unknown("setting", name, kinds)
         if not _fits(value, kinds[name]):
             kind = str(getattr(kinds[name], "__name__", kinds[name]))
             raise UsageError(f"Setting {name!r} must be of the kind {kind}. Got {value!r} instead.")
-    return RunConfig(**ready)
+    return ExperimentConfig(**ready)
 
 
-def run_similarity(config: RunConfig, classes: ClassList) -> SimilarityMatrix:
+def run_similarity(config: ExperimentConfig, classes: ClassList) -> SimilarityMatrix:
     """The similarity by which a run's protocols choose sequences of its N classes."""
     if config.similarity is None:
         return text_similarity(classes, encoder=config.encoder, template=config.template)

@@ -67,13 +67,3 @@ class Plan:
     def children(self, node: Node) -> list[Node]:
         """The nodes that go on from this one."""
         return self._children[node]
-
-
-def prefix_text(prefix: Prefix) -> str:
-    """A prefix as people and databases read it: `0 1|2 3|4 5`."""
-    return "|".join(" ".join(map(str, task)) for task in prefix)
-
-
-def parse_prefix(text: str) -> Prefix:
-    """What :func:`prefix_text` wrote."""
-    return tuple(tuple(int(class_) for class_ in task.split()) for task in text.split("|"))

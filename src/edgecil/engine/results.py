@@ -18,7 +18,7 @@ class NodeResult:
     """What a learner knew after one task.
 
     Attributes:
-        correct: by reading, the number of test images of each task so far classified rightly.
+        correct: by classifier, the number of test images of each task so far classified rightly.
         totals: the number of test images of each task so far.
         seconds: learning and testing.
         peak_memory: most memory the process had used by then, in bytes.
@@ -36,7 +36,7 @@ class NodeResult:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> NodeResult:
         """What :meth:`as_dict` gave."""
-        correct = {reading: tuple(counts) for reading, counts in data["correct"].items()}
+        correct = {classifier: tuple(counts) for classifier, counts in data["correct"].items()}
         return cls(correct, tuple(data["totals"]), data["seconds"], data["peak_memory"])
 
 
@@ -44,7 +44,7 @@ class NodeResult:
 class RunResult:
     """One method on one sequence with one seed: its accuracy matrix and what follows from it.
 
-    Accuracies are in per cent. Properties are of the main reading; :meth:`reading` gives the
+    Accuracies are in per cent. Properties are of the main classifier; :meth:`classifier` gives the
     others.
 
     Attributes:
@@ -53,7 +53,7 @@ class RunResult:
         sequence: the classes, task by task.
         nodes: results after each task, first task first.
         versions: of edgecil and torch.
-        reported: by reading, what another tool said of the run where it gave no counts; the one
+        reported: by classifier, what another tool said of the run where it gave no counts; the one
             node there is then says only what the run cost.
     """
 
@@ -65,13 +65,13 @@ class RunResult:
     reported: Mapping[str, Reported] = field(default_factory=dict)
 
     @property
-    def readings(self) -> tuple[str, ...]:
-        """Names of the readings, the main one first."""
-        return WholeRun(self.nodes, self.reported).readings
+    def classifiers(self) -> tuple[str, ...]:
+        """Names of the classifiers, the main one first."""
+        return WholeRun(self.nodes, self.reported).classifiers
 
-    def reading(self, name: str | None = None) -> Accuracies | Reported:
-        """The accuracies by one reading (the main one by default)."""
-        chosen = name or self.readings[0]
+    def classifier(self, name: str | None = None) -> Accuracies | Reported:
+        """The accuracies by one classifier (the main one by default)."""
+        chosen = name or self.classifiers[0]
         if self.reported:
             return self.reported[chosen]
         correct = [node.correct[chosen] for node in self.nodes]
@@ -80,7 +80,7 @@ class RunResult:
     @property
     def accuracy(self) -> float:
         """A(O), the paper's metric: mean over tasks of the final accuracy."""
-        return self.reading().accuracy
+        return self.classifier().accuracy
 
     @property
     def seconds(self) -> float:
@@ -174,15 +174,15 @@ class WholeRun:
     Attributes:
         nodes: counts after each task, the cost of all standing with the last; where the tool gave
             no counts, a single node with the cost alone.
-        reported: by reading, what it said instead.
+        reported: by classifier, what it said instead.
     """
 
     nodes: tuple[NodeResult, ...]
     reported: Mapping[str, Reported] = field(default_factory=dict)
 
     @property
-    def readings(self) -> tuple[str, ...]:
-        """Names of the readings, the main one first."""
+    def classifiers(self) -> tuple[str, ...]:
+        """Names of the classifiers, the main one first."""
         return tuple(self.reported or self.nodes[-1].correct)
 
     def as_dict(self) -> dict[str, Any]:

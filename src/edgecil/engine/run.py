@@ -15,25 +15,25 @@ import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.backbones.registry import check_backbone
 from edgecil.classes.lists import ClassList
-from edgecil.engine.config import RunConfig, run_similarity
+from edgecil.data.augment import channel_statistics
+from edgecil.data.dataset import ImageDataset
+from edgecil.data.registry import load_dataset
+from edgecil.engine.config import ExperimentConfig, run_similarity
 from edgecil.engine.device import choose_device, cores
-from edgecil.engine.driver import execute
 from edgecil.engine.executors import Finished, get_executor
+from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.results import Summary
+from edgecil.engine.scheduler import execute
 from edgecil.engine.store import Store, clear, recall_answers
-from edgecil.engine.work import Workplace
 from edgecil.errors import UsageError
-from edgecil.methods import MethodEntry, Setting, get_method
+from edgecil.io.locks import locked
+from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.registry import replace_settings
-from edgecil.scenario.augment import channel_statistics
-from edgecil.scenario.dataset import ImageDataset
-from edgecil.scenario.registry import load_dataset
-from edgecil.scenario.task import Scenario
+from edgecil.methods.task import Scenario
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.storage import locked
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ class Prepared:
         identity: what decides the results; a directory holds one of each.
     """
 
-    workplace: Workplace
+    workplace: WorkerContext
     sequences: dict[str, list[LabelledSequence]]
     plan: Plan
     identity: dict[str, Any]
 
     def sharing(self, directory: Path) -> Prepared:
         """The same run, whose sequences share what need not be computed twice."""
-        setting = replace(self.workplace.setting, shared=str(directory.absolute()))
-        return replace(self, workplace=replace(self.workplace, setting=setting))
+        environment = replace(self.workplace.environment, shared=str(directory.absolute()))
+        return replace(self, workplace=replace(self.workplace, environment=environment))
 
 
 def run(
-    config: RunConfig,
+    config: ExperimentConfig,
     out: str | Path,
     *,
     workers: int | None = None,
@@ -91,7 +91,7 @@ def run(
     if share:
         prepared = prepared.sharing(Path(out) / "shared")
     if workers is None:
-        on_cpu = prepared.workplace.setting.device == "cpu"
+        on_cpu = prepared.workplace.environment.device == "cpu"
         workers = max(1, cores() // config.threads) if on_cpu else 1
     place = get_executor(executor, prepared.workplace, workers=workers, address=address)
     with closing(place), locked(Path(out)):
@@ -114,7 +114,7 @@ def run(
 
 
 def prepare(
-    config: RunConfig, answered: Mapping[str, Mapping[str, ClassSequence]] | None = None
+    config: ExperimentConfig, answered: Mapping[str, Mapping[str, ClassSequence]] | None = None
 ) -> Prepared:
     """Load the data, choose the sequences, and settle what decides the results.
 
@@ -138,7 +138,7 @@ def prepare(
     )
     device = choose_device(config.device)
     statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
-    setting = Setting(
+    environment = Environment(
         shape=dataset.shape,
         mean=statistics.mean,
         std=statistics.std,
@@ -165,28 +165,28 @@ def prepare(
             "sha256": dataset.fingerprint,
         },
         "sizes": list(space.sizes),
-        "setting": _decisive(setting, entries),
+        "setting": _decisive(environment, entries),
         "threads": config.threads,
         "torch": torch.__version__,
         "machine": platform.machine(),
         **{f"method {name}": asdict(method) for name, method in configs.items()},
     }
     return Prepared(
-        Workplace(Scenario(dataset, device), setting, configs, config.threads),
+        WorkerContext(Scenario(dataset, device), environment, configs, config.threads),
         sequences,
         Plan(config.methods, range(config.seeds), everything),
         identity,
     )
 
 
-def _portable(config: RunConfig) -> RunConfig:
+def _portable(config: ExperimentConfig) -> ExperimentConfig:
     """The configuration as it is understood from any working directory."""
     if config.similarity is None:
         return config
     return replace(config, similarity=str(Path(config.similarity).absolute()))
 
 
-def _configure(entry: MethodEntry, config: RunConfig) -> Any:
+def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:
     """A method's hyper-parameters: its recipe's, with the run's changes."""
     recipe, memory = entry.recipe(config.recipe, config.backbone)
     configured = entry.configure(
@@ -197,11 +197,13 @@ def _configure(entry: MethodEntry, config: RunConfig) -> Any:
     return replace_settings(configured, config.settings.get(entry.name, {}), entry.name)
 
 
-def _decisive(setting: Setting, entries: list[MethodEntry]) -> dict[str, Any]:
-    """What of the setting decides the results, with the content of pre-trained weights."""
-    values = asdict(setting)
+def _decisive(environment: Environment, entries: list[MethodEntry]) -> dict[str, Any]:
+    """What of the environment decides the results, with the content of pre-trained weights."""
+    values = asdict(environment)
     del values["shared"]
-    used = {setting.pretrained if entry.pretrained else setting.backbone for entry in entries}
+    used = {
+        environment.pretrained if entry.pretrained else environment.backbone for entry in entries
+    }
     for name in used:
         check_backbone(name)
     for name in ("backbone", "pretrained"):
@@ -212,7 +214,7 @@ def _decisive(setting: Setting, entries: list[MethodEntry]) -> dict[str, Any]:
 
 
 def choose_sequences(
-    config: RunConfig,
+    config: ExperimentConfig,
     space: SequenceSpace,
     dataset: ImageDataset,
     answered: Mapping[str, Mapping[str, ClassSequence]],

@@ -13,12 +13,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.plan import Node, Prefix, parse_prefix, prefix_text
+from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, RunResult, WholeRun
 from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
-from edgecil.sequences.sequence import ClassSequence
-from edgecil.storage import replace_file
+from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 
 FORMAT = 1
 
@@ -126,10 +126,8 @@ class Store:
         settings.
         """
         runs = list(runs)
-        wanted = {run.label: prefix_text(run.sequence.tasks) for run in runs}
-        known = {
-            run.label: prefix_text(run.sequence.tasks) for run in self.sequences().get(protocol, ())
-        }
+        wanted = {run.label: str(run.sequence) for run in runs}
+        known = {run.label: str(run.sequence) for run in self.sequences().get(protocol, ())}
         self._refuse(
             [
                 (f"protocol {protocol}.{label}", known[label], tasks)
@@ -160,7 +158,7 @@ class Store:
         found: dict[str, list[LabelledSequence]] = {}
         rows = self._rows("SELECT protocol, label, tasks FROM sequences ORDER BY rowid")
         for protocol, label, tasks in rows:
-            sequence = ClassSequence(parse_prefix(tasks))
+            sequence = ClassSequence.parse(tasks)
             found.setdefault(protocol, []).append(LabelledSequence(label, sequence))
         return found
 
@@ -169,7 +167,7 @@ class Store:
         with self._writing():
             self._database.execute(
                 "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, NULL, NULL)",
-                (node.method, node.seed, prefix_text(node.prefix), json.dumps(result.as_dict())),
+                (node.method, node.seed, format_tasks(node.prefix), json.dumps(result.as_dict())),
             )
 
     def record_failure(self, node: Node, error: str, trace: str) -> None:
@@ -178,7 +176,7 @@ class Store:
             self._database.execute(
                 "INSERT INTO nodes VALUES (?, ?, ?, NULL, ?, ?) "
                 "ON CONFLICT DO UPDATE SET error = excluded.error, trace = excluded.trace",
-                (node.method, node.seed, prefix_text(node.prefix), error, trace),
+                (node.method, node.seed, format_tasks(node.prefix), error, trace),
             )
 
     def done(self) -> dict[Node, NodeResult]:
@@ -196,7 +194,7 @@ class Store:
     def _results(self) -> dict[Node, dict[str, Any]]:
         rows = self._rows("SELECT method, seed, prefix, result FROM nodes WHERE result IS NOT NULL")
         return {
-            Node(method, seed, parse_prefix(prefix)): json.loads(result)
+            Node(method, seed, parse_tasks(prefix)): json.loads(result)
             for method, seed, prefix, result in rows
         }
 
@@ -206,7 +204,7 @@ class Store:
             "SELECT method, seed, prefix, error, trace FROM nodes WHERE error IS NOT NULL"
         )
         return {
-            Node(method, seed, parse_prefix(prefix)): (error, trace)
+            Node(method, seed, parse_tasks(prefix)): (error, trace)
             for method, seed, prefix, error, trace in rows
         }
 
@@ -231,7 +229,7 @@ class Store:
 
     def state_path(self, node: Node) -> Path:
         """Where a node's state is kept while nodes below it are unfinished."""
-        key = f"{node.method} {node.seed} {prefix_text(node.prefix)}"
+        key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
         return self._states / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.pt"
 
     def remove_leftovers(self) -> None:

@@ -2,11 +2,18 @@
 
 from edgecil.estimation.accuracies import (
     AccuracyTable,
-    Orders,
+    OrderAccuracies,
     Run,
     read_accuracies,
     write_accuracies,
 )
+from edgecil.estimation.analysis import (
+    Analysis,
+    MethodAnalysis,
+    ProtocolEstimate,
+    ProtocolRanking,
+)
+from edgecil.estimation.analyze import judge
 from edgecil.estimation.closeness import (
     AverageCloseness,
     Closeness,
@@ -22,16 +29,9 @@ from edgecil.estimation.estimators import (
     ESTIMATORS,
     Estimate,
     Estimator,
-    Runs,
+    Observations,
     default_estimator,
     get_estimator,
-)
-from edgecil.estimation.judge import judge
-from edgecil.estimation.judgement import (
-    JudgedEstimate,
-    JudgedRanking,
-    Judgement,
-    MethodJudgement,
 )
 from edgecil.estimation.normality import Normality, check_normality
 from edgecil.estimation.predictors import (
@@ -55,6 +55,7 @@ from edgecil.estimation.variance import VarianceShares, split_variance
 __all__ = [
     "ESTIMATORS",
     "AccuracyTable",
+    "Analysis",
     "AverageCloseness",
     "AverageRanking",
     "Capture",
@@ -64,17 +65,16 @@ __all__ = [
     "Distribution",
     "Estimate",
     "Estimator",
-    "JudgedEstimate",
-    "JudgedRanking",
-    "Judgement",
-    "MethodJudgement",
+    "MethodAnalysis",
     "Normality",
-    "Orders",
+    "Observations",
+    "OrderAccuracies",
     "Predictor",
+    "ProtocolEstimate",
+    "ProtocolRanking",
     "Ranking",
     "Redraws",
     "Run",
-    "Runs",
     "SamplePoint",
     "Truth",
     "VarianceShares",

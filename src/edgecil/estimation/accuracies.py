@@ -12,14 +12,12 @@ from statistics import fmean
 
 import numpy as np
 
-from edgecil.classes.files import read_rows
-from edgecil.engine.plan import parse_prefix, prefix_text
 from edgecil.engine.store import Store
 from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.arrays import Floats
+from edgecil.io.files import read_rows, replace_file
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats
-from edgecil.storage import replace_file
 
 # Keys beside the methods' in a judgement, and beside the protocols' in its rankings.
 _RESERVED = {"method": ("ranking", "comparison", "notes", "datasets"), "protocol": ("truth",)}
@@ -53,7 +51,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Orders:
+class OrderAccuracies:
     """Accuracies over class orders, one per labelled sequence: its mean over training seeds.
 
     Attributes:
@@ -104,8 +102,8 @@ class AccuracyTable:
             ):
                 raise DataError(
                     "All sequences of a dataset must have the same classes and task sizes, but "
-                    f"{prefix_text(run.sequence.tasks)!r} ({run.method}, {run.protocol}) has not "
-                    f"those of {prefix_text(first.sequence.tasks)!r}."
+                    f"{str(run.sequence)!r} ({run.method}, {run.protocol}) has not "
+                    f"those of {str(first.sequence)!r}."
                 )
             for what, names in _RESERVED.items():
                 if getattr(run, what) in names:
@@ -144,7 +142,7 @@ class AccuracyTable:
         """How many runs have no accuracy; nothing counts them."""
         return sum(run.accuracy is None for run in self.runs)
 
-    def orders(self, method: str, protocol: str | None = None) -> Orders:
+    def orders(self, method: str, protocol: str | None = None) -> OrderAccuracies:
         """A method's accuracies over the sequences of a protocol, or of all of them."""
         found: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
         for run in self.runs:
@@ -156,7 +154,7 @@ class AccuracyTable:
                 known = found.setdefault((label, run.sequence), {})
                 known[run.seed, run.accuracy] = run.accuracy
         means = [fmean(values.values()) for values in found.values()]
-        return Orders(
+        return OrderAccuracies(
             tuple(label for label, _ in found),
             tuple(sequence for _, sequence in found),
             np.array(means, dtype=np.float64),
@@ -239,7 +237,7 @@ def write_accuracies(runs: Iterable[Run], path: str | Path) -> None:
     writer.writerow(COLUMNS)
     for run in runs:
         accuracy = "" if run.accuracy is None else repr(run.accuracy)
-        sequence = prefix_text(run.sequence.tasks)
+        sequence = str(run.sequence)
         writer.writerow(
             [run.method, run.dataset, run.protocol, run.label, sequence, run.seed, accuracy]
         )
@@ -307,7 +305,7 @@ def _read_csv(path: Path) -> Iterator[Run]:
 def _parse(row: dict[str, str], number: int, path: Path) -> Run:
     """One row of the CSV."""
     try:
-        sequence = ClassSequence(parse_prefix(row["sequence"]))
+        sequence = ClassSequence.parse(row["sequence"])
     except (ValueError, EdgecilError) as error:
         raise DataError(
             f"Row {number} of {path} has the sequence {row['sequence']!r}; write tasks of class "

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgecil.estimation.distances import Target
 from edgecil.estimation.estimators import Estimate
-from edgecil.similarity.matrix import Floats
+from edgecil.io.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from edgecil.estimation.distances import SAME
-from edgecil.similarity.matrix import Floats
+from edgecil.io.arrays import Floats
 
 Trust = Literal["good", "weak", "undecided", "backward", "unknown"]
 

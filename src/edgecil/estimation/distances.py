@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri, rel_entr
 
 from edgecil.errors import UsageError
 from edgecil.estimation.distributions import Distribution
-from edgecil.similarity.matrix import Floats
+from edgecil.io.arrays import Floats
 
 # Accuracies that differ by less are one accuracy: means over seeds carry rounding.
 SAME = 1e-9

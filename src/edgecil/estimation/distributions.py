@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from edgecil.errors import UsageError
-from edgecil.similarity.matrix import Floats
+from edgecil.io.arrays import Floats
 
 _STEPS = 60
 _NEAR = 1e-12

@@ -15,7 +15,7 @@ from scipy.special import chdtri, gammaln, ndtr, stdtrit
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distributions import Distribution, invert
 from edgecil.estimation.predictors import draws_blindly
-from edgecil.similarity.matrix import Floats
+from edgecil.io.arrays import Floats
 
 Interval = tuple[float, float]
 LEVEL = 0.9
@@ -28,7 +28,7 @@ _NO_RELATION = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class Observations:
     """What was measured.
 
     Attributes:
@@ -77,13 +77,13 @@ class Estimator:
     """
 
     name: str
-    estimate: Callable[[Runs], Estimate]
+    estimate: Callable[[Observations], Estimate]
     least_runs: int
     needs_predictor: bool
     summary: str
     counts_repeats: bool = False
 
-    def obstacle(self, runs: Runs) -> str | None:
+    def obstacle(self, runs: Observations) -> str | None:
         """Why it cannot estimate from these runs; None if it can."""
         count = len(runs.accuracies)
         if count < self.least_runs:
@@ -97,7 +97,7 @@ class Estimator:
                 return "needs a predictor that tells sequences apart, and this one is constant"
         return None
 
-    def __call__(self, runs: Runs) -> Estimate:
+    def __call__(self, runs: Observations) -> Estimate:
         """The estimate; an error where :meth:`obstacle` gives a reason."""
         reason = self.obstacle(runs)
         if reason is not None:
@@ -116,7 +116,7 @@ def unbiasing(count: int) -> float:
     )
 
 
-def gaussian(runs: Runs) -> Estimate:
+def gaussian(runs: Observations) -> Estimate:
     """The paper's: N(mean, std²) of the runs, std with ddof 0; the ends are those of the runs."""
     values = runs.accuracies
     return Estimate(
@@ -126,7 +126,7 @@ def gaussian(runs: Runs) -> Estimate:
     )
 
 
-def gaussian_c4(runs: Runs) -> Estimate:
+def gaussian_c4(runs: Observations) -> Estimate:
     """N(mean, s²/c4²): unbiased spread for orders drawn at random; intervals by t and χ²."""
     values = runs.accuracies
     count, mean, spread = len(values), float(values.mean()), float(values.std(ddof=1))
@@ -145,7 +145,7 @@ def gaussian_c4(runs: Runs) -> Estimate:
     )
 
 
-def regression(runs: Runs) -> Estimate:
+def regression(runs: Observations) -> Estimate:
     """The predictor's known distribution pushed through a shrunken linear fit.
 
     a = μ + s (ρ z + √(1-ρ²) ε), with z standardised over Ω, so that μ and s are the mean and the
@@ -175,7 +175,7 @@ def regression(runs: Runs) -> Estimate:
     )
 
 
-def stratified(runs: Runs) -> Estimate:
+def stratified(runs: Observations) -> Estimate:
     """Runs weighted by how much of Ω is nearest to them in the predictor, smoothed.
 
     The share of z's distribution that lies nearest to a run (shared where runs tie) is its weight,
@@ -298,7 +298,7 @@ def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:
     return shares
 
 
-def _ends(distribution: Distribution, runs: Runs) -> Interval:
+def _ends(distribution: Distribution, runs: Observations) -> Interval:
     """Worst and best to expect of the space: medians of the extremes of |Ω| draws, in [0, 100].
 
     The runs made are of the space, so the ends never lie inside them.

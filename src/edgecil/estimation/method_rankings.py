@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from edgecil.estimation.analysis import MethodAnalysis, ProtocolRanking
 from edgecil.estimation.estimators import ESTIMATORS, Estimate
-from edgecil.estimation.judgement import JudgedRanking, MethodJudgement
 from edgecil.estimation.ranking import (
     AverageRanking,
     Ranking,
@@ -14,7 +14,7 @@ from edgecil.estimation.ranking import (
     ranking_error,
 )
 
-Methods = Mapping[str, MethodJudgement]
+Methods = Mapping[str, MethodAnalysis]
 
 
 def rank_truth(methods: Methods, names: Collection[str]) -> Ranking | None:
@@ -25,7 +25,7 @@ def rank_truth(methods: Methods, names: Collection[str]) -> Ranking | None:
     return rank({name: (a.min(), a.max(), a.std()) for name, a in known.items()})
 
 
-def rank_protocols(methods: Methods) -> dict[str, dict[str, JudgedRanking]]:
+def rank_protocols(methods: Methods) -> dict[str, dict[str, ProtocolRanking]]:
     """Rankings by every protocol and estimator, of the methods that have such an estimate."""
     protocols = dict.fromkeys(
         protocol for judged in methods.values() for protocol in (*judged.estimates, *judged.redrawn)
@@ -39,7 +39,7 @@ def rank_protocols(methods: Methods) -> dict[str, dict[str, JudgedRanking]]:
     return found
 
 
-def _judge(methods: Methods, protocol: str, estimator: str) -> JudgedRanking | None:
+def _judge(methods: Methods, protocol: str, estimator: str) -> ProtocolRanking | None:
     """The ranking by one protocol and estimator; None if they say nothing."""
     made, drawn = {}, {}
     for name, judged in methods.items():
@@ -51,11 +51,11 @@ def _judge(methods: Methods, protocol: str, estimator: str) -> JudgedRanking | N
             drawn[name] = often.estimates
     average = _average(methods, drawn)
     if not made:
-        return None if average is None else JudgedRanking(None, None, average)
+        return None if average is None else ProtocolRanking(None, None, average)
     truth = rank_truth(methods, made)
     ranking = rank({name: _numbers(estimate) for name, estimate in made.items()})
     error = None if truth is None else ranking_error(ranking, truth)
-    return JudgedRanking(ranking, error, average)
+    return ProtocolRanking(ranking, error, average)
 
 
 def _average(methods: Methods, drawn: Mapping[str, Sequence[Estimate]]) -> AverageRanking | None:

@@ -13,13 +13,14 @@ import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.estimation.accuracies import AccuracyTable
+from edgecil.io.arrays import Floats
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Similarity
+from edgecil.similarity.matrix import Similarity
 
 _ENUMERATED = 2_520
 _SAMPLED = 4_096

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from edgecil.errors import UsageError
-from edgecil.similarity.matrix import Floats
+from edgecil.io.arrays import Floats
 
 Ranks = dict[str, float]
 CRITERIA = ("lower", "upper", "stability")

@@ -14,16 +14,16 @@ from math import comb
 
 import numpy as np
 
-from edgecil.estimation.accuracies import Orders
+from edgecil.estimation.accuracies import OrderAccuracies
 from edgecil.estimation.closeness import AverageCloseness, average_closeness
-from edgecil.estimation.estimators import ESTIMATORS, Estimate, Runs
+from edgecil.estimation.estimators import ESTIMATORS, Estimate, Observations
 from edgecil.estimation.predictors import Predictor
 from edgecil.estimation.samples import SamplePoint, draw_runs, sample_curve
 from edgecil.estimation.truth import Truth
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.latin import latin
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Ints
 
 Redrawn = dict[str, dict[str, "Redraws"]]
 
@@ -64,13 +64,15 @@ class Pool:
     levels: tuple[Floats, Floats] | None
     extremes: dict[str, list[int]]
 
-    def runs(self, places: Ints) -> Runs:
+    def runs(self, places: Ints) -> Observations:
         """The runs at these places."""
         z = None if self.z is None else self.z[places]
-        return Runs(self.accuracies[places], z, self.levels, self.truth.orders)
+        return Observations(self.accuracies[places], z, self.levels, self.truth.orders)
 
 
-def build_pool(truth: Truth, ran: Mapping[str, Orders], predictor: Predictor | None) -> Pool:
+def build_pool(
+    truth: Truth, ran: Mapping[str, OrderAccuracies], predictor: Predictor | None
+) -> Pool:
     """The truth and the hard and easy sequences of every protocol that labels them."""
     place = truth.index()
     values = truth.accuracies.tolist()
@@ -95,7 +97,7 @@ def build_pool(truth: Truth, ran: Mapping[str, Orders], predictor: Predictor | N
 
 
 def redraw_estimates(
-    pool: Pool, ran: Mapping[str, Orders], space: SequenceSpace, *, draws: int, seed: int
+    pool: Pool, ran: Mapping[str, OrderAccuracies], space: SequenceSpace, *, draws: int, seed: int
 ) -> Redrawn:
     """What protocols might have estimated: by protocol and estimator, one estimate per draw.
 

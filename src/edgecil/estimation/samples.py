@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.estimators import Runs, get_estimator
-from edgecil.similarity.matrix import Ints
+from edgecil.estimation.estimators import Observations, get_estimator
+from edgecil.io.arrays import Ints
 
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 _BAND = (0.05, 0.95)
@@ -103,7 +103,9 @@ def sample_curve(
     points = []
     for size in (n for n in sizes if max(1, len(fixed)) <= n <= len(values)):
         drawn = (draw_runs(len(values), size, rng, fixed=fixed) for _ in range(draws))
-        found = target.distances([chosen(Runs(known[places])).distribution for places in drawn])
+        found = target.distances(
+            [chosen(Observations(known[places])).distribution for places in drawn]
+        )
         low, high = np.quantile(found, _BAND, axis=0)
         jsd, distance = found.mean(axis=0)
         points.append(

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from edgecil.estimation.accuracies import AccuracyTable
+from edgecil.io.arrays import Floats
 from edgecil.sequences.counting import decimal_text
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.similarity.matrix import Floats
 
 LEAST_SAMPLE = 30
 _TENTH = 10  # in whole numbers: |Ω| may be beyond any float

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import get_classes
-from edgecil.classes.files import read_json
 from edgecil.errors import DataError, UsageError, unknown
+from edgecil.io.files import read_json
 
 BACKBONES = {
     "resnet32": "resnet32",
@@ -121,7 +121,7 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
 
 
 def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
-    """A toolbox's config as values of a :class:`~edgecil.engine.RunConfig`.
+    """A toolbox's config as values of a :class:`~edgecil.engine.ExperimentConfig`.
 
     Returns:
         The values, and a sentence for the user on each group of keys that has no effect.

@@ -10,8 +10,8 @@ own class ids. The result file is JSON too and says as much as the tool knows, t
 
 `last` and `average` may stand beside the last two: the accuracy over all test images at the end,
 and the average incremental one. A tool that reads its predictions in several ways gives an object
-by reading, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`. Nothing else may be in
-the file, and all results of a run must have the same readings.
+by classifier, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`. Nothing else may
+be in the file, and all results of a run must have the same classifiers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.classes.files import read_json
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.errors import DataError
+from edgecil.io.files import read_json, replace_file
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.storage import replace_file
 
 MAIN = "main"
 KEYS = ("correct", "totals", "matrix", "accuracy", "last", "average")
@@ -87,7 +86,7 @@ def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
         raise ValueError(f"'totals' must be {tasks} whole numbers, the test images of each task.")
     correct = {
         name: _triangle(rows, tasks, f"'correct' ({name})")
-        for name, rows in _by_reading(data["correct"]).items()
+        for name, rows in _by_classifier(data["correct"]).items()
     }
     for name, rows in correct.items():
         for row in rows:
@@ -113,7 +112,7 @@ def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
     kind = "matrix" if "matrix" in data else "accuracy"
     if kind not in data:
         raise ValueError("there must be one of 'correct', 'matrix' and 'accuracy' in it.")
-    main = _by_reading(data[kind])
+    main = _by_classifier(data[kind])
     last, average = (_beside(data, name, main) for name in ("last", "average"))
     found = {}
     for name, value in main.items():
@@ -135,21 +134,21 @@ def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
 
 
 def _beside(data: Mapping[str, Any], name: str, main: Mapping[str, Any]) -> dict[str, Any]:
-    """What `last` or `average` says of the readings; nothing if it is not there."""
+    """What `last` or `average` says of the classifiers; nothing if it is not there."""
     if data.get(name) is None:
         return {}
-    values = _by_reading(data[name])
-    strange = [reading for reading in values if reading not in main]
+    values = _by_classifier(data[name])
+    strange = [classifier for classifier in values if classifier not in main]
     if strange:
         given = "a bare number" if strange == [MAIN] else ", ".join(strange)
         raise ValueError(
-            f"{name!r} must be given by reading, as one of {', '.join(main)}. Got {given}."
+            f"{name!r} must be given by classifier, as one of {', '.join(main)}. Got {given}."
         )
     return values
 
 
-def _by_reading(value: Any) -> dict[str, Any]:
-    """A value for each reading; a bare one is that of the only reading."""
+def _by_classifier(value: Any) -> dict[str, Any]:
+    """A value for each classifier; a bare one is that of the only classifier."""
     return dict(value) if isinstance(value, Mapping) and value else {MAIN: value}
 
 

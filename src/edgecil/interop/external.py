@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import edgecil
-from edgecil.engine.plan import Node, prefix_text
+from edgecil.engine.plan import Node
 from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.store import Store, clear
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.process import Processes, last_words, signals_interrupt
+from edgecil.io.locks import locked
 from edgecil.sequences.protocols import LabelledSequence
-from edgecil.sequences.sequence import ClassSequence
-from edgecil.storage import locked
+from edgecil.sequences.sequence import ClassSequence, format_tasks
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _execute(
         try:
             for future in as_completed(futures):
                 node = futures[future].node
-                error = future.exception() or _other_readings(future.result(), finished[:1])
+                error = future.exception() or _other_classifiers(future.result(), finished[:1])
                 if error is None:
                     finished.append(future.result())
                     store.record(node, future.result())
@@ -242,20 +242,20 @@ def _train(
     return with_cost(found, ended.seconds, ended.peak_memory)
 
 
-def _other_readings(result: WholeRun, first: Sequence[WholeRun]) -> TrainingError | None:
+def _other_classifiers(result: WholeRun, first: Sequence[WholeRun]) -> TrainingError | None:
     """An error if a result reads its predictions in other ways than the first one of the run."""
     for other in first:
-        if result.readings != other.readings:
+        if result.classifiers != other.classifiers:
             message = (
-                f"The result has the readings {', '.join(result.readings)} where the first one has "
-                f"{', '.join(other.readings)}; all sequences of a run must have the same."
+                f"The result has the classifiers {', '.join(result.classifiers)} where the first "
+                f"one has {', '.join(other.classifiers)}; all sequences must have the same."
             )
             return TrainingError(message, message)
     return None
 
 
 def _folder(store: Store, node: Node) -> Path:
-    key = hashlib.sha256(prefix_text(node.prefix).encode()).hexdigest()[:12]
+    key = hashlib.sha256(format_tasks(node.prefix).encode()).hexdigest()[:12]
     method = re.sub(r"[^\w.-]", "_", node.method)
     return store.directory / "trainings" / f"{method}-{node.seed}-{key}"
 

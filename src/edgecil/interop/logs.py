@@ -17,19 +17,19 @@ import numpy as np
 
 import edgecil
 from edgecil.classes import get_classes
-from edgecil.classes.files import read_text
-from edgecil.engine.plan import Node, Prefix, prefix_text
+from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store, clear
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.predictors import draws_blindly
 from edgecil.interop.configs import known_dataset, toolbox_sizes
+from edgecil.io.files import read_text
+from edgecil.io.locks import locked
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
-from edgecil.sequences.sequence import ClassSequence
-from edgecil.storage import locked
+from edgecil.sequences.sequence import ClassSequence, format_tasks
 
 PROTOCOL = "logs"
-READINGS = {"CNN": "head", "NME": "nme"}
+CLASSIFIERS = {"CNN": "head", "NME": "nme"}
 # Every class has as many test images as every other.
 BALANCED = ("cifar10", "cifar100", "cifar224", "imagenet100", "imagenet1000")
 
@@ -54,8 +54,8 @@ class LoggedRun:
         path: of the log.
         settings: as the toolbox printed them before it began.
         order: the class order.
-        totals: by reading, the accuracy over all classes seen, after each task.
-        groups: by reading, after each task: first and last new label of a group, and its accuracy.
+        totals: by classifier, the accuracy over all classes seen, after each task.
+        groups: by classifier, after each task: first and last new label of a group, and accuracy.
     """
 
     path: Path
@@ -81,14 +81,14 @@ class LoggedRun:
     @property
     def order_hash(self) -> str:
         """Tells the order from others."""
-        return hashlib.sha256(prefix_text(self.sequence.tasks).encode()).hexdigest()[:8]
+        return hashlib.sha256(str(self.sequence).encode()).hexdigest()[:8]
 
     def same_as(self, other: LoggedRun) -> bool:
         """Whether both are one run, in whatever files they stand."""
         return replace(self, path=other.path) == other
 
     def reported(self) -> dict[str, Reported]:
-        """What the log says of each reading; an error if that is no result."""
+        """What the log says of each classifier; an error if that is no result."""
         sequence = self.sequence
         for totals in self.totals.values():
             if len(totals) != len(sequence):
@@ -100,12 +100,12 @@ class LoggedRun:
             raise NoResultError(f"{self.path}: the run {self.label} has no results.")
         return {name: self._reported(name, sequence) for name in self.totals}
 
-    def _reported(self, reading: str, sequence: ClassSequence) -> Reported:
-        totals = self.totals[reading]
+    def _reported(self, classifier: str, sequence: ClassSequence) -> Reported:
+        totals = self.totals[classifier]
         balanced = self.settings.get("dataset", "").lower().removesuffix("_aa") in BALANCED
         rows = [
             by_task(groups, sequence.sizes[: task + 1], balanced=balanced)
-            for task, groups in enumerate(self.groups[reading])
+            for task, groups in enumerate(self.groups[classifier])
         ]
         known = tuple(tuple(row) for row in rows if row is not None)
         complete = known if len(known) == len(rows) else ()
@@ -140,15 +140,15 @@ def read_log(path: str | Path) -> list[LoggedRun]:
             order = [int(class_) for class_ in message.strip("[]").split(", ")]
             runs.append(LoggedRun(path, dict(settings), order))
         elif tested and runs:
-            reading, total = READINGS[tested[1]], _TOTAL.search(tested[2])
+            classifier, total = CLASSIFIERS[tested[1]], _TOTAL.search(tested[2])
             groups = [
                 (int(first), int(last), float(accuracy))
                 for first, last, accuracy in _GROUP.findall(tested[2])
             ]
             if total is None:
                 raise DataError(f"{path} has a result without a total: {message[:80]}.")
-            runs[-1].totals.setdefault(reading, []).append(float(total[1]))
-            runs[-1].groups.setdefault(reading, []).append(groups)
+            runs[-1].totals.setdefault(classifier, []).append(float(total[1]))
+            runs[-1].groups.setdefault(classifier, []).append(groups)
         elif setting:
             settings[setting[1]] = setting[2]
     if not runs:
@@ -255,7 +255,7 @@ def _keep(store: Store, node: Node, run: WholeRun) -> None:
     if store.whole_runs().get(node, run) != run:
         raise UsageError(
             f"{store.directory} holds another run of {node.method!r} on the order "
-            f"{prefix_text(node.prefix)}; import all logs at once, with --fresh."
+            f"{format_tasks(node.prefix)}; import all logs at once, with --fresh."
         )
     store.record(node, run)
 

@@ -15,8 +15,8 @@ from edgecil.interop import toolbox_driver
 from edgecil.interop.configs import read_flat_config, toolbox_sizes
 from edgecil.interop.exports import export
 from edgecil.interop.external import ExternalRun, Training
+from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import LabelledSequence
-from edgecil.storage import replace_file
 
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")

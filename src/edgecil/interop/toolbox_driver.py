@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-READINGS = ("head", "nme")  # what the toolboxes call CNN and NME, in the order they return them
+CLASSIFIERS = ("head", "nme")  # what the toolboxes call CNN and NME, in the order they return them
 
 
 def main(root: str, place: str, settings_file: str, order_file: str, result_file: str) -> None:
@@ -130,11 +130,13 @@ def seed_everything(seed: int) -> None:
 
 
 class Counter:
-    """Right answers on each task's test images, after each task, by reading."""
+    """Right answers on each task's test images, after each task, by classifier."""
 
     def __init__(self, sizes: list[int]) -> None:
         self.ends = list(itertools.accumulate(sizes))
-        self.correct: dict[str, dict[int, list[int]]] = {reading: {} for reading in READINGS}
+        self.correct: dict[str, dict[int, list[int]]] = {
+            classifier: {} for classifier in CLASSIFIERS
+        }
         self.totals: dict[int, list[int]] = {}
 
     def watch(self, model: Any) -> None:
@@ -153,22 +155,22 @@ class Counter:
             model.topk = min(most, model._total_classes)
             counted.clear()
             answers = eval_task(*args, **kwargs)
-            for reading, answer in zip(READINGS, answers):  # noqa: B905
+            for classifier, answer in zip(CLASSIFIERS, answers):  # noqa: B905
                 for accuracies, predicted, true in counted:
                     if accuracies is answer:
-                        self.count(reading, predicted, true)
+                        self.count(classifier, predicted, true)
             return answers
 
         model._evaluate, model.eval_task = evaluate_and_count, eval_task_and_keep
 
-    def count(self, reading: str, predicted: list[int], true: list[int]) -> None:
+    def count(self, classifier: str, predicted: list[int], true: list[int]) -> None:
         """Keep the counts of one test."""
         task = self.task(max(true))
         right, total = [0] * (task + 1), [0] * (task + 1)
         for guess, label in zip(predicted, true):  # noqa: B905
             total[self.task(label)] += 1
             right[self.task(label)] += guess == label
-        self.correct[reading][task] = right
+        self.correct[classifier][task] = right
         self.totals[task] = total
 
     def task(self, label: int) -> int:
@@ -177,7 +179,7 @@ class Counter:
 
     @property
     def complete(self) -> bool:
-        """Whether each reading that there is was tested after every task."""
+        """Whether each classifier that there is was tested after every task."""
         tested = [sorted(rows) for rows in self.correct.values() if rows]
         return bool(tested) and all(tasks == list(range(len(self.ends))) for tasks in tested)
 

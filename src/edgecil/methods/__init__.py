@@ -16,16 +16,16 @@ from edgecil.methods import (
     ranpac,
     tagfex,
 )
-from edgecil.methods.method import Method, Setting
+from edgecil.methods.method import Environment, Method
 from edgecil.methods.recipe import PAPER, Recipe, get_recipe
 from edgecil.methods.registry import MethodEntry, get_method, method_names, register_method
 
 __all__ = [
     "PAPER",
+    "Environment",
     "Method",
     "MethodEntry",
     "Recipe",
-    "Setting",
     "coda_prompt",
     "der",
     "ease",

@@ -17,11 +17,11 @@ from torch.nn import functional
 
 from edgecil.backbones.heads import CosineHead
 from edgecil.backbones.vit import Sockets, ViT
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.recipe import Recipe
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 from edgecil.methods.training import fit
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
 
 _SCALE = 0.1
 _DROPOUT = 0.1
@@ -98,7 +98,9 @@ def dropout(adapters: nn.ModuleList, generator: torch.Generator) -> Iterator[Non
             adapter.noise = None
 
 
-def adapt(vit: ViT, bottleneck: int, task: Task, recipe: Recipe, setting: Setting) -> nn.ModuleList:
+def adapt(
+    vit: ViT, bottleneck: int, task: Task, recipe: Recipe, environment: Environment
+) -> nn.ModuleList:
     """Fresh adapters, trained to tell the classes of a first task apart.
 
     A cosine head learns along and is thrown away.
@@ -108,7 +110,7 @@ def adapt(vit: ViT, bottleneck: int, task: Task, recipe: Recipe, setting: Settin
         bottleneck: width of the adapters.
         task: whose labels begin at 0.
         recipe: of the training.
-        setting: of the method.
+        environment: of the method.
     """
     generator = derive_generator("cpu", task.seed, "adapters")
     adapters = fresh_adapters(vit, bottleneck, generator)
@@ -121,7 +123,7 @@ def adapt(vit: ViT, bottleneck: int, task: Task, recipe: Recipe, setting: Settin
 
     parameters = [*adapters.parameters(), *head.parameters()]
     with dropout(adapters, task.generator("dropout")):
-        fit(parameters, (task.pixels, task.labels), loss, recipe, task, setting)
+        fit(parameters, (task.pixels, task.labels), loss, recipe, task, environment)
     return adapters.requires_grad_(False)
 
 

@@ -9,8 +9,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
 
 from edgecil.methods.recipe import Recipe
+from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
-from edgecil.scenario.task import Task
 
 _ROUNDS = 20  # of k-means
 _LEAST_VARIANCE = 1e-4

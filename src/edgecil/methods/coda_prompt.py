@@ -15,13 +15,13 @@ from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Prefix, Sockets
 from edgecil.errors import UsageError
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 
 PUBLISHED = Recipe(
     epochs=20,
@@ -68,8 +68,8 @@ class CODAPromptConfig:
 class CODAPrompt(PromptMethod):
     """Every task adds components; all that exist take part, the latest learn."""
 
-    def __init__(self, config: CODAPromptConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: CODAPromptConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
         self.config = config
         self.layers = min(config.layers, self.vit.layout.depth)
 
@@ -114,7 +114,7 @@ class CODAPrompt(PromptMethod):
         self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
     ) -> torch.Tensor:
         """Cross-entropy over the new classes, and the penalty on what is not orthogonal."""
-        value = new_classes_only(self.head(self.features(images, queries)), labels, task.known)
+        value = new_classes_only(self.head(self.features(images, queries)), labels, task.old_count)
         return value + self.config.orthogonality * self.penalty()
 
     def penalty(self) -> torch.Tensor:

@@ -24,7 +24,7 @@ def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float
     return cross_entropy((cosines / temperature).masked_fill(itself, -torch.inf), other_view)
 
 
-def apartness(vectors: torch.Tensor, temperature: float) -> torch.Tensor:
+def separation_loss(vectors: torch.Tensor, temperature: float) -> torch.Tensor:
     """Mean −log softmax of each vector's product with itself among those with all (n, d)."""
     similarity = vectors @ vectors.T / temperature
     return cross_entropy(similarity, torch.arange(len(vectors), device=vectors.device))

@@ -18,12 +18,12 @@ from torch.nn.functional import normalize, softmax
 
 from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, class_means, load_adapters
-from edgecil.methods.method import Setting
-from edgecil.methods.pieces import State, piece
+from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
+from edgecil.methods.task_cache import State, compute_once
 
 PUBLISHED = Recipe(epochs=20, learning_rate=0.025, schedule="cosine", batch_size=48)
 
@@ -65,8 +65,8 @@ class EASE(PretrainedMethod):
             tasks, (subspaces so far, classes of the task, d).
     """
 
-    def __init__(self, config: EASEConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: EASEConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
         self.config = config
         self.adapters: list[nn.ModuleList] = []
         self.prototypes: list[torch.Tensor] = []
@@ -74,7 +74,7 @@ class EASE(PretrainedMethod):
     def learn(self, task: Task) -> None:
         """Add adapters for the task, and the prototypes of its classes in every subspace."""
         kind = ("ease adapters", self.config, self.network)
-        self.add_adapters(piece(kind, task, self.setting, self.train_adapters))
+        self.add_adapters(compute_once(kind, task, self.environment, self.train_adapters))
         labels = task.alone().labels
         means = [class_means(features, labels) for features in self.subspaces(task.pixels)]
         self.prototypes.append(torch.stack(means))
@@ -82,7 +82,7 @@ class EASE(PretrainedMethod):
 
     def train_adapters(self, task: Task) -> State:
         """Adapters that tell the classes of one task apart."""
-        adapters = adapt(self.vit, self.config.bottleneck, task, self.recipe, self.setting)
+        adapters = adapt(self.vit, self.config.bottleneck, task, self.recipe, self.environment)
         return adapters_state(adapters)
 
     def add_adapters(self, weights: State) -> None:
@@ -93,7 +93,7 @@ class EASE(PretrainedMethod):
         """Features (n, d) of images under the adapters of one task after another."""
         return (self.adapted_features(pixels, one) for one in self.adapters)
 
-    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class whose prototypes are most similar, its own task's subspace first."""
         others = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
@@ -121,7 +121,7 @@ class EASE(PretrainedMethod):
         self.adapters = []
         for weights in state["adapters"]:
             self.add_adapters(weights)
-        self.prototypes = [values.to(self.setting.device) for values in state["prototypes"]]
+        self.prototypes = [values.to(self.environment.device) for values in state["prototypes"]]
 
 
 def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:

@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from edgecil.methods.method import Setting
+from edgecil.data.augment import Pipeline
+from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
 from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.augment import Pipeline
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class EWCConfig:
 class EWC(NetworkMethod):
     """Fine-tuning with a spring on every weight."""
 
-    def __init__(self, config: EWCConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: EWCConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
         self.config = config
         self.anchor: dict[str, torch.Tensor] = {}
         self.fisher: dict[str, torch.Tensor] = {}
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes, and the pull towards the anchor."""
-        value = new_classes_only(self.network(images), labels, task.known)
+        value = new_classes_only(self.network(images), labels, task.old_count)
         return value + self.config.strength * self.penalty() if self.anchor else value
 
     def penalty(self) -> torch.Tensor:
@@ -60,7 +60,7 @@ class EWC(NetworkMethod):
 
     def end(self, task: Task) -> None:
         """Move the anchor here and fold this task's Fisher information into the running one."""
-        old_share = task.known / len(task.seen)
+        old_share = task.old_count / len(task.seen)
         latest = self.estimate_fisher(task)
         for name, old in self.fisher.items():
             latest[name][: len(old)] *= 1.0 - old_share
@@ -76,7 +76,7 @@ class EWC(NetworkMethod):
         Batches are shuffled: images come class by class, and batches of a single class would have
         far larger gradients.
         """
-        prepare = Pipeline((), self.setting.mean, self.setting.std)
+        prepare = Pipeline((), self.environment.mean, self.environment.std)
         total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
         order = torch.randperm(
             len(task.labels), generator=task.generator("fisher"), device=task.device
@@ -103,6 +103,6 @@ class EWC(NetworkMethod):
     def restore(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`state` gave."""
         super().restore(state)
-        device = self.setting.device
+        device = self.environment.device
         self.anchor = {name: value.to(device) for name, value in state["anchor"].items()}
         self.fisher = {name: value.to(device) for name, value in state["fisher"].items()}

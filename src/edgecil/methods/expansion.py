@@ -19,12 +19,12 @@ from torch.nn.functional import cross_entropy
 from edgecil.backbones import Backbone, GrowingLinear, ResNet
 from edgecil.backbones.registry import BACKBONES
 from edgecil.errors import UsageError
-from edgecil.methods.method import Setting
+from edgecil.methods.memory import ExemplarMemory, MemoryBudget
+from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkMethod
 from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
-from edgecil.scenario.memory import ExemplarMemory, MemoryBudget
-from edgecil.scenario.task import Task
 
 
 class ExpandingBackbone(Backbone):
@@ -179,13 +179,13 @@ class ExpandingMethod(NetworkMethod):
     As it stands, this is DER; the others change the network or the loss.
     """
 
-    readings = ("head", "nme")
+    classifiers = ("head", "nme")
     network: ExpandingNetwork
     memory: ExemplarMemory
 
-    def __init__(self, config: ExpandingConfig, setting: Setting) -> None:
+    def __init__(self, config: ExpandingConfig, environment: Environment) -> None:
         self.config = config
-        super().__init__(config.recipe, setting, config.memory)
+        super().__init__(config.recipe, environment, config.memory)
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """Whole backbones side by side."""
@@ -194,7 +194,7 @@ class ExpandingMethod(NetworkMethod):
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes, and of the newest extractor's own head."""
         features = self.network.backbone(images)
-        value, auxiliary = self.network.losses(features, labels, task.known)
+        value, auxiliary = self.network.losses(features, labels, task.old_count)
         return value + self.config.auxiliary * auxiliary
 
     def remember(self, memory: ExemplarMemory, task: Task) -> None:
@@ -204,8 +204,8 @@ class ExpandingMethod(NetworkMethod):
         length of the old ones', and the head is fine-tuned if that is wanted.
         """
         super().remember(memory, task)
-        if task.known:
-            self.network.head.align(task.known)
+        if task.old_count:
+            self.network.head.align(task.old_count)
             if self.config.balancing:
                 self.balance(memory, task)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
 from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class FinetuneConfig:
 class Finetune(NetworkMethod):
     """Cross-entropy over the current task's classes."""
 
-    def __init__(self, config: FinetuneConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: FinetuneConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes."""
-        return new_classes_only(self.network(images), labels, task.known)
+        return new_classes_only(self.network(images), labels, task.old_count)

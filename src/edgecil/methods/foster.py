@@ -17,13 +17,13 @@ from edgecil.backbones import Backbone
 from edgecil.errors import UsageError
 from edgecil.methods.distillation import distil
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
-from edgecil.methods.method import Setting
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.memory import MemoryBudget
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 
 # PyCIL has its β₁ and β₂ where old classes have this many images; a rarer class is counted as if it
 # had, so that smaller memories do not weigh old classes far more than intended.
@@ -57,12 +57,12 @@ class FOSTERConfig:
 class FOSTER(NetworkMethod):
     """Two extractors while a task is learnt, one afterwards."""
 
-    readings = ("head", "nme")
+    classifiers = ("head", "nme")
     network: ExpandingNetwork
     old: ExpandingNetwork
 
-    def __init__(self, config: FOSTERConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting, config.memory)
+    def __init__(self, config: FOSTERConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment, config.memory)
         self.config = config
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
@@ -71,14 +71,14 @@ class FOSTER(NetworkMethod):
 
     def begin(self, task: Task) -> None:
         """Keep the old model: its outputs are to be preserved, and the compression starts there."""
-        if task.known:
+        if task.old_count:
             self.old = copy.deepcopy(self.network)
             self.weights = self.class_weights(task, self.config.boosting_beta)
 
     def grow(self, task: Task) -> None:
         """Add an extractor with a head of its own that tells all classes apart."""
         super().grow(task)
-        if task.known:
+        if task.old_count:
             generator = derive_generator("cpu", task.seed, "enhancement")
             self.network.renew_auxiliary(len(task.seen), generator)
 
@@ -86,7 +86,7 @@ class FOSTER(NetworkMethod):
         """Boosting: aligned cross-entropy, feature enhancement, distillation of the old model."""
         features = self.network.backbone(images)
         logits = self.network.head(features)
-        if not task.known:
+        if not task.old_count:
             return cross_entropy(logits, labels)
         aligned = cross_entropy(logits / self.weights, labels)
         enhancement = cross_entropy(
@@ -94,12 +94,12 @@ class FOSTER(NetworkMethod):
         )
         with torch.no_grad():
             old = self.old.head(features[:, : self.old.head.feature_size])
-        kept = distil(logits[:, : task.known], old, self.config.temperature)
+        kept = distil(logits[:, : task.old_count], old, self.config.temperature)
         return aligned + enhancement + self.config.distillation * kept
 
     def end(self, task: Task) -> None:
         """Compress, from the old model on: it takes the place of the boosted one."""
-        if not task.known:
+        if not task.old_count:
             return
         boosted, student = self.network.requires_grad_(False), self.old
         student.head.grow(len(task.classes), derive_generator("cpu", task.seed, "student head"))

@@ -19,15 +19,15 @@ from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import MLP, Sockets, ViTLayout
 from edgecil.errors import UsageError
 from edgecil.methods.class_statistics import ClassMixtures, align
-from edgecil.methods.contrast import apartness
-from edgecil.methods.method import Setting
+from edgecil.methods.contrast import separation_loss
+from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 from edgecil.methods.training import in_batches
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
 
 PUBLISHED = Recipe(
     epochs=50,
@@ -95,12 +95,12 @@ class HiDePromptConfig:
 class HiDePrompt(PromptMethod):
     """Learns a prompt for each task, then which images it is for."""
 
-    def __init__(self, config: HiDePromptConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: HiDePromptConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
         self.config = config
         self.layers = min(config.layers, self.vit.layout.depth)
-        width, device = self.vit.feature_size, setting.device
-        generator = derive_generator("cpu", setting.seed, "inference")
+        width, device = self.vit.feature_size, environment.device
+        generator = derive_generator("cpu", environment.seed, "inference")
         self.inference = TaskInference(width, generator).to(device)
         self.plain = ClassMixtures(config.centroids, width, device)
         self.instructed = ClassMixtures(config.centroids, width, device)
@@ -114,8 +114,8 @@ class HiDePrompt(PromptMethod):
         self.task_of_class += [task.index] * len(task.classes)
         self.remember(task)
         self.inference.head.grow(len(task.classes), derive_generator("cpu", task.seed, "inference"))
-        if task.known:
-            old, recipe = task.known, self.config.alignment
+        if task.old_count:
+            old, recipe = task.old_count, self.config.alignment
             smaller = replace(recipe, batch_size=self.config.inference_batch)
             align(self.inference, self.plain, smaller, task, batches=old, stage="inference")
             align(self.head, self.instructed, recipe, task, batches=old, stage="prediction")
@@ -125,7 +125,7 @@ class HiDePrompt(PromptMethod):
         if self.prompts:
             start = self.prompts[-1]["prefixes"].detach()
         else:
-            generator = derive_generator("cpu", self.setting.seed, "prompts")
+            generator = derive_generator("cpu", self.environment.seed, "prompts")
             start = torch.empty(self.layers, 2, self.config.length, self.vit.feature_size)
             start.uniform_(-1, 1, generator=generator)
         self.add_prompts(prefixes=start)
@@ -142,9 +142,9 @@ class HiDePrompt(PromptMethod):
     ) -> torch.Tensor:
         """Cross-entropy over the new classes, and contrast with each other and the old ones."""
         features = self.prompted(images, self.ensembled())
-        value = new_classes_only(self.head(features), labels, task.known)
+        value = new_classes_only(self.head(features), labels, task.old_count)
         others = torch.cat([self.instructed.centroids(), features])
-        return value + self.config.contrast * apartness(others, self.config.temperature)
+        return value + self.config.contrast * separation_loss(others, self.config.temperature)
 
     def prompted(self, images: torch.Tensor, prefixes: torch.Tensor) -> torch.Tensor:
         """Class token (n, d) with prompts (layers, 2, p, d) or (layers, 2, n, p, d)."""
@@ -163,9 +163,9 @@ class HiDePrompt(PromptMethod):
         prefixes = self.prompts[-1]["prefixes"]
         plain = self.frozen_features(task.pixels)
         instructed = in_batches(
-            lambda images: self.prompted(images, prefixes), task.pixels, self.setting
+            lambda images: self.prompted(images, prefixes), task.pixels, self.environment
         )
-        for label in range(task.known, len(task.seen)):
+        for label in range(task.old_count, len(task.seen)):
             ours = task.labels == label
             self.plain.add(plain[ours], task.generator("plain", label))
             self.instructed.add(instructed[ours], task.generator("instructed", label))
@@ -185,8 +185,8 @@ class HiDePrompt(PromptMethod):
         """Take back what :meth:`state` gave."""
         super().restore(state)
         self.inference.load_state_dict(state["inference"])
-        self.plain.restore(state["plain"], self.setting.device)
-        self.instructed.restore(state["instructed"], self.setting.device)
+        self.plain.restore(state["plain"], self.environment.device)
+        self.instructed.restore(state["instructed"], self.environment.device)
         self.task_of_class = list(state["task_of_class"])
 
 

@@ -14,12 +14,12 @@ import torch
 
 from edgecil.errors import unknown
 from edgecil.methods.distillation import distil
-from edgecil.methods.method import Setting
+from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
+from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.memory import ExemplarMemory, MemoryBudget, draw
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,16 @@ class ICaRLConfig:
 class ICaRL(NetworkMethod):
     """Exemplars are trained on with each task, and their means classify."""
 
-    readings = ("nme", "head")
+    classifiers = ("nme", "head")
 
-    def __init__(self, config: ICaRLConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting, config.memory)
+    def __init__(self, config: ICaRLConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment, config.memory)
         self.config = config
         self.teacher: torch.nn.Module | None = None
 
     def begin(self, task: Task) -> None:
         """Freeze a copy of the network, if it has learnt anything yet."""
-        if task.known:
+        if task.old_count:
             self.teacher = copy.deepcopy(self.network).eval().requires_grad_(False)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
@@ -67,7 +67,7 @@ class ICaRL(NetworkMethod):
             return value
         with torch.no_grad():
             old = self.teacher(images)
-        return value + distil(logits[:, : task.known], old, self.config.temperature)
+        return value + distil(logits[:, : task.old_count], old, self.config.temperature)
 
     def end(self, task: Task) -> None:
         """Let go of the old network."""

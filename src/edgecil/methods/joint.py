@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Joint(NetworkMethod):
 
     sees_everything = True
 
-    def __init__(self, config: JointConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: JointConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
 
     def begin(self, task: Task) -> None:
         """Start over."""

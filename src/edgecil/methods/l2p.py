@@ -13,13 +13,13 @@ from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Sockets
 from edgecil.errors import UsageError
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 
 PUBLISHED = Recipe(
     epochs=5,
@@ -66,15 +66,15 @@ class L2PConfig:
 class L2P(PromptMethod):
     """One pool for all tasks; the head reads the mean of the prompts' own tokens."""
 
-    def __init__(self, config: L2PConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: L2PConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
         self.config = config
 
     def grow(self, task: Task) -> None:
         """Draw the pool before the first task; later tasks train it further."""
         if self.prompts:
             return
-        generator = derive_generator("cpu", self.setting.seed, "prompts")
+        generator = derive_generator("cpu", self.environment.seed, "prompts")
         pool, width = self.config.pool, self.vit.feature_size
         self.add_prompts(
             tokens=torch.empty(pool, self.config.length, width).uniform_(
@@ -104,5 +104,5 @@ class L2P(PromptMethod):
     ) -> torch.Tensor:
         """Cross-entropy over the new classes, less the pull: keys' summed cosine to the query."""
         cosines, chosen = self.choose(queries)
-        value = new_classes_only(self.head(self.prompted(images, chosen)), labels, task.known)
+        value = new_classes_only(self.head(self.prompted(images, chosen)), labels, task.old_count)
         return value - self.config.pull * cosines.sum(dim=1).mean()

@@ -20,7 +20,7 @@ from edgecil.methods.expansion import (
     residual,
 )
 from edgecil.methods.registry import register_method
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class MEMO(ExpandingMethod):
         one has more, it may hold no more bytes than that while it trains nor afterwards.
         """
         stage = sum(value.nbytes for value in self.network.backbone.newest.parameters())
-        images, seen = ceil(task.index * stage / prod(self.setting.shape)), len(task.seen)
+        images, seen = ceil(task.index * stage / prod(self.environment.shape)), len(task.seen)
         budget = self.config.memory.less(images, seen)
         if budget.quota(seen) < 1:
             raise UsageError(

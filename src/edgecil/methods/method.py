@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import torch
 
 from edgecil.backbones.pretrained import is_pretrained, statistics_of
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
-class Setting:
+class Environment:
     """What a learner is told about the world besides its own configuration.
 
     Attributes:
@@ -43,12 +43,12 @@ class Setting:
     shared: str | None = None
 
 
-def suited_to(backbone: str, setting: Setting) -> Setting:
-    """The setting with the image statistics that a pre-trained backbone was trained with."""
+def suited_to(backbone: str, environment: Environment) -> Environment:
+    """The environment with the image statistics that a pre-trained backbone was trained with."""
     if not is_pretrained(backbone):
-        return setting
+        return environment
     statistics = statistics_of(backbone)
-    return replace(setting, mean=statistics.mean, std=statistics.std)
+    return replace(environment, mean=statistics.mean, std=statistics.std)
 
 
 class Method(ABC):
@@ -58,17 +58,17 @@ class Method(ABC):
     methods too.
 
     Attributes:
-        readings: names of the ways to read a prediction off the learner, the main one first
+        classifiers: names of the ways to read a prediction off the learner, the main one first
             (a head's output, nearest class mean, …).
         sees_everything: whether its tasks bring all classes seen so far; upper bounds only.
         seen: original ids of the classes learnt, in order of arrival.
     """
 
-    readings: ClassVar[tuple[str, ...]] = ("head",)
+    classifiers: ClassVar[tuple[str, ...]] = ("head",)
     sees_everything: ClassVar[bool] = False
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
         self.seen: tuple[int, ...] = ()
 
     @abstractmethod
@@ -76,13 +76,13 @@ class Method(ABC):
         """Learn one task; the task is closed when this returns. Sets `seen`."""
 
     @abstractmethod
-    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """New labels (n,) predicted for images (n, c, h, w), by each of the readings."""
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """New labels (n,) predicted for images (n, c, h, w), by each of the classifiers."""
 
-    def predict(self, pixels: torch.Tensor, reading: str | None = None) -> torch.Tensor:
+    def predict(self, pixels: torch.Tensor, classifier: str | None = None) -> torch.Tensor:
         """Original class ids, shape (n,), for uint8 images (n, c, h, w); only seen classes."""
         seen = torch.tensor(self.seen, device=pixels.device)
-        return seen[self.read(pixels)[reading or self.readings[0]]]
+        return seen[self.classify(pixels)[classifier or self.classifiers[0]]]
 
     def state(self) -> dict[str, Any]:
         """All that is needed to go on: tensors on the CPU and plain values."""

@@ -26,15 +26,15 @@ from edgecil.methods.adapters import (
     load_adapters,
 )
 from edgecil.methods.class_statistics import ClassGaussians, align
-from edgecil.methods.contrast import apartness
-from edgecil.methods.method import Setting
+from edgecil.methods.contrast import separation_loss
+from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 from edgecil.methods.training import fit
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
 
 PUBLISHED = Recipe(epochs=20, learning_rate=0.03, schedule="cosine", batch_size=48)
 ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
@@ -96,10 +96,10 @@ class MOS(PretrainedMethod):
         task_of_class: by new label.
     """
 
-    def __init__(self, config: MOSConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: MOSConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
         self.config = config
-        width, device = self.vit.feature_size, setting.device
+        width, device = self.vit.feature_size, environment.device
         self.adapters: list[nn.ModuleList] = []
         self.head = GrowingLinear(width).to(device)
         self.gaussians = ClassGaussians(width, device)
@@ -116,7 +116,7 @@ class MOS(PretrainedMethod):
             self.gaussians.add(newest[labels == label])
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
         self.task_of_class += [task.index] * len(task.classes)
-        if task.known:
+        if task.old_count:
             recipe, batches = self.config.alignment, len(task.seen)
             align(self.head, self.gaussians, recipe, task, batches=batches, stage="alignment")
         self.seen = task.seen
@@ -130,23 +130,23 @@ class MOS(PretrainedMethod):
         if self.adapters:
             adapters = copy.deepcopy(self.adapters[-1]).requires_grad_(True)
         else:
-            generator = derive_generator("cpu", self.setting.seed, "adapters")
+            generator = derive_generator("cpu", self.environment.seed, "adapters")
             adapters = fresh_adapters(self.vit, self.config.bottleneck, generator)
 
         def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
             merge(adapters, self.adapters, self.config.merging)
             features = self.vit(images, Sockets(adapters=adapters))
-            value = new_classes_only(self.head(features), labels, task.known)
+            value = new_classes_only(self.head(features), labels, task.old_count)
             others = torch.cat([self.gaussians.means, features])
-            return value + self.config.contrast * apartness(others, self.config.temperature)
+            return value + self.config.contrast * separation_loss(others, self.config.temperature)
 
         parameters = [*adapters.parameters(), *self.head.parameters()]
         with dropout(adapters, task.generator("dropout")):
-            fit(parameters, (task.pixels, task.labels), loss, self.recipe, task, self.setting)
+            fit(parameters, (task.pixels, task.labels), loss, self.recipe, task, self.environment)
         merge(adapters, self.adapters, self.config.merging)
         return adapters.requires_grad_(False)
 
-    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class that is likeliest under both stages together."""
         features = torch.stack([self.features(pixels, one) for one in self.adapters])
         first = normalize(features[0], dim=1) @ normalize(self.prototypes, dim=1).T
@@ -192,8 +192,8 @@ class MOS(PretrainedMethod):
             for weights in state["adapters"]
         ]
         self.head.load_state_dict(state["head"])
-        self.gaussians.restore(state["gaussians"], self.setting.device)
-        self.prototypes = state["prototypes"].to(self.setting.device)
+        self.gaussians.restore(state["gaussians"], self.environment.device)
+        self.prototypes = state["prototypes"].to(self.environment.device)
         self.task_of_class = list(state["task_of_class"])
 
 

@@ -9,12 +9,12 @@ import torch
 from torch.nn.functional import cross_entropy, normalize
 
 from edgecil.backbones import Backbone, GrowingLinear, build_backbone
-from edgecil.methods.method import Method, Setting, suited_to
+from edgecil.methods.memory import ExemplarMemory, MemoryBudget, herd
+from edgecil.methods.method import Environment, Method, suited_to
 from edgecil.methods.recipe import Recipe
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 from edgecil.methods.training import Loss, fit, in_batches
-from edgecil.scenario.memory import ExemplarMemory, MemoryBudget, herd
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
 
 
 class Network(torch.nn.Module):  # type: ignore[misc]
@@ -49,21 +49,21 @@ class NetworkMethod(Method):
     views = 1
 
     def __init__(
-        self, recipe: Recipe, setting: Setting, budget: MemoryBudget | None = None
+        self, recipe: Recipe, environment: Environment, budget: MemoryBudget | None = None
     ) -> None:
-        super().__init__(suited_to(setting.backbone, setting))
+        super().__init__(suited_to(environment.backbone, environment))
         self.recipe = recipe
         self.memory = None if budget is None else ExemplarMemory(budget)
         self.reset_network()
 
     def reset_network(self) -> None:
         """A fresh network; its weights depend on the run's seed alone."""
-        self.network = self.assemble(self.fresh_backbone("weights")).to(self.setting.device)
+        self.network = self.assemble(self.fresh_backbone("weights")).to(self.environment.device)
 
     def fresh_backbone(self, purpose: str) -> Backbone:
         """A backbone with first weights of its own for each purpose, on the CPU."""
-        generator = derive_generator("cpu", self.setting.seed, purpose)
-        return build_backbone(self.setting.backbone, self.setting.shape, generator)
+        generator = derive_generator("cpu", self.environment.seed, purpose)
+        return build_backbone(self.environment.backbone, self.environment.shape, generator)
 
     def assemble(self, backbone: Backbone) -> Network:
         """The network around a fresh backbone; it knows no class yet."""
@@ -100,7 +100,7 @@ class NetworkMethod(Method):
     ) -> None:
         """Fit a network on the training data, by the method's recipe unless another is given."""
         network.train()
-        if self.setting.compile:
+        if self.environment.compile:
             network.backbone.compile()
         fit(
             network.parameters(),
@@ -108,7 +108,7 @@ class NetworkMethod(Method):
             loss,
             recipe or self.recipe,
             task,
-            self.setting,
+            self.environment,
             stage=stage,
             views=self.views,
         )
@@ -131,18 +131,18 @@ class NetworkMethod(Method):
             task, lambda pixels, count: herd(normalize(self.features(pixels), dim=1), count)
         )
 
-    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class with the largest logit; with a memory also that of the nearest class mean."""
         features = self.features(pixels)
         found = {"head": self.largest_logit(features)}
         if self.memory is not None:
             means = self.memory.class_means(self.features)
             found["nme"] = torch.cdist(normalize(features, dim=1), means).argmin(dim=1)
-        return {reading: found[reading] for reading in self.readings}
+        return {classifier: found[classifier] for classifier in self.classifiers}
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Features (n, d) of uint8 images (n, c, h, w)."""
-        return in_batches(self.network.backbone, pixels, self.setting)
+        return in_batches(self.network.backbone, pixels, self.environment)
 
     def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
         """The head's choice, new labels (n,), for features (n, d)."""
@@ -163,7 +163,7 @@ class NetworkMethod(Method):
         self.network.load_state_dict(state["network"])
         self.network.eval()
         if self.memory is not None:
-            self.memory.restore(state["memory"], self.setting.device)
+            self.memory.restore(state["memory"], self.environment.device)
 
 
 def new_classes_only(logits: torch.Tensor, labels: torch.Tensor, known: int) -> torch.Tensor:

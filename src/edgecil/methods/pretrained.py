@@ -14,9 +14,9 @@ from edgecil.backbones.features import (
 )
 from edgecil.backbones.pretrained import frozen_vit
 from edgecil.backbones.vit import Sockets
-from edgecil.methods.method import Method, Setting, suited_to
+from edgecil.data.augment import Pipeline
+from edgecil.methods.method import Environment, Method, suited_to
 from edgecil.methods.recipe import Recipe
-from edgecil.scenario.augment import Pipeline
 
 
 class PretrainedMethod(Method):
@@ -28,12 +28,12 @@ class PretrainedMethod(Method):
         network: a name for the transformer, by content.
     """
 
-    def __init__(self, recipe: Recipe, setting: Setting) -> None:
-        super().__init__(suited_to(setting.pretrained, setting))
+    def __init__(self, recipe: Recipe, environment: Environment) -> None:
+        super().__init__(suited_to(environment.pretrained, environment))
         self.recipe = recipe
-        self.vit = frozen_vit(setting.pretrained, setting.shape, setting.device)
-        self._prepare = Pipeline((), self.setting.mean, self.setting.std)
-        self.network = network_name(setting.pretrained, setting.shape, setting.device)
+        self.vit = frozen_vit(environment.pretrained, environment.shape, environment.device)
+        self._prepare = Pipeline((), self.environment.mean, self.environment.std)
+        self.network = network_name(environment.pretrained, environment.shape, environment.device)
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Features (n, d) of the untouched transformer: also the queries of prompt methods.
@@ -41,8 +41,10 @@ class PretrainedMethod(Method):
         Args:
             pixels: uint8 (n, c, h, w).
         """
-        keep = self.setting.shared is not None
-        return frozen_features(self.setting.pretrained, pixels, self.setting.device, keep=keep)
+        keep = self.environment.shared is not None
+        return frozen_features(
+            self.environment.pretrained, pixels, self.environment.device, keep=keep
+        )
 
     def adapted_features(
         self, pixels: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
@@ -54,7 +56,7 @@ class PretrainedMethod(Method):
             adapters: one per block; rows are kept by their content.
             share: whether enough sequences have these adapters for their rows to be worth a file.
         """
-        shared = self.setting.shared if share else None
+        shared = self.environment.shared if share else None
         directory = None if shared is None else Path(shared) / "features"
         bank = feature_bank(directory, content_name(self.network, adapters.state_dict()))
         sockets = Sockets(adapters=adapters)

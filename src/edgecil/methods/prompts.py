@@ -10,12 +10,12 @@ from torch import nn
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.features import BATCH
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.recipe import Recipe
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 from edgecil.methods.training import fit
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
 
 
 class PromptMethod(PretrainedMethod):
@@ -30,9 +30,9 @@ class PromptMethod(PretrainedMethod):
             set is trained.
     """
 
-    def __init__(self, recipe: Recipe, setting: Setting) -> None:
-        super().__init__(recipe, setting)
-        self.head = PromptHead(self.vit.feature_size).to(setting.device)
+    def __init__(self, recipe: Recipe, environment: Environment) -> None:
+        super().__init__(recipe, environment)
+        self.head = PromptHead(self.vit.feature_size).to(environment.device)
         self.prompts: list[dict[str, nn.Parameter]] = []
 
     def learn(self, task: Task) -> None:
@@ -46,7 +46,7 @@ class PromptMethod(PretrainedMethod):
             lambda images, labels, queries: self.loss(images, labels, queries, task),
             self.recipe,
             task,
-            self.setting,
+            self.environment,
         )
 
     @abstractmethod
@@ -58,7 +58,9 @@ class PromptMethod(PretrainedMethod):
         for earlier in self.prompts:
             for value in earlier.values():
                 value.requires_grad_(False)
-        copies = {name: value.to(self.setting.device, copy=True) for name, value in tensors.items()}
+        copies = {
+            name: value.to(self.environment.device, copy=True) for name, value in tensors.items()
+        }
         self.prompts.append({name: nn.Parameter(value) for name, value in copies.items()})
 
     @abstractmethod
@@ -71,7 +73,7 @@ class PromptMethod(PretrainedMethod):
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
         """What the head sees, (n, d), of normalised images (n, c, h, w) with queries (n, d)."""
 
-    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class with the largest logit."""
         parts = zip(pixels.split(BATCH), self.frozen_features(pixels).split(BATCH), strict=True)
         with torch.no_grad():

@@ -15,12 +15,12 @@ from torch.nn import functional
 
 from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 
 PUBLISHED = Recipe(epochs=20, learning_rate=0.01, schedule="cosine", batch_size=48)
 RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
@@ -77,12 +77,12 @@ class RanPAC(PretrainedMethod):
         errors: by ridge, the squared error on held-out images, summed over the tasks.
     """
 
-    def __init__(self, config: RanPACConfig, setting: Setting) -> None:
-        super().__init__(config.recipe, setting)
+    def __init__(self, config: RanPACConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
         self.config = config
         self.adapters = blank_adapters(self.vit, config.bottleneck)
         size = config.projection
-        generator = derive_generator("cpu", setting.seed, "random projection")
+        generator = derive_generator("cpu", environment.seed, "random projection")
         self.projection = torch.randn(self.vit.feature_size, size, generator=generator)
         self.gram = torch.zeros(size, size, dtype=torch.float64)
         self.class_sums = torch.zeros(0, size, dtype=torch.float64)
@@ -90,8 +90,10 @@ class RanPAC(PretrainedMethod):
 
     def learn(self, task: Task) -> None:
         """Adapt if this is the first task; then add up what the projected features are."""
-        if not task.known:
-            self.adapters = adapt(self.vit, self.config.bottleneck, task, self.recipe, self.setting)
+        if not task.old_count:
+            self.adapters = adapt(
+                self.vit, self.config.bottleneck, task, self.recipe, self.environment
+            )
         alone = task.alone()
         projected = self.project(alone.pixels)
         targets = functional.one_hot(alone.labels.cpu(), len(task.classes)).double()
@@ -120,7 +122,7 @@ class RanPAC(PretrainedMethod):
         penalty = self.ridge * torch.eye(len(self.gram), dtype=torch.float64)
         return torch.linalg.solve(self.gram + penalty, self.class_sums.T)
 
-    def read(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class with the largest regression value."""
         values = self.project(pixels) @ self.weights()
         return {"head": values.argmax(dim=1).to(pixels.device)}

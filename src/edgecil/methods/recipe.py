@@ -7,9 +7,9 @@ from math import cos, pi
 from typing import Literal
 
 from edgecil.backbones.pretrained import is_pretrained
+from edgecil.data.augment import parse_steps
 from edgecil.errors import UsageError, unknown
-from edgecil.scenario.augment import parse_steps
-from edgecil.scenario.memory import MemoryBudget
+from edgecil.methods.memory import MemoryBudget
 
 SCHEDULES = ("steps", "cosine")
 OPTIMIZERS = ("sgd", "adam", "adamw")
@@ -29,7 +29,7 @@ class Recipe:
         momentum: of SGD; Adam has its own, 0.9 and 0.999.
         weight_decay: added to the gradient; decoupled from it with AdamW.
         batch_size: images per step.
-        augment: steps of `edgecil.scenario.augment`, by name.
+        augment: steps of `edgecil.data.augment`, by name.
     """
 
     epochs: int = 170

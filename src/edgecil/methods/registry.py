@@ -8,9 +8,9 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from edgecil.errors import UsageError, unknown
-from edgecil.methods.method import Method, Setting
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.method import Environment, Method
 from edgecil.methods.recipe import Recipe, get_recipe
-from edgecil.scenario.memory import MemoryBudget
 
 _Method = TypeVar("_Method", bound=type[Method])
 
@@ -21,7 +21,7 @@ class MethodEntry:
 
     Attributes:
         name: how it is asked for.
-        build: `(config, setting) -> Method`.
+        build: `(config, environment) -> Method`.
         config: the frozen dataclass of its hyper-parameters, with published defaults.
         summary: one line for the list of methods.
         fast: its own recipe for a CPU and the bundled data, if it works on a pre-trained model;
@@ -30,7 +30,7 @@ class MethodEntry:
     """
 
     name: str
-    build: Callable[[Any, Setting], Method]
+    build: Callable[[Any, Environment], Method]
     config: type[Any]
     summary: str
     fast: Recipe | None = None

@@ -26,10 +26,10 @@ from edgecil.methods.expansion import (
     residual,
 )
 from edgecil.methods.merge_attention import MergeAttention
-from edgecil.methods.method import Setting
+from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
-from edgecil.scenario.seeds import derive_generator
-from edgecil.scenario.task import Task
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -122,18 +122,18 @@ class TagFex(ExpandingMethod):
     network: TagFexNetwork
     old: nn.ModuleList
 
-    def __init__(self, config: TagFexConfig, setting: Setting) -> None:
-        super().__init__(config, setting)
+    def __init__(self, config: TagFexConfig, environment: Environment) -> None:
+        super().__init__(config, environment)
         self.recipe = config.recipe.lasting(config.duration)
 
     def assemble(self, backbone: Backbone) -> TagFexNetwork:
         """Whole backbones side by side, and one that is not for any task."""
         agnostic = residual(self.fresh_backbone("agnostic"), "TagFex")
-        return TagFexNetwork(backbone, agnostic, self.config, self.setting.seed)
+        return TagFexNetwork(backbone, agnostic, self.config, self.environment.seed)
 
     def begin(self, task: Task) -> None:
         """Keep the task-agnostic extractor and its projector as they were before the task."""
-        if task.known:
+        if task.old_count:
             parts = nn.ModuleList([self.network.agnostic, self.network.projector])
             self.old = copy.deepcopy(parts).eval().requires_grad_(False)
 
@@ -143,17 +143,17 @@ class TagFex(ExpandingMethod):
         agnostic, newest = self.network.agnostic.maps(images), backbone.newest.maps(images)
         past = [extractor(images) for extractor in backbone.extractors[:-1]]
         features = torch.cat([*past, newest.mean(dim=(2, 3))], dim=1)
-        value, auxiliary = self.network.losses(features, labels, task.known)
+        value, auxiliary = self.network.losses(features, labels, task.old_count)
         contrast = self.contrast(agnostic.mean(dim=(2, 3)), images, task)
         total = value + config.auxiliary * auxiliary + config.contrast * contrast
-        new = labels >= task.known
-        if not task.known or not new.any():
+        new = labels >= task.old_count
+        if not task.old_count or not new.any():
             return total
         merged = self.network.transfer(self.network.attention(agnostic.detach(), newest)[new])
-        merged_value = cross_entropy(merged, labels[new] - task.known)
+        merged_value = cross_entropy(merged, labels[new] - task.old_count)
         total = total + merged_value
         if merged_value < value:
-            logits = self.network.head(features[new])[:, task.known :]
+            logits = self.network.head(features[new])[:, task.old_count :]
             total = total + config.transfer * distil(
                 logits, merged.detach(), config.transfer_temperature
             )
@@ -164,17 +164,17 @@ class TagFex(ExpandingMethod):
         temperature = self.config.contrast_temperature
         embedded = self.network.projector(agnostic)
         value = info_nce(embedded, embedded, temperature)
-        if not task.known:
+        if not task.old_count:
             return value
         old_agnostic, old_projector = self.old
         with torch.no_grad():
             before = old_projector(old_agnostic(images))
         predicted = old_projector(self.network.predictor(agnostic))
         kept = info_nce(predicted, before, temperature)
-        share = task.known / len(task.seen)
+        share = task.old_count / len(task.seen)
         return (1.0 - share) * value + share * self.config.contrast_distillation * kept
 
     def end(self, task: Task) -> None:
         """Let go of what was kept from before."""
-        if task.known:
+        if task.old_count:
             del self.old

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 import torch
 
-from edgecil.methods.method import Setting
+from edgecil.data.augment import Pipeline
+from edgecil.methods.method import Environment
 from edgecil.methods.recipe import Recipe
-from edgecil.scenario.augment import Pipeline
-from edgecil.scenario.task import Task
+from edgecil.methods.task import Task
 
 Loss = Callable[..., torch.Tensor]
 
@@ -22,7 +22,7 @@ def fit(
     loss: Loss,
     recipe: Recipe,
     task: Task,
-    setting: Setting,
+    environment: Environment,
     *,
     stage: str = "learn",
     views: int = 1,
@@ -36,14 +36,14 @@ def fit(
         loss: of an augmented, normalised batch (b, c, h, w), its labels (b,), and the rest.
         recipe: epochs, rates, batches, augmentation.
         task: whose seed all randomness comes from.
-        setting: device, precision, image statistics.
+        environment: device, precision, image statistics.
         stage: tells apart several fits within one task.
         views: how often each image is augmented; the loss then gets (views · b, c, h, w) and so
             many labels: all images in their first view, then all in their second, and so on.
     """
     pixels, *others = data
-    prepare = Pipeline(recipe.augment, setting.mean, setting.std)
-    half = setting.half and pixels.device.type == "cuda"
+    prepare = Pipeline(recipe.augment, environment.mean, environment.std)
+    half = environment.half and pixels.device.type == "cuda"
 
     def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         again = batch.repeat(views)
@@ -100,10 +100,10 @@ def _optimizer(parameters: list[torch.nn.Parameter], recipe: Recipe) -> torch.op
 
 
 def in_batches(
-    compute: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, setting: Setting
+    compute: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, environment: Environment
 ) -> torch.Tensor:
     """`compute` on normalised images, without gradients, a batch at a time; rows joined."""
-    prepare = Pipeline((), setting.mean, setting.std)
+    prepare = Pipeline((), environment.mean, environment.std)
     with torch.no_grad():
         return torch.cat([compute(prepare.plain(part)) for part in pixels.split(_PREDICT_BATCH)])
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes.lists import words_of
-from edgecil.engine.config import RunConfig, build_config
+from edgecil.engine.config import ExperimentConfig, build_config
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import RunResult
 from edgecil.engine.store import Store
-from edgecil.estimation import AccuracyTable, Judgement, Predictor
+from edgecil.estimation import AccuracyTable, Analysis, Predictor
 from edgecil.sequences.sequence import ClassSequence
 
 # Which protocol is taken for "hard, median, easy", the first that was run.
@@ -34,7 +34,7 @@ class Journal:
 
     results: Mapping[tuple[str, int, Prefix], RunResult] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    configs: tuple[RunConfig, ...] = ()
+    configs: tuple[ExperimentConfig, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Evidence:
 
     source: str
     table: AccuracyTable
-    judgement: Judgement
+    judgement: Analysis
     predictor: Predictor | None = None
     journal: Journal = field(default_factory=Journal)
     origin: str | None = None

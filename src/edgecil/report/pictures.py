@@ -114,7 +114,7 @@ def picture_matrices(evidence: Evidence, name: str) -> Picture | None:
             None,
         )
         if result is not None and label in ("hard", "median", "easy"):
-            matrix = result.reading().matrix
+            matrix = result.classifier().matrix
             if not np.isnan(matrix[-1]).any():
                 matrices[label] = matrix
     if not matrices:

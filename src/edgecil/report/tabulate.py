@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgecil.estimation import JudgedRanking, MethodJudgement, default_estimator
+from edgecil.estimation import MethodAnalysis, ProtocolRanking, default_estimator
 from edgecil.report.evidence import Evidence, slug
 from edgecil.report.tables import Cell, Column, Table
 from edgecil.report.words import PAPER, found_range, of_default_estimator
@@ -174,7 +174,7 @@ def tabulate_rankings(evidence: Evidence) -> Table:
     )
 
 
-def _ranking_errors(ranked: list[JudgedRanking]) -> list[tuple[Cell, ...]]:
+def _ranking_errors(ranked: list[ProtocolRanking]) -> list[tuple[Cell, ...]]:
     """Rows on how far each ranking is from the true one: as run, and over draws."""
     averages = [found.average for found in ranked]
     shares = [None if average is None else 100.0 * average.faultless for average in averages]
@@ -336,10 +336,10 @@ def _sequence_row(
     return (protocol, label, z, accuracy, evidence.describe(sequence))
 
 
-def _width(method: MethodJudgement, protocol: str) -> float | None:
+def _width(method: MethodAnalysis, protocol: str) -> float | None:
     ends = found_range(method, protocol)
     return None if ends is None else ends[1] - ends[0]
 
 
-def _pearson(method: MethodJudgement) -> float | None:
+def _pearson(method: MethodAnalysis) -> float | None:
     return None if method.predictor is None else method.correlations[method.predictor].pearson

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from edgecil.estimation import AverageCloseness, MethodJudgement, clearly_closer
+from edgecil.estimation import AverageCloseness, MethodAnalysis, clearly_closer
 from edgecil.report.evidence import Evidence
 from edgecil.report.words import budget, count, of_default_estimator, spell, whose
 from edgecil.sequences.counting import count_text
@@ -45,7 +45,7 @@ def beside_random(evidence: Evidence) -> list[str]:
     return [fare for fare in fares if fare is not None]
 
 
-def _fare(methods: Mapping[str, MethodJudgement], name: str) -> str | None:
+def _fare(methods: Mapping[str, MethodAnalysis], name: str) -> str | None:
     """For how many learners a protocol is clearly better or worse than random."""
     able = {
         learner: (mine, random)
@@ -94,7 +94,7 @@ def _count(pairs: list[Pair], measure: str) -> int:
     return sum(clearly_closer(mine, theirs, measure) for mine, theirs in pairs)
 
 
-def _noise(methods: Mapping[str, MethodJudgement]) -> list[str]:
+def _noise(methods: Mapping[str, MethodAnalysis]) -> list[str]:
     """How much of the differences between orders is not due to the order."""
     if all(method.variance is None for method in methods.values()):
         return ["Every order was trained once, so that training noise is part of this."]

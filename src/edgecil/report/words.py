@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from edgecil.estimation import Estimate, MethodJudgement, Truth, default_estimator
+from edgecil.estimation import Estimate, MethodAnalysis, Truth, default_estimator
 from edgecil.estimation.correlation import Trust, trust_in
 from edgecil.report.evidence import Evidence
 from edgecil.report.figures.canvas import missing_letters
@@ -22,7 +22,7 @@ def of_default_estimator(found: Mapping[str, Mapping[str, _T]], protocol: str) -
     return found.get(protocol, {}).get(default_estimator(protocol))
 
 
-def found_range(method: MethodJudgement, protocol: str) -> tuple[float, float] | None:
+def found_range(method: MethodAnalysis, protocol: str) -> tuple[float, float] | None:
     """Worst and best accuracy that a protocol finds: on average over draws, or in its one run."""
     average = method.averages.get(protocol, {}).get(PAPER)
     if average is not None:
@@ -33,7 +33,7 @@ def found_range(method: MethodJudgement, protocol: str) -> tuple[float, float] |
     return made.estimate.min, made.estimate.max
 
 
-def budget(method: MethodJudgement, protocol: str) -> int:
+def budget(method: MethodAnalysis, protocol: str) -> int:
     """How many runs a protocol's figures rest on; random ones are compared by three unless run."""
     sampled = method.truth is not None and protocol in method.truth.protocols
     return 3 if sampled else method.runs.get(protocol, 3)

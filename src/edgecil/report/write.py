@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from edgecil.io.files import replace_file
 from edgecil.report.figures.canvas import SUFFIXES, render
 from edgecil.report.page import Report
 from edgecil.report.tables import FORMATS
-from edgecil.storage import replace_file
 
 
 def write_report(report: Report, folder: str | Path) -> Path:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from edgecil.errors import UsageError
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Ints, SimilarityMatrix
+from edgecil.similarity.matrix import SimilarityMatrix
 
 _PERMUTATIONS = 9_999
 _LOOK_UPS = 400_000_000

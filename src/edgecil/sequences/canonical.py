@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecil.similarity.matrix import Floats, Ints, Similarity
+from edgecil.io.arrays import Floats, Ints
+from edgecil.similarity.matrix import Similarity
 
 _READ_AT_MOST = 10_000_000
 

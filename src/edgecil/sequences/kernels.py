@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from edgecil.similarity.matrix import Floats, Ints
+from edgecil.io.arrays import Floats, Ints
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from edgecil.errors import UsageError
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Ints
 
 _MOVES_PER_PLACE = 400
 _MOVES = 200_000

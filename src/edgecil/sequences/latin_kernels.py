@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.kernels import compiled
-from edgecil.similarity.matrix import Floats, Ints
 
 Flags = NDArray[np.bool_]
 

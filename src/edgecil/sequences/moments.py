@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from edgecil.io.arrays import Floats
 from edgecil.sequences.objective import Objective, pair_counts
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Similarity
+from edgecil.similarity.matrix import Similarity
 
 
 @dataclass(frozen=True)

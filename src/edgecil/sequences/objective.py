@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError, unknown
+from edgecil.io.arrays import Floats
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Similarity, group_similarity
+from edgecil.similarity.matrix import Similarity, group_similarity
 
 Direction = Literal["min", "max"]
 OVERPARAMETERIZATION = 0.3

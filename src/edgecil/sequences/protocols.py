@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError, unknown
-from edgecil.language_model import Conversation, LanguageModel
+from edgecil.io.language_model import Conversation, LanguageModel
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.optimal import Optimum, find_optimum

@@ -7,9 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from edgecil.errors import UsageError
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.objective import Objective, adjacent, get_objective
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Ints, Similarity
+from edgecil.similarity.matrix import Similarity
 
 _ROWS = 2_000
 

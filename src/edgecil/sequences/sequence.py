@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from edgecil.errors import UsageError
 
+Tasks = tuple[tuple[int, ...], ...]
+
 
 @dataclass(frozen=True)
 class ClassSequence:
@@ -23,9 +25,11 @@ class ClassSequence:
     ((0, 3, 1, 2), (2, 2))
     >>> sequence == ClassSequence([[0, 3], [1, 2]])
     True
+    >>> str(sequence)
+    '0 3|1 2'
     """
 
-    tasks: tuple[tuple[int, ...], ...]
+    tasks: Tasks
 
     def __init__(self, tasks: Iterable[Iterable[int]]) -> None:
         try:
@@ -56,6 +60,14 @@ class ClassSequence:
             )
         ends = np.cumsum(sizes)
         return cls(flat[end - size : end] for end, size in zip(ends, sizes, strict=True))
+
+    @classmethod
+    def parse(cls, text: str) -> ClassSequence:
+        """The sequence written as `0 3|1 2`; the inverse of `str`."""
+        return cls(parse_tasks(text))
+
+    def __str__(self) -> str:
+        return format_tasks(self.tasks)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -101,6 +113,16 @@ class ClassSequence:
         task = np.empty(len(order), dtype=np.int64)
         task[order] = np.repeat(np.arange(len(self)), self.sizes)
         return task
+
+
+def format_tasks(tasks: Tasks) -> str:
+    """Tasks as text: classes separated by blanks, tasks by `|`."""
+    return "|".join(" ".join(map(str, task)) for task in tasks)
+
+
+def parse_tasks(text: str) -> Tasks:
+    """The tasks in a text that :func:`format_tasks` wrote."""
+    return tuple(tuple(int(class_) for class_ in task.split()) for task in text.split("|"))
 
 
 def _class_id(value: object) -> int:

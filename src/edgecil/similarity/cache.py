@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import EdgecilError
+from edgecil.io.files import cache_directory, replace_file
 from edgecil.similarity.encoders import Encoder
-from edgecil.storage import cache_directory, replace_file
 
 _log = logging.getLogger(__name__)
 _warned: set[Path] = set()

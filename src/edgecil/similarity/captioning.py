@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from edgecil.classes import ClassList
-from edgecil.language_model import Conversation, LanguageModel, UnusableAnswerError
+from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
 
 FEWEST_WORDS, MOST_WORDS = 8, 20
 

@@ -9,8 +9,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.classes.files import read_text
 from edgecil.errors import DataError, UsageError, unknown
+from edgecil.io.files import read_text
 
 CAPTIONED = ("ham10000", "eyepacs", "quickdraw")
 

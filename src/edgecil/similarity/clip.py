@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import DataError, UsageError
+from edgecil.io.weights import WeightFiles
 from edgecil.similarity.clip_weights import clip_settings, read_clip
 from edgecil.similarity.pretrained import (
     TOKENIZERS,
@@ -24,7 +25,6 @@ from edgecil.similarity.pretrained import (
     text_batches,
     tokenizer_folder,
 )
-from edgecil.weight_files import WeightFiles
 
 TOKENIZER = "openai/clip-vit-base-patch32"
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.errors import DataError, name_some
+from edgecil.io.weights import WeightFiles
 from edgecil.similarity.pretrained import read_text_tensors
-from edgecil.weight_files import WeightFiles
 
 TOKENS = "text_model.embeddings.token_embedding.weight"
 POSITIONS = "text_model.embeddings.position_embedding.weight"

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import UsageError, unknown
-from edgecil.hub import cached_snapshot
+from edgecil.io.hub import cached_snapshot
+from edgecil.io.weights import WEIGHTS
 from edgecil.similarity.bundled import BundledEncoder
 from edgecil.similarity.clip import ClipEncoder
 from edgecil.similarity.minilm import INSTALL, MiniLMEncoder, installed_weights
 from edgecil.similarity.pretrained import locate, missing_packages, require_packages
-from edgecil.weight_files import WEIGHTS
 
 
 class Encoder(Protocol):

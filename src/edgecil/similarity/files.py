@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.classes.files import read_rows
 from edgecil.errors import DataError, UsageError
-from edgecil.similarity.matrix import Embeddings, Floats, Ints, SimilarityMatrix
-from edgecil.storage import replace_file
+from edgecil.io.arrays import Floats, Ints
+from edgecil.io.files import read_rows, replace_file
+from edgecil.similarity.matrix import Embeddings, SimilarityMatrix
 
 # Squares and sums of anything smaller stay finite.
 _LARGEST = 1e100

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from edgecil.io.arrays import Floats, Ints
 
 
 class Similarity(Protocol):

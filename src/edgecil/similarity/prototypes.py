@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
-from edgecil.similarity.matrix import Embeddings, Floats, numbered_names
+from edgecil.io.arrays import Floats
+from edgecil.similarity.matrix import Embeddings, numbered_names
 
 
 def prototype_embeddings(

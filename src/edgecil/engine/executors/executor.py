@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from edgecil.engine.node_training import Outcome, WorkerContext
 from edgecil.engine.plan import Node
-from edgecil.engine.work import Outcome, Workplace
 from edgecil.errors import UsageError, unknown
 
 
@@ -55,7 +55,7 @@ EXECUTORS = ("local", "ray")
 
 
 def get_executor(
-    name: str, workplace: Workplace, *, workers: int, address: str | None = None
+    name: str, workplace: WorkerContext, *, workers: int, address: str | None = None
 ) -> Executor:
     """An executor by name.
 

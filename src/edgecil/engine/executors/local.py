@@ -11,8 +11,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 
 from edgecil.engine.executors.executor import Finished, Job
+from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.store import save_state
-from edgecil.engine.work import Outcome, Workplace, train_node
 
 
 class InProcess:
@@ -20,7 +20,7 @@ class InProcess:
 
     capacity = 1
 
-    def __init__(self, workplace: Workplace) -> None:
+    def __init__(self, workplace: WorkerContext) -> None:
         self._workplace = workplace
         self._jobs: deque[Job] = deque()
         workplace.prepare()
@@ -42,7 +42,7 @@ class InProcess:
 class WorkerPool:
     """Several processes, each with its own threads; the images are shared, not copied."""
 
-    def __init__(self, workplace: Workplace, workers: int) -> None:
+    def __init__(self, workplace: WorkerContext, workers: int) -> None:
         self.capacity = workers
         self._workplace = workplace
         self._queued: deque[Job] = deque()
@@ -121,10 +121,10 @@ class WorkerPool:
             process.terminate()
 
 
-_workplace: Workplace | None = None
+_workplace: WorkerContext | None = None
 
 
-def _enter(workplace: Workplace) -> None:
+def _enter(workplace: WorkerContext) -> None:
     """Begin life as a worker. Ctrl-C is the driver's business; without a driver there is none."""
     global _workplace
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -146,7 +146,7 @@ def _work(job: Job) -> Outcome:
     return run_job(_workplace, job)
 
 
-def run_job(workplace: Workplace, job: Job) -> Outcome:
+def run_job(workplace: WorkerContext, job: Job) -> Outcome:
     """Train a job from file to file."""
     parent = None if job.parent is None else job.parent.read_bytes()
     outcome, state = train_node(workplace, job.node, parent, keep=job.keep is not None)

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.engine.executors.executor import Finished, Job
+from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
-from edgecil.engine.work import Outcome, Workplace, train_node
 from edgecil.errors import PrerequisiteError
 
 
 class RayExecutor:
     """Each job is a Ray task with as many processors as the run has threads."""
 
-    def __init__(self, workplace: Workplace, workers: int, address: str | None) -> None:
+    def __init__(self, workplace: WorkerContext, workers: int, address: str | None) -> None:
         try:
             import ray
         except ModuleNotFoundError as error:
@@ -47,7 +47,7 @@ class RayExecutor:
         self._workplace = ray.put(workplace)
         self._train: Any = ray.remote(
             num_cpus=workplace.threads,
-            num_gpus=int(workplace.setting.device.startswith("cuda")),
+            num_gpus=int(workplace.environment.device.startswith("cuda")),
             num_returns=2,
             max_retries=1,
         )(_train)
@@ -96,7 +96,7 @@ class RayExecutor:
         return self._states[job.parent]
 
 
-_workplaces: dict[Any, Workplace] = {}
+_workplaces: dict[Any, WorkerContext] = {}
 
 
 def _train(

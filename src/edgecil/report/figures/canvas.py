@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import UsageError
-from edgecil.storage import replace_file
+from edgecil.io.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ import numpy as np
 
 from edgecil.estimation.distances import grid
 from edgecil.estimation.distributions import Distribution
+from edgecil.io.arrays import Floats
 from edgecil.report.figures.canvas import (
     INK,
     TRUTH,
@@ -19,7 +20,6 @@ from edgecil.report.figures.canvas import (
     marker_of,
     new_figure,
 )
-from edgecil.similarity.matrix import Floats
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from edgecil.io.arrays import Floats
 from edgecil.report.figures.canvas import WIDTH, drawing, new_figure
-from edgecil.similarity.matrix import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

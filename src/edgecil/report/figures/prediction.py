@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from edgecil.io.arrays import Floats
 from edgecil.report.figures.canvas import (
     FAINT,
     INK,
@@ -16,7 +17,6 @@ from edgecil.report.figures.canvas import (
     marker_of,
     new_figure,
 )
-from edgecil.similarity.matrix import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,11 +16,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.generators.registry import MOST_CLASSES, register
 from edgecil.sequences.objective import pair_counts
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Ints, Similarity, group_similarity
+from edgecil.similarity.matrix import Similarity, group_similarity
 
 _EVERY_GRANULARITY_UP_TO = 256
 _GRID = 64

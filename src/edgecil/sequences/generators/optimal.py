@@ -17,6 +17,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.certificate import bounds
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
 from edgecil.sequences.generators.registry import get_generator, register
@@ -24,7 +25,7 @@ from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Floats, Ints, Similarity, group_similarity
+from edgecil.similarity.matrix import Similarity, group_similarity
 
 _EXACT_CLASSES = 20
 _EXACT_TRANSITIONS = 30_000_000

@@ -1,0 +1,119 @@
+"""From names in a config to what happens to a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import torch
+
+from edgecil.data.augment import steps
+from edgecil.data.augment.normalise import Normalise, to_float
+from edgecil.data.augment.policy import auto_augment
+from edgecil.errors import UsageError, unknown
+
+Apply = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class StepEntry:
+    """What a step's name stands for.
+
+    Attributes:
+        apply: `(images, generator, **options) -> images`.
+        option: the keyword that a number behind the name sets ("" takes none).
+        kind: type of that number.
+    """
+
+    apply: Callable[..., torch.Tensor]
+    option: str = ""
+    kind: type[int] | type[float] = int
+
+
+STEPS = {
+    "crop": StepEntry(steps.random_crop, "padding"),
+    "flip": StepEntry(steps.horizontal_flip),
+    "colour": StepEntry(steps.colour_jitter, "brightness", float),
+    "cutout": StepEntry(steps.cutout, "size"),
+    "affine": StepEntry(steps.random_affine, "degrees", float),
+    "autoaugment": StepEntry(auto_augment),
+}
+
+
+def step_names() -> tuple[str, ...]:
+    """Names of every known augmentation step."""
+    return tuple(STEPS)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What happens to a batch of pixels before the network sees it.
+
+    Attributes:
+        steps: names of the steps in order, some with a number: `("crop:4", "flip")`. The number
+            is the crop's padding, the side of the cutout, the range of brightness or the degrees
+            of the affine map.
+        mean: c channel means, for values in [0, 1] (:func:`channel_statistics`).
+        std: c standard deviations.
+    """
+
+    steps: tuple[str, ...]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    _apply: tuple[Apply, ...] = field(init=False, repr=False, compare=False)
+    _normalise: Normalise = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_apply", tuple(_parse_step(step) for step in self.steps))
+        object.__setattr__(self, "_normalise", Normalise(self.mean, self.std))
+
+    def __call__(self, pixels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """Augmented and normalised floats for training.
+
+        Args:
+            pixels: (n, c, h, w) uint8.
+            generator: on the device of the pixels.
+        """
+        images = to_float(pixels)
+        for apply in self._apply:
+            images = apply(images, generator)
+        return self._normalise(images)
+
+    def plain(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Normalised floats for testing, from (n, c, h, w) uint8 pixels."""
+        return self._normalise(to_float(pixels))
+
+
+def parse_steps(text: str) -> tuple[str, ...]:
+    """Step names from a comma-separated text, each checked; none from an empty one.
+
+    >>> parse_steps("crop:4, flip")
+    ('crop:4', 'flip')
+    """
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        _parse_step(name)
+    return names
+
+
+def _parse_step(text: str) -> Apply:
+    name, colon, number = text.partition(":")
+    if name not in STEPS:
+        raise unknown("augmentation step", name, STEPS)
+    entry = STEPS[name]
+    if not colon:
+        return entry.apply
+    if not entry.option:
+        raise UsageError(f"Augmentation step {name!r} takes no number. Got {text!r}.")
+    try:
+        value = entry.kind(number)
+    except ValueError:
+        value = -1
+    if not 0 <= value < float("inf"):
+        kind = "an integer" if entry.kind is int else "a number"
+        raise UsageError(
+            f"The {entry.option} of step {name!r} must be {kind}, 0 or more, as in "
+            f"'{name}:4'. Got {text!r} instead."
+        )
+    return partial(entry.apply, **{entry.option: value})

@@ -1,0 +1,151 @@
+"""Labelled images in memory, and a dataset of them: the one form that every format is read into."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from edgecil.errors import DataError, UsageError
+from edgecil.io.arrays import Ints, Pixels
+
+_HASHED_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Images with their labels.
+
+    Attributes:
+        pixels: (n, channels, height, width) uint8.
+        labels: (n,) int64, at least 0.
+    """
+
+    pixels: Pixels
+    labels: Ints
+
+    def __post_init__(self) -> None:
+        if self.pixels.dtype != np.uint8:
+            raise DataError(f"Pixels must be uint8 in [0, 255]. Got {self.pixels.dtype} instead.")
+        if self.pixels.ndim != 4 or 0 in self.pixels.shape[1:]:
+            raise DataError(
+                "Pixels must have the shape (n, channels, height, width). "
+                f"Got {self.pixels.shape} instead."
+            )
+        if self.labels.dtype != np.int64:
+            raise DataError(f"Labels must be int64. Got {self.labels.dtype} instead.")
+        if self.labels.shape != (len(self.pixels),):
+            raise DataError(
+                f"There must be one label per image. Got labels of shape {self.labels.shape} "
+                f"for {len(self.pixels)} images."
+            )
+        if len(self.labels) and self.labels.min() < 0:
+            raise DataError(f"Labels must be at least 0. Got {self.labels.min()} among them.")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageDataset:
+    """A training and a test set over the same N classes.
+
+    Attributes:
+        name: the dataset's name.
+        names: N class names, in label order.
+        train: images of every class.
+        test: other images of every class, of the same shape.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    train: Images
+    test: Images
+
+    def __post_init__(self) -> None:
+        if self.train.pixels.shape[1:] != self.test.pixels.shape[1:]:
+            raise DataError(
+                f"Images of {self.name!r} must all have one shape. Got {self.shape} for training "
+                f"and {self.test.pixels.shape[1:]} for testing."
+            )
+        check_coverage(self.name, self.names, self.train.labels, self.test.labels)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(channels, height, width) of every image."""
+        _, channels, height, width = self.train.pixels.shape
+        return channels, height, width
+
+    def counts(self) -> tuple[Ints, Ints]:
+        """How many training and how many test images each class has, shape (N,) each."""
+        return (
+            np.bincount(self.train.labels, minlength=len(self)),
+            np.bincount(self.test.labels, minlength=len(self)),
+        )
+
+    def take(self, ids: Sequence[int] | Ints) -> ImageDataset:
+        """The classes `ids` alone, relabelled: `ids[i]` becomes class `i`.
+
+        Images are copied, in the order they had; all classes in label order are the dataset itself.
+        """
+        if np.array_equal(ids, np.arange(len(self))):
+            return self
+        label_of = new_labels(len(self), ids)
+        names = tuple(self.names[index] for index in ids)
+        return ImageDataset(
+            self.name, names, _keep(self.train, label_of), _keep(self.test, label_of)
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of class names, shapes, pixels and labels: equal when the content is."""
+        digest = hashlib.sha256()
+        for name in self.names:
+            digest.update(name.encode() + b"\0")
+        for images in (self.train, self.test):
+            digest.update(repr(images.pixels.shape).encode())
+            digest.update(images.labels.astype("<i8").tobytes())
+            for start in range(0, len(images), _HASHED_AT_ONCE):
+                block = images.pixels[start : start + _HASHED_AT_ONCE]
+                digest.update(np.ascontiguousarray(block).data)
+        return digest.hexdigest()
+
+
+def check_coverage(name: str, names: Sequence[str], train: Ints, test: Ints) -> None:
+    """An error unless names are unique, labels are below N and every class is in both parts."""
+    if len(set(names)) != len(names):
+        raise DataError(f"Class names of {name!r} must be unique; {len(names)} were given.")
+    for part, labels in (("training", train), ("test", test)):
+        if len(labels) and labels.max() >= len(names):
+            raise DataError(
+                f"{name!r} has {len(names)} classes, so its labels must be in "
+                f"[0, {len(names) - 1}]. Got {labels.max()} among the {part} labels."
+            )
+        empty = np.flatnonzero(np.bincount(labels, minlength=len(names)) == 0)
+        if len(empty):
+            raise DataError(
+                f"Class {empty[0]} ({names[empty[0]]!r}) of {name!r} has no {part} images; every "
+                "class needs some for training and some for testing."
+            )
+
+
+def new_labels(total: int, ids: Sequence[int] | Ints) -> Ints:
+    """The new label of each old one, shape (total,); -1 for classes that are not taken."""
+    chosen = np.asarray(ids, dtype=np.int64)
+    if len(np.unique(chosen)) != len(chosen) or not np.all((chosen >= 0) & (chosen < total)):
+        raise UsageError(f"Classes to take must be unique and in [0, {total - 1}]. Got {ids}.")
+    label_of = np.full(total, -1, dtype=np.int64)
+    label_of[chosen] = np.arange(len(chosen))
+    return label_of
+
+
+def _keep(images: Images, label_of: Ints) -> Images:
+    labels = label_of[images.labels]
+    kept = labels >= 0
+    return Images(images.pixels[kept], labels[kept])

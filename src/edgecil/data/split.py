@@ -1,0 +1,55 @@
+"""A fixed split into training and test images, for datasets that come without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.io.arrays import Ints
+
+TEST_SHARE = 0.2
+SEED = 0
+
+
+def hold_out(
+    labels: Ints,
+    groups: Sequence[str] | Ints | None = None,
+    *,
+    share: float = TEST_SHARE,
+    seed: int = SEED,
+) -> NDArray[np.bool_]:
+    """Which images are for testing: `share` of each class, drawn with `seed`.
+
+    The draw in a class depends on nothing but the class's own images, so adding or leaving out
+    another class changes nothing. Where images belong together (photographs of one lesion, the
+    two eyes of a patient), a whole group falls on one side; a group that holds several classes is
+    counted with the rarest of them. A class of a single image or group has nothing to test with.
+
+    Args:
+        labels: (n,) class of each image, in a fixed order.
+        groups: (n,) which images belong together; each on its own by default.
+        share: of each class, at least one image or group and never all of them.
+        seed: of the draw.
+
+    Returns:
+        (n,) True for test images.
+    """
+    keys = np.arange(len(labels)) if groups is None else np.asarray(groups)
+    group = np.unique(keys, return_inverse=True)[1]
+    sizes = np.bincount(group)
+    held = np.zeros(len(sizes), dtype=np.bool_)
+    frequency = np.bincount(labels)
+    free = np.ones(len(sizes), dtype=np.bool_)
+    for label in np.argsort(frequency, kind="stable"):
+        _, first = np.unique(group[labels == label], return_index=True)
+        members = group[labels == label][np.sort(first)]
+        members = members[free[members]]
+        free[members] = False
+        drawn = np.random.default_rng(seed).permutation(members)
+        wanted = max(1, round(share * sizes[members].sum()))
+        before = np.cumsum(sizes[drawn]) - sizes[drawn]
+        taken = np.count_nonzero(before < wanted)
+        held[drawn[: min(taken, len(drawn) - 1)]] = True
+    return held[group]

@@ -1,0 +1,1 @@
+"""Files, array types and remote services: what every station may use."""

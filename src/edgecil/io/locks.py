@@ -1,0 +1,43 @@
+"""Locks between processes, released by the operating system when their holder ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from edgecil.errors import EdgecilError
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold a directory exclusively; a second process gets an error at once."""
+    with _held(directory / "lock", timeout=0.0, purpose=directory):
+        yield
+
+
+@contextmanager
+def waiting_lock(path: Path) -> Iterator[None]:
+    """Hold the lock file `path` exclusively, after any process that holds it has released it."""
+    with _held(path, timeout=-1.0, purpose=path.parent):
+        yield
+
+
+@contextmanager
+def _held(path: Path, *, timeout: float, purpose: Path) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=timeout)
+    except Timeout as error:
+        raise EdgecilError(
+            f"{purpose} is in use by another process; wait until it ends, or use another directory."
+        ) from error
+    except OSError as error:
+        raise EdgecilError(f"Cannot use {purpose}: {error.strerror or error}.") from error
+    try:
+        yield
+    finally:
+        lock.release()

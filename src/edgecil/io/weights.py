@@ -1,0 +1,146 @@
+"""Weight files: where they are, on this machine or on the hub, and the tensors in them."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import warnings
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from edgecil.errors import DataError
+from edgecil.io.hub import first_file, hub_folder
+
+WEIGHTS = (
+    "open_clip_model.safetensors",
+    "open_clip_pytorch_model.bin",
+    "model.safetensors",
+    "pytorch_model.bin",
+)
+# A name that ends so means a file, though it may have the form of a hub id.
+_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
+# How a pickle begins; torch's files are pickles or zip archives.
+_PICKLE = b"\x80"
+# Where a checkpoint keeps its tensors; DINO's also has a student's.
+_NESTED = ("state_dict", "teacher", "model")
+
+
+@dataclass(frozen=True)
+class WeightFiles:
+    """A model's files on this machine.
+
+    Attributes:
+        weights: the file with its weights.
+        settings: names of the files beside it that say how to use them, as far as there are any.
+    """
+
+    weights: Path
+    settings: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where all of them are."""
+        return self.weights.parent
+
+    @cached_property
+    def version(self) -> str:
+        """Identifies the weights and settings by their content."""
+        digest = hashlib.sha256()
+        for path in (self.weights, *(self.folder / name for name in sorted(self.settings))):
+            if path.is_file():
+                digest.update(path.name.encode())
+                with path.open("rb") as file:
+                    while block := file.read(1 << 22):
+                        digest.update(block)
+        return f"sha256:{digest.hexdigest()[:16]}"
+
+
+def locate_weights(
+    given: str | Path, settings: Sequence[str], *, needed_by: str, remedy: str
+) -> WeightFiles:
+    """A model's files, from a folder, a weight file or a hub id; downloaded only if need be.
+
+    Args:
+        given: a folder, a weight file, or a hub id (owner/name).
+        settings: names of the files to fetch along with the weights. A file of the weights' own
+            name (.json), with which our tools describe theirs, is always among the result's.
+        needed_by: who needs the weights, the beginning of the error.
+        remedy: what to do if they cannot be had, the end of the error.
+    """
+    path = Path(given).expanduser()
+    if not path.exists() and path.suffix in _SUFFIXES:
+        raise DataError(f"{needed_by} needs the weights in {given}, but there is no such file.")
+    if not path.exists():
+        path = hub_folder(str(given), WEIGHTS, settings, needed_by=needed_by, remedy=remedy)
+    weights = first_file(path, WEIGHTS) if path.is_dir() else path
+    if weights is None:
+        raise DataError(f"{path} holds no weights; expected one of {', '.join(WEIGHTS)}.")
+    return WeightFiles(weights, (*settings, f"{weights.stem}.json"))
+
+
+def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The tensors of a weight file by name, in float32.
+
+    Reads .safetensors, state dicts saved by torch (also inside a checkpoint's `state_dict`,
+    `teacher` or `model`), and TorchScript archives (OpenAI's own .pt files); never runs Python
+    code from the file.
+
+    Args:
+        path: the file.
+        leave_out: beginnings of names not to read; a leading `module.` is taken off all names.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        safe = path.suffix == ".safetensors"
+        tensors = _read_safetensors(path, leave_out) if safe else _read_torch(path)
+    except (
+        IndexError,
+        SafetensorError,
+        pickle.UnpicklingError,
+        RuntimeError,
+        ValueError,
+        EOFError,
+        OSError,
+        KeyError,
+    ) as error:
+        raise DataError(
+            f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
+            f"file ({str(error).splitlines()[0] if str(error) else type(error).__name__})."
+        ) from error
+    tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
+    return {name: held.float() for name, held in tensors.items() if not name.startswith(leave_out)}
+
+
+def _read_safetensors(path: Path, leave_out: tuple[str, ...]) -> dict[str, Any]:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        names = [name for name in file.keys() if not name.startswith(leave_out)]  # noqa: SIM118
+        return {name: file.get_tensor(name) for name in names}
+
+
+def _read_torch(path: Path) -> dict[str, Any]:
+    import torch
+
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            scripted = any(name.endswith("/constants.pkl") for name in archive.namelist())
+        if scripted:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                return dict(torch.jit.load(path, map_location="cpu").state_dict())
+    else:
+        with path.open("rb") as file:
+            if file.read(1) != _PICKLE:
+                raise ValueError("it does not begin as torch's files do")
+    loaded = torch.load(path, map_location="cpu", weights_only=True)
+    state = loaded if isinstance(loaded, dict) else {}
+    state = next((state[name] for name in _NESTED if isinstance(state.get(name), dict)), state)
+    if not state or not all(hasattr(tensor, "float") for tensor in state.values()):
+        raise ValueError("it holds no state dict of named tensors")
+    return dict(state)

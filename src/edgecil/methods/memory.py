@@ -1,0 +1,158 @@
+"""Exemplars: the few images of past classes that a learner may keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.nn.functional import normalize
+
+from edgecil.errors import UsageError
+from edgecil.methods.task import Task
+
+
+@dataclass(frozen=True)
+class MemoryBudget:
+    """How many images a learner may keep.
+
+    Attributes:
+        total: over all classes; divided evenly among the classes seen, so old ones shrink.
+        per_class: most images of one class.
+    """
+
+    total: int | None = 2000
+    per_class: int | None = 20
+
+    def __post_init__(self) -> None:
+        if self.total is None and self.per_class is None:
+            raise UsageError("A memory budget needs a total, a number per class, or both.")
+        for name, value in (("total", self.total), ("per_class", self.per_class)):
+            if value is not None and value < 0:
+                raise UsageError(f"The memory's {name!r} must be 0 or more. Got {value} instead.")
+
+    def less(self, images: int, seen: int) -> MemoryBudget:
+        """What is left of the exemplars of `seen` classes when something else takes room.
+
+        Args:
+            images: how many of the exemplars would fill that room; nothing is left below 0.
+            seen: classes that have come.
+
+        >>> MemoryBudget(total=2000, per_class=5).less(40, seen=20)
+        MemoryBudget(total=60, per_class=5)
+        """
+        return replace(self, total=max(0, self.quota(seen) * seen - images))
+
+    def quota(self, seen: int) -> int:
+        """Most images per class once `seen` classes have come.
+
+        >>> MemoryBudget(total=2000, per_class=None).quota(100)
+        20
+        """
+        shares = [self.per_class, None if self.total is None else self.total // seen]
+        return min(share for share in shares if share is not None)
+
+
+class ExemplarMemory:
+    """Images of past classes, in order of importance, under a budget.
+
+    When more classes come, each class keeps the first of its exemplars: herding orders them so
+    that any prefix approximates the class mean (iCaRL's rule).
+    """
+
+    def __init__(self, budget: MemoryBudget) -> None:
+        self.budget = budget
+        self._pixels: list[torch.Tensor] = []
+
+    def __len__(self) -> int:
+        return sum(len(pixels) for pixels in self._pixels)
+
+    def check(self, seen: int) -> None:
+        """Refuse a budget that leaves no exemplar per class once `seen` classes have come."""
+        if self.budget.quota(seen) < 1:
+            raise UsageError(
+                f"Replay needs an exemplar of every class; a memory of {self.budget.total} in "
+                f"total and {self.budget.per_class} per class leaves none with {seen} classes."
+            )
+
+    def shrink(self, seen: int) -> None:
+        """Keep of each class what the budget allows once `seen` classes have come."""
+        quota = self.budget.quota(seen)
+        self._pixels = [pixels[:quota].clone() for pixels in self._pixels]
+
+    def data(self, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """All exemplars: pixels (m, c, h, w) and new labels (m,), on the device of `like`."""
+        if not self._pixels:
+            return like[:0], torch.zeros(0, dtype=torch.int64, device=like.device)
+        sizes = torch.tensor([len(pixels) for pixels in self._pixels], device=like.device)
+        labels = torch.repeat_interleave(torch.arange(len(sizes), device=like.device), sizes)
+        return torch.cat(self._pixels), labels
+
+    def of_class(self, label: int) -> torch.Tensor:
+        """The exemplars of one class, most important first."""
+        return self._pixels[label]
+
+    def beside(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+        """The images of a task and all exemplars behind them: pixels and new labels."""
+        pixels, labels = self.data(task.pixels)
+        return torch.cat([task.pixels, pixels]), torch.cat([task.labels, labels])
+
+    def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        """Means of the exemplars' features, of unit length: (classes, d).
+
+        Args:
+            features: pixels (m, c, h, w) to features (m, d).
+        """
+        sizes = [len(pixels) for pixels in self._pixels]
+        rows = normalize(features(torch.cat(self._pixels)), dim=1)
+        return normalize(torch.stack([part.mean(dim=0) for part in rows.split(sizes)]), dim=1)
+
+    def update(self, task: Task, rank: Callable[[torch.Tensor, int], torch.Tensor]) -> None:
+        """Shrink the old classes and keep exemplars of the task's new ones.
+
+        Args:
+            task: still open.
+            rank: (pixels of one class, how many) to the indices to keep, most important first.
+        """
+        self.shrink(len(task.seen))
+        quota = self.budget.quota(len(task.seen))
+        for label in range(task.old_count, len(task.seen)):
+            pixels = task.pixels[task.labels == label]
+            kept = rank(pixels, min(quota, len(pixels)))
+            self._pixels.append(pixels[kept].clone())
+
+    def state(self) -> list[torch.Tensor]:
+        """The exemplars, class by class."""
+        return [pixels.cpu() for pixels in self._pixels]
+
+    def restore(self, state: list[Any], device: torch.device | str) -> None:
+        """Take back what :meth:`state` gave."""
+        self._pixels = [pixels.to(device) for pixels in state]
+
+
+def herd(features: torch.Tensor, count: int) -> torch.Tensor:
+    """Indices of `count` samples whose running mean stays closest to the class mean.
+
+    Rebuffi et al. (2017), iCaRL, Algorithm 4.
+
+    Args:
+        features: (n, d), usually of unit length.
+        count: how many to choose, at most n.
+    """
+    mean = features.mean(dim=0)
+    total = torch.zeros_like(mean)
+    free = torch.zeros(len(features), device=features.device)
+    chosen: list[int] = []
+    for size in range(1, count + 1):
+        distance = (mean - (total + features) / size).square().sum(dim=1) + free
+        best = int(distance.argmin())
+        chosen.append(best)
+        free[best] = torch.inf
+        total = total + features[best]
+    return torch.tensor(chosen, dtype=torch.int64, device=features.device)
+
+
+def draw(pixels: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+    """Indices of `count` samples chosen at random."""
+    return torch.randperm(len(pixels), generator=generator, device=pixels.device)[:count]

@@ -1,0 +1,90 @@
+"""Things known by name: one lookup for methods, protocols, datasets, encoders and all the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Generic, TypeVar
+
+from edgecil.errors import unknown
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Entries by name; case, blanks, `-` and `_` in a name do not matter.
+
+    Args:
+        kind: what an entry is, for error messages: "method", "protocol".
+        entries: the first entries.
+        aliases: other names of entries.
+
+    >>> colours = Registry("colour", {"dark-red": "#8b0000"}, aliases={"maroon": "dark-red"})
+    >>> colours["Dark Red"], colours["maroon"], "green" in colours
+    ('#8b0000', '#8b0000', False)
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        entries: Mapping[str, T] | None = None,
+        *,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
+        self.kind = kind
+        self._entries: dict[str, T] = dict(entries or {})
+        self._aliases = dict(aliases or {})
+
+    def add(self, name: str, entry: T) -> T:
+        """Register an entry; an entry with the same name is replaced."""
+        for other in [other for other in self._entries if _key(other) == _key(name)]:
+            del self._entries[other]
+        self._entries[name] = entry
+        return entry
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorate a function or class to register it."""
+        return lambda entry: self.add(name, entry)
+
+    def resolve(self, name: str) -> str:
+        """The name as it was registered; an unknown name is an error with suggestions."""
+        canonical = self._find(name)
+        if canonical is None:
+            raise unknown(self.kind, name, self._entries)
+        return canonical
+
+    def names(self, pattern: str = "*") -> tuple[str, ...]:
+        """Names that match a shell pattern such as `*vit*`, in the order of registration."""
+        return tuple(name for name in self._entries if fnmatchcase(name.lower(), pattern.lower()))
+
+    def items(self) -> list[tuple[str, T]]:
+        """Names and entries, in the order of registration."""
+        return list(self._entries.items())
+
+    def values(self) -> list[T]:
+        """Entries, in the order of registration."""
+        return list(self._entries.values())
+
+    def __getitem__(self, name: str) -> T:
+        return self._entries[self.resolve(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _find(self, name: str) -> str | None:
+        if name in self._entries:
+            return name
+        by_key = {_key(alias): target for alias, target in self._aliases.items()}
+        by_key |= {_key(known): known for known in self._entries}
+        return by_key.get(_key(name))
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[-_\s]", "", name).lower()

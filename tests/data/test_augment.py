@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, ImageEnhance, ImageOps
+
+from edgecil.data.augment import (
+    Normalise,
+    Pipeline,
+    auto_augment,
+    channel_statistics,
+    colour_jitter,
+    cutout,
+    horizontal_flip,
+    parse_steps,
+    random_affine,
+    random_crop,
+    step_names,
+    to_float,
+)
+from edgecil.data.augment.pipeline import STEPS
+from edgecil.data.augment.policy import CIFAR10_POLICY, OPERATIONS
+from edgecil.errors import UsageError
+
+torch.set_num_threads(1)
+
+sizes = st.tuples(st.integers(1, 5), st.sampled_from([1, 3]), st.integers(2, 9), st.integers(2, 9))
+seeds = st.integers(0, 2**32)
+every_step = pytest.mark.parametrize("name", step_names())
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def noise(*shape: int, seed: int = 9) -> torch.Tensor:
+    """Images whose pixels all differ, as bytes would be: multiples of 1/255."""
+    return torch.randint(256, shape, generator=seeded(seed)) / 255
+
+
+@every_step
+@given(size=sizes, seed=seeds)
+def test_every_step_keeps_shape_range_and_input_and_repeats(
+    name: str, size: tuple[int, int, int, int], seed: int
+) -> None:
+    apply = STEPS[name].apply
+    images = noise(*size)
+    before, state = images.clone(), torch.get_rng_state()
+    first = apply(images, seeded(seed))
+    assert first.shape == images.shape
+    assert first.dtype == torch.float32
+    assert first.min() >= 0
+    assert first.max() <= 1
+    assert torch.equal(images, before)
+    assert torch.equal(first, apply(images, seeded(seed)))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@every_step
+def test_other_seeds_change_images_differently(name: str) -> None:
+    images = noise(32, 3, 16, 16)
+    first = STEPS[name].apply(images, seeded(1))
+    assert not torch.equal(first, STEPS[name].apply(images, seeded(2)))
+
+
+@given(size=sizes, seed=seeds, padding=st.integers(0, 4))
+def test_a_crop_is_an_exact_shift_of_the_padded_image(
+    size: tuple[int, int, int, int], seed: int, padding: int
+) -> None:
+    images = noise(*size)
+    cropped = random_crop(images, seeded(seed), padding=padding)
+    height, width = size[2:]
+    for image, result in zip(images, cropped, strict=True):
+        padded = torch.zeros(size[1], height + 2 * padding, width + 2 * padding)
+        padded[:, padding : padding + height, padding : padding + width] = image
+        shifts = [
+            padded[:, top : top + height, left : left + width]
+            for top in range(2 * padding + 1)
+            for left in range(2 * padding + 1)
+        ]
+        assert any(torch.equal(result, shift) for shift in shifts)
+
+
+def test_every_crop_is_about_equally_likely() -> None:
+    images = torch.zeros(9000, 1, 3, 3)
+    images[:, :, 1, 1] = 1
+    shares = random_crop(images, seeded(), padding=1).mean(dim=0)
+    assert torch.allclose(shares, torch.full((1, 3, 3), 1 / 9), atol=0.012)
+
+
+@given(size=sizes, seed=seeds)
+def test_a_flip_mirrors_exactly_or_not_at_all(size: tuple[int, int, int, int], seed: int) -> None:
+    images = noise(*size)
+    for image, result in zip(images, horizontal_flip(images, seeded(seed)), strict=True):
+        assert torch.equal(result, image) or torch.equal(result, image.flip(-1))
+
+
+def test_about_half_of_the_images_are_flipped() -> None:
+    images = noise(1, 1, 4, 4).expand(2000, -1, -1, -1)
+    flipped = (horizontal_flip(images, seeded()) != images).flatten(1).any(dim=1)
+    assert flipped.float().mean().item() == pytest.approx(0.5, abs=0.04)
+
+
+@given(size=sizes, seed=seeds, side=st.integers(0, 5))
+def test_a_cutout_is_one_black_rectangle_no_larger_than_its_side(
+    size: tuple[int, int, int, int], seed: int, side: int
+) -> None:
+    images = torch.ones(size)
+    for image in cutout(images, seeded(seed), size=side):
+        assert (image == image[0]).all()
+        hole = image[0] == 0
+        rows, columns = int(hole.any(dim=1).sum()), int(hole.any(dim=0).sum())
+        assert int(hole.sum()) == rows * columns
+        assert min(rows, columns) >= min(1, side)  # its centre lies inside
+        assert max(rows, columns) <= side
+
+
+def test_a_cutout_inside_the_image_has_its_full_area() -> None:
+    images = torch.ones(500, 1, 32, 32)
+    areas = (cutout(images, seeded()) == 0).flatten(1).sum(dim=1)
+    assert areas.max() == 16 * 16
+    assert areas.min() >= 8 * 8
+
+
+@given(size=sizes)
+def test_an_affine_map_of_zero_is_the_identity(size: tuple[int, int, int, int]) -> None:
+    images = noise(*size)
+    same = random_affine(images, seeded(), degrees=0, translate=0, scale=(1, 1))
+    assert torch.allclose(same, images, atol=1e-5)
+
+
+def test_an_affine_map_turns_shifts_and_scales_about_the_centre() -> None:
+    images = torch.zeros(200, 1, 21, 21)
+    images[:, :, 8:13, 8:13] = 1
+    turned = random_affine(images, seeded(), degrees=45, translate=0, scale=(1, 1))
+    assert (turned[:, 0, 10, 10] > 0.99).all()
+    assert torch.allclose(turned.sum(dim=(1, 2, 3)), torch.tensor(25.0), atol=1.5)
+    grown = random_affine(images, seeded(), degrees=0, translate=0, scale=(2, 2))
+    assert torch.allclose(grown.sum(dim=(1, 2, 3)), torch.tensor(100.0), atol=1)
+    moved = random_affine(images, seeded(), degrees=0, translate=0.2, scale=(1, 1))
+    assert torch.allclose(moved.sum(dim=(1, 2, 3)), torch.tensor(25.0), atol=1e-3)
+    centre = (moved.sum(dim=2)[:, 0] * torch.arange(21)).sum(dim=1) / 25
+    assert 3.5 < (centre - 10).abs().max() <= 0.2 * 21 + 1e-4
+
+
+def test_turning_a_wide_image_keeps_lengths() -> None:
+    images = torch.zeros(100, 1, 20, 40)
+    images[:, :, 8:12, 16:24] = 1
+    turned = random_affine(images, seeded(), degrees=90, translate=0, scale=(1, 1))
+    assert torch.allclose(turned.sum(dim=(1, 2, 3)), torch.tensor(32.0), atol=1.5)
+
+
+def test_brightness_scales_each_image_by_a_factor_in_its_range() -> None:
+    images = torch.full((1000, 3, 2, 2), 0.5)
+    factors = colour_jitter(images, seeded(), brightness=0.2)[:, 0, 0, 0] * 2
+    assert factors.min().item() == pytest.approx(0.8, abs=0.01)
+    assert factors.max().item() == pytest.approx(1.2, abs=0.01)
+
+
+def test_contrast_keeps_the_mean_grey_value() -> None:
+    images = 0.3 + 0.4 * noise(50, 3, 6, 6)
+    changed = colour_jitter(images, seeded(), brightness=0, contrast=0.4)
+    grey = torch.tensor([0.299, 0.587, 0.114]).view(3, 1, 1)
+    means = [(batch * grey).sum(dim=1).mean(dim=(1, 2)) for batch in (images, changed)]
+    assert torch.allclose(*means, atol=1e-5)
+    assert not torch.allclose(images, changed, atol=0.02)
+
+
+PILLOW: dict[str, tuple[float, Callable[[Image.Image], Image.Image], int]] = {
+    "invert": (0.0, ImageOps.invert, 0),
+    "solarise": (2 / 9, lambda image: ImageOps.solarize(image, 199), 0),
+    "posterise": (7 / 9, lambda image: ImageOps.posterize(image, 5), 0),
+    "autocontrast": (0.0, ImageOps.autocontrast, 1),
+    "equalise": (0.0, ImageOps.equalize, 0),
+    "brightness": (-7 / 9, lambda image: ImageEnhance.Brightness(image).enhance(0.3), 1),
+    "contrast": (6 / 9, lambda image: ImageEnhance.Contrast(image).enhance(1.6), 2),
+    "colour": (8 / 9, lambda image: ImageEnhance.Color(image).enhance(1.8), 2),
+    "sharpness": (-3 / 9, lambda image: ImageEnhance.Sharpness(image).enhance(0.7), 1),
+    "rotate": (0.0, lambda image: image.rotate(0), 0),
+    "shear-y": (8 / 9, lambda image: _pillow_affine(image, (1, 0, 0, 0.8 / 3, 1, 0)), 0),
+    "translate-x": (-1.0, lambda image: _pillow_affine(image, (1, 0, -15, 0, 1, 0)), 0),
+    "translate-y": (1.0, lambda image: _pillow_affine(image, (1, 0, 0, 0, 1, 15)), 0),
+}
+
+
+def _pillow_affine(image: Image.Image, map_: tuple[float, ...]) -> Image.Image:
+    grey = 128 if image.mode == "L" else (128, 128, 128)
+    return image.transform(image.size, Image.Transform.AFFINE, map_, fillcolor=grey)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_operations_of_the_policy_do_what_pillow_does(name: str, channels: int) -> None:
+    strength, oracle, tolerance = PILLOW[name]
+    side = 33  # 150/331 of it is close to 15 pixels
+    images = 0.2 + 0.6 * noise(4, channels, side, side) ** 2
+    pixels = (images * 255).round()
+    changed = OPERATIONS[name](pixels / 255, torch.full((4,), strength)) * 255
+    for image, result in zip(pixels, changed, strict=True):
+        array = image.permute(1, 2, 0).to(torch.uint8).numpy()
+        picture = Image.fromarray(array[..., 0] if channels == 1 else array)
+        expected = np.asarray(oracle(picture), dtype=np.float32)
+        found = result.permute(1, 2, 0).numpy().reshape(expected.shape)
+        assert np.abs(found - expected).max() <= tolerance + 0.51
+
+
+def test_a_turn_of_the_policy_is_at_most_thirty_degrees_either_way() -> None:
+    images = torch.zeros(2, 1, 41, 41)
+    images[:, :, 20, 38] = 1  # 18 pixels right of the centre
+    turned = OPERATIONS["rotate"](images, torch.tensor([1.0, -1.0]))
+    rows = [int(image[0].eq(1).nonzero()[0, 0]) for image in turned]
+    assert sorted(rows) == [11, 29]  # 18 · sin 30° = 9 up and down
+
+
+def test_constant_images_survive_stretching_and_levelling() -> None:
+    images = torch.full((2, 3, 8, 8), 0.4)
+    for name in ("autocontrast", "equalise", "contrast", "sharpness"):
+        assert torch.allclose(OPERATIONS[name](images, torch.ones(2)), images)
+
+
+def test_the_policy_has_twenty_five_pairs_of_known_operations() -> None:
+    assert len(CIFAR10_POLICY) == 25
+    assert {name for pair in CIFAR10_POLICY for name, _, _ in pair} == set(OPERATIONS)
+
+
+def test_what_the_policy_does_to_an_image_does_not_depend_on_the_others() -> None:
+    images = noise(16, 3, 12, 12)
+    others = images.clone()
+    others[8:] = 1 - others[8:]
+    first, second = auto_augment(images, seeded()), auto_augment(others, seeded())
+    assert torch.equal(first[:8], second[:8])
+
+
+def test_floats_from_pixels() -> None:
+    assert to_float(torch.tensor([0, 255], dtype=torch.uint8)).tolist() == [0.0, 1.0]
+    with pytest.raises(UsageError, match="uint8"):
+        to_float(torch.zeros(1))
+
+
+@given(size=sizes, seed=seeds)
+def test_statistics_are_those_of_the_floats(size: tuple[int, int, int, int], seed: int) -> None:
+    pixels = torch.randint(256, size, generator=seeded(seed), dtype=torch.uint8)
+    found = channel_statistics(pixels)
+    values = pixels.double() / 255
+    assert found.mean == pytest.approx(values.mean(dim=(0, 2, 3)).tolist())
+    spread = values.std(dim=(0, 2, 3), correction=0)
+    assert found.std == pytest.approx(torch.where(spread > 0, spread, 1.0).tolist())
+
+
+def test_normalised_training_images_have_mean_zero_and_variance_one() -> None:
+    pixels = torch.randint(256, (3000, 3, 4, 4), generator=seeded(), dtype=torch.uint8)
+    normalise = channel_statistics(pixels)
+    images = normalise(to_float(pixels))
+    assert images.mean(dim=(0, 2, 3)).tolist() == pytest.approx([0, 0, 0], abs=1e-4)
+    assert images.var(dim=(0, 2, 3)).tolist() == pytest.approx([1, 1, 1], abs=1e-3)
+
+
+def test_statistics_of_nothing_and_of_floats_are_refused() -> None:
+    for wrong in (torch.zeros(0, 1, 2, 2, dtype=torch.uint8), torch.zeros(1, 1, 2, 2)):
+        with pytest.raises(UsageError, match="uint8 pixels"):
+            channel_statistics(wrong)
+    with pytest.raises(UsageError, match="positive std"):
+        Normalise((0.5,), (0.0,))
+
+
+def test_a_pipeline_does_its_steps_in_order_and_then_normalises() -> None:
+    pixels = torch.randint(256, (6, 3, 8, 8), generator=seeded(), dtype=torch.uint8)
+    mean, std = (0.5, 0.4, 0.3), (0.2, 0.25, 0.3)
+    pipeline = Pipeline(("crop:2", "flip", "cutout:3"), mean, std)
+    generator = seeded(4)
+    images = random_crop(to_float(pixels), generator, padding=2)
+    images = cutout(horizontal_flip(images, generator), generator, size=3)
+    assert torch.equal(pipeline(pixels, seeded(4)), Normalise(mean, std)(images))
+    assert torch.equal(pipeline.plain(pixels), Normalise(mean, std)(to_float(pixels)))
+
+
+def test_without_steps_training_sees_what_testing_sees() -> None:
+    pixels = torch.randint(256, (1, 1, 8, 8), generator=seeded(), dtype=torch.uint8)
+    pipeline = Pipeline((), (0.5,), (0.5,))
+    assert torch.equal(pipeline(pixels, seeded()), pipeline.plain(pixels))
+
+
+def test_pipelines_compare_and_travel_between_processes() -> None:
+    pipeline = Pipeline(parse_steps("crop:4, colour:0.1,autoaugment"), (0.5,), (0.5,))
+    copy = pickle.loads(pickle.dumps(pipeline))
+    assert copy == pipeline
+    assert hash(copy) == hash(pipeline)
+    pixels = torch.randint(256, (3, 1, 8, 8), generator=seeded(), dtype=torch.uint8)
+    assert torch.equal(copy(pixels, seeded()), pipeline(pixels, seeded()))
+    assert parse_steps("") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("crops", "Unknown augmentation step 'crops'. Did you mean 'crop'"),
+        ("flip:2", "takes no number"),
+        ("crop:x", "must be an integer"),
+        ("crop:-1", "0 or more"),
+        ("affine:nan", "must be a number"),
+    ],
+)
+def test_wrong_steps_are_told(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Pipeline((text,), (0.5,), (0.5,))
+    with pytest.raises(UsageError, match=message):
+        parse_steps(f"crop,{text}")

@@ -1,0 +1,259 @@
+"""Data that is missing, half there or damaged is told in one sentence that names the file."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from edgecil.data import dataset_status, load_dataset
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
+from tests.data.painting import WRITERS, paint, save, write_cifar100, write_split_folder
+
+Painted = Callable[[str], Path]
+
+
+@pytest.fixture
+def copy(tmp_path: Path, painted: Painted) -> Callable[[str], Path]:
+    """A painted dataset that may be damaged."""
+    return lambda name: Path(shutil.copytree(painted(name), tmp_path / "copy"))
+
+
+def assert_told(name: str, root: Path, kind: type[EdgecilError], *words: str) -> None:
+    with pytest.raises(kind) as told:
+        load_dataset(name, root=root, size=8)
+    message = str(told.value)
+    assert message.endswith((".", ")"))
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_missing_directory_is_named(name: str, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    assert_told(name, nowhere, PrerequisiteError, str(nowhere))
+    available, reason = dataset_status(name, nowhere)
+    assert not available
+    assert str(nowhere) in reason
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_an_empty_directory_and_none_at_all_say_how_to_get_the_images(
+    name: str, tmp_path: Path
+) -> None:
+    assert_told(name, tmp_path, PrerequisiteError, str(tmp_path))
+    with pytest.raises(PrerequisiteError, match=f"images of '{name}' need a directory"):
+        load_dataset(name)
+    available, reason = dataset_status(name)
+    assert not available
+    assert name == "folder" or "http" in reason
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "words"),
+    [
+        ("cifar100", "cifar-100-python/test", ["cifar-100-python/test is missing", "kriz"]),
+        ("cub200", "CUB_200_2011/train_test_split.txt", ["train_test_split.txt is missing"]),
+        ("cub200", "CUB_200_2011/images", ["images is missing"]),
+        ("imagenet-r", "imagenet-r/n01484850", ["imagenet-r/n01484850 is missing", "hendrycks"]),
+        ("ham10000", "HAM10000_images_part_2", ["ISIC_00001.jpg", "34 others of the 70"]),
+        ("eyepacs", "train/0_left.jpeg", ["train/0_left.jpeg is missing", "kaggle"]),
+        ("eyepacs", "train", ["train is missing"]),
+    ],
+)
+def test_half_a_dataset_is_told_without_opening_an_image(
+    name: str, lost: str, words: list[str], copy: Callable[[str], Path]
+) -> None:
+    root = copy(name)
+    gone = root / lost
+    shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+    assert_told(name, root, DataError, *words)
+    available, reason = dataset_status(name, root)
+    assert not available
+    assert words[0] in reason
+
+
+def test_a_listed_image_that_is_not_there_is_named(copy: Callable[[str], Path]) -> None:
+    root = copy("cub200")
+    lost = next((root / "CUB_200_2011/images/001.Black_footed_Albatross").iterdir())
+    lost.unlink()
+    assert_told("cub200", root, DataError, str(lost), "incomplete")
+
+
+@pytest.mark.parametrize("damage", ["cut", "noise", "empty"])
+@pytest.mark.parametrize("suffix", [".png", ".jpg"])
+def test_a_corrupt_image_is_named(tmp_path: Path, damage: str, suffix: str) -> None:
+    for label in range(2):
+        for index in range(4):
+            save(tmp_path / f"c{label}" / f"{index}{suffix}", label, size=(64, 64))
+    bad = tmp_path / "c1" / f"2{suffix}"
+    content = bad.read_bytes()
+    bad.write_bytes(
+        {"cut": content[: len(content) * 2 // 3], "noise": b"x" * 99, "empty": b""}[damage]
+    )
+    assert_told("folder", tmp_path, DataError, f"Cannot decode image {bad}")
+
+
+def test_an_image_deeper_than_8_bits_is_told(tmp_path: Path) -> None:
+    write_split_folder(tmp_path)
+    deep = tmp_path / "val" / "bee" / "1.png"
+    Image.fromarray(np.zeros((8, 12), dtype=np.uint16)).save(deep)
+    assert_told("folder", tmp_path, DataError, str(deep), "more than 8 bits")
+
+
+def test_images_of_different_sizes_need_a_size(tmp_path: Path) -> None:
+    write_split_folder(tmp_path)
+    save(tmp_path / "val" / "bee" / "9.png", 1, size=(7, 9))
+    with pytest.raises(DataError, match=r"differ in size .*9.png is 7 x 9.*give one size"):
+        load_dataset("folder", root=tmp_path)
+    assert load_dataset("folder", root=tmp_path, size=8).shape == (3, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("lost", "made", "message"),
+    [
+        ("val", None, "test is missing"),
+        ("val/bee", None, r"The class folder .*val/bee is missing"),
+        ("val/bee", "val/bee", "val/bee holds no images"),
+        (None, "val/fox", "val/fox has no counterpart"),
+        (None, "train/fox", r"class folder .*train/fox holds no images"),
+    ],
+)
+def test_class_folders_that_do_not_match_are_told(
+    tmp_path: Path, lost: str | None, made: str | None, message: str
+) -> None:
+    write_split_folder(tmp_path)
+    if lost:
+        shutil.rmtree(tmp_path / lost)
+    if made:
+        (tmp_path / made).mkdir()
+    with pytest.raises(DataError, match=message):
+        load_dataset("folder", root=tmp_path)
+
+
+def test_a_class_of_one_image_cannot_be_split(tmp_path: Path) -> None:
+    save(tmp_path / "a" / "0.png", 0)
+    save(tmp_path / "b" / "0.png", 1)
+    save(tmp_path / "b" / "1.png", 1)
+    assert_told("folder", tmp_path, DataError, "Class 0 ('a')", "no test images")
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "old", "new", "message"),
+    [
+        ("cub200", "image_class_labels.txt", "1 1\n", "1 201\n", "class '201', which is none"),
+        ("cub200", "image_class_labels.txt", "1 1\n", "1 2\n", "filed under 002.Laysan"),
+        ("cub200", "image_class_labels.txt", "1 1\n", "", "list different images"),
+        ("cub200", "images.txt", "1 001", "1001", "an image id and a value"),
+        ("ham10000", "HAM10000_metadata.csv", ",nv,", ",wart,", "class 'wart', which is none"),
+        ("ham10000", "HAM10000_metadata.csv", "lesion_id", "id", "headed 'lesion_id'"),
+        ("ham10000", "HAM10000_metadata.csv", ",nv,", ",,", "has no value for"),
+        ("eyepacs", "trainLabels.csv", "0_left,0", "0_left,5", "class '5', which is none"),
+        ("eyepacs", "trainLabels.csv", "0_left,0", "0_left", "Line 2 of"),
+    ],
+)
+def test_labels_outside_the_list_are_told(
+    name: str, table: str, old: str, new: str, message: str, copy: Callable[[str], Path]
+) -> None:
+    root = copy(name)
+    path = next(root.rglob(table))
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert_told(name, root, DataError, table, message)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("train", b"", "Cannot read"),
+        ("train", b"\x80\x02}q\x00(X\x04\x00", "Cannot read"),
+        ("train", pickle.dumps([1, 2]), "holds a list and not a dictionary"),
+        ("train", pickle.dumps({"data": 1}), "'fine_labels'"),
+        ("train", pickle.dumps({"data": [1.5] * 7, "fine_labels": [0]}), "n x 3072"),
+        ("train", pickle.dumps({"data": [], "fine_labels": Path()}), "asks to run pathlib"),
+        ("train", b"cbuiltins\neval\n(S'1'\ntR.", "asks to run builtins.eval"),
+        ("meta", pickle.dumps({"fine_label_names": ["apple"]}), "100 fine labels"),
+    ],
+)
+def test_a_damaged_or_hostile_pickle_is_refused(
+    tmp_path: Path, file: str, content: bytes, message: str
+) -> None:
+    write_cifar100(tmp_path)
+    (tmp_path / "cifar-100-python" / file).write_bytes(content)
+    assert_told("cifar100", tmp_path, DataError, message)
+
+
+def arrays(**changed: np.ndarray | None) -> dict[str, np.ndarray]:
+    labels = np.arange(3)
+    content = {f"{kind}_{part}": labels for part in ("train", "test") for kind in "xy"}
+    content |= {"x_train": paint(labels), "x_test": paint(labels)}
+    return {key: value for key, value in (content | changed).items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y_test": None}, "must hold x_train, y_train, x_test, y_test, or x and y. It holds x_tr"),
+        ({"x_train": paint(range(3)) / 255}, "uint8.*Got float64"),
+        ({"x_train": paint(range(3))[0, 0]}, r"3 or 4 axes. Got the shape \(8, 8\)"),
+        ({"x_train": paint(range(3))[..., :3]}, "not both"),
+        ({"x_train": paint(range(3))[:, :2]}, "not neither"),
+        ({"y_train": np.arange(3) / 2}, "whole numbers. Got float64"),
+        ({"y_train": np.arange(4)}, r"labels of shape \(4,\) for 3 images"),
+        ({"y_train": np.arange(3) - 1}, "at least 0"),
+        ({"y_train": np.array([0, 1, 3])}, r"Class 2 \('class 2'\).*no training"),
+        ({"y_test": np.array([0, 1, 3])}, r"in \[0, 2\]. Got 3 among the test"),
+        ({"names": np.array(["a", "b"])}, r"in \[0, 1\]. Got 2"),
+        ({"names": np.array(["a", "b", "c", "d"])}, r"Class 3 \('d'\)"),
+        ({"x_test": paint(range(3), side=9)}, "one shape"),
+        ({"names": np.array(["a", None, "c"], dtype=object)}, "Cannot read"),
+    ],
+)
+def test_arrays_that_make_no_sense_are_told(
+    tmp_path: Path, changed: dict[str, np.ndarray | None], message: str
+) -> None:
+    np.savez(tmp_path / "toy.npz", **arrays(**changed))
+    with pytest.raises(DataError, match=message):
+        load_dataset(str(tmp_path / "toy.npz"))
+
+
+def test_a_file_that_is_no_array_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "toy.npz"
+    with pytest.raises(PrerequisiteError, match=r"no file .*toy.npz"):
+        load_dataset(str(path))
+    assert dataset_status(str(path)) == (False, f"There is no file {path}.")
+    path.write_bytes(b"not a zip")
+    with pytest.raises(DataError, match=r"not an .npz file"):
+        load_dataset(str(path))
+    np.savez_compressed(path, **arrays())
+    damaged = bytearray(path.read_bytes())
+    damaged[90:110] = bytes(20)
+    path.write_bytes(damaged)
+    with pytest.raises(DataError, match=r"Cannot read .*toy.npz as arrays"):
+        load_dataset(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("cifar10", {}, "Unknown image dataset 'cifar10'. Did you mean 'cifar100'"),
+        ("quickdraw-all", {}, "Unknown image dataset"),
+        ("quickdraw", {"root": "."}, "quickdraw needs no directory"),
+        ("quickdraw", {"size": 0}, "size must be at least 1. Got 0"),
+        ("quickdraw", {"download": True}, "Only cifar100 can be downloaded"),
+        ("quickdraw", {"count": 101}, r"in \[2, 100\]. Got 101"),
+        ("quickdraw", {"ids": [1, 1]}, "unique"),
+    ],
+)
+def test_options_that_make_no_sense_are_told(
+    name: str, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_dataset(name, **options)  # type: ignore[arg-type]

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgecil.data import ImageDataset, Images
+from edgecil.errors import DataError, UsageError
+from tests.data.painting import classes_painted, paint, painted_dataset
+
+LABELS = np.array([0, 1, 1], dtype=np.int64)
+
+
+def test_a_dataset_knows_its_shape_and_counts() -> None:
+    dataset = painted_dataset(classes=5, each=3)
+    assert len(dataset) == 5
+    assert dataset.shape == (3, 8, 8)
+    assert (len(dataset.train), len(dataset.test)) == (30, 15)
+    train, test = dataset.counts()
+    assert train.tolist() == [6] * 5
+    assert test.tolist() == [3] * 5
+
+
+@given(st.permutations(range(5)), st.integers(1, 5))
+def test_taken_classes_are_relabelled_in_the_order_asked_for(order: list[int], count: int) -> None:
+    ids = np.array(order[:count])
+    taken = painted_dataset().take(ids)
+    assert taken.names == tuple(f"class {i}" for i in ids)
+    for part in (taken.train, taken.test):
+        assert np.array_equal(classes_painted(part), ids[part.labels])
+    assert taken.counts()[0].tolist() == [6] * count
+
+
+def test_taking_twice_is_taking_once() -> None:
+    dataset = painted_dataset()
+    twice = dataset.take([4, 0, 2, 1]).take([2, 0])
+    assert twice.fingerprint == dataset.take([2, 4]).fingerprint
+
+
+def test_taking_everything_copies_nothing() -> None:
+    dataset = painted_dataset()
+    assert dataset.take(np.arange(5)) is dataset
+    assert dataset.take([4, 3, 2, 1, 0]) is not dataset
+
+
+@pytest.mark.parametrize("ids", [[0, 0], [5], [-1]])
+def test_classes_that_cannot_be_taken_are_told(ids: list[int]) -> None:
+    with pytest.raises(UsageError, match=r"unique and in \[0, 4\]"):
+        painted_dataset().take(ids)
+
+
+def test_the_fingerprint_sees_names_pixels_and_labels_and_nothing_else() -> None:
+    dataset = painted_dataset()
+    train, test = dataset.train, dataset.test
+    assert dataset.fingerprint == painted_dataset().fingerprint
+    assert dataset.fingerprint == ImageDataset("other", dataset.names, train, test).fingerprint
+    strided = np.asfortranarray(train.pixels)
+    same = ImageDataset("painted", dataset.names, Images(strided, train.labels), test)
+    assert dataset.fingerprint == same.fingerprint
+
+    pixels = train.pixels.copy()
+    pixels[3, 1, 2, 2] ^= 1
+    renamed = ("class 00", *dataset.names[1:])
+    others = [
+        ImageDataset("painted", renamed, train, test),
+        ImageDataset("painted", dataset.names, Images(pixels, train.labels), test),
+        ImageDataset("painted", dataset.names, Images(train.pixels, train.labels[::-1]), test),
+        ImageDataset("painted", dataset.names, test, train),
+    ]
+    assert dataset.fingerprint not in {other.fingerprint for other in others}
+
+
+@pytest.mark.parametrize(
+    ("pixels", "labels", "message"),
+    [
+        (paint([0, 1, 1]).astype(np.float32), LABELS, "must be uint8.*Got float32"),
+        (paint([0, 1, 1])[:, 0], LABELS, r"\(n, channels, height, width\). Got \(3, 8, 8\)"),
+        (paint([0, 1, 1])[..., :0], LABELS, r"Got \(3, 3, 8, 0\)"),
+        (paint([0, 1, 1]), LABELS.astype(np.int32), "Labels must be int64. Got int32"),
+        (paint([0, 1, 1]), LABELS[:2], r"one label per image. Got labels of shape \(2,\) for 3"),
+        (paint([0, 1, 1]), LABELS[:, None], r"shape \(3, 1\)"),
+        (paint([0, 1, 1]), LABELS - 1, "Labels must be at least 0. Got -1"),
+    ],
+)
+def test_images_that_make_no_sense_are_told(
+    pixels: np.ndarray, labels: np.ndarray, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        Images(pixels, labels)
+
+
+@pytest.mark.parametrize(
+    ("names", "test", "message"),
+    [
+        (("a", "b"), Images(paint([0, 1, 1], side=9), LABELS), "one shape"),
+        (("a",), Images(paint([0, 1, 1]), LABELS), r"in \[0, 0\]. Got 1 among the training"),
+        (("a", "b"), Images(paint([0, 1, 1]), 2 * LABELS), "Got 2 among the test labels"),
+        (("a", "b", "c"), Images(paint([0, 1, 1]), LABELS), r"Class 2 \('c'\).*no training images"),
+        (("a", "b"), Images(paint([0]), LABELS[:1]), r"Class 1 \('b'\).*no test images"),
+        (("a", "b"), Images(paint([]), LABELS[:0]), r"Class 0 \('a'\).*no test images"),
+        (("a", "a"), Images(paint([0, 1, 1]), LABELS), "must be unique"),
+    ],
+)
+def test_a_dataset_that_makes_no_sense_is_told(
+    names: tuple[str, ...], test: Images, message: str
+) -> None:
+    train = Images(paint([0, 1, 1]), LABELS)
+    with pytest.raises(DataError, match=message):
+        ImageDataset("bad", names, train, test)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import hashlib
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from edgecil.data import load_dataset
+from edgecil.data.formats import cifar
+from edgecil.errors import DataError, PrerequisiteError
+
+
+@pytest.fixture
+def archive(
+    tmp_path: Path, painted: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """An archive like the official one, at the address that is asked."""
+    path = tmp_path / "archive.tar.gz"
+    with tarfile.open(path, "w:gz") as members:
+        members.add(painted("cifar100") / "cifar-100-python", "cifar-100-python")
+        members.add(__file__, "../escaped")
+    monkeypatch.setattr(cifar, "URL", path.as_uri())
+    monkeypatch.setattr(cifar, "MD5", hashlib.md5(path.read_bytes()).hexdigest())
+    return path
+
+
+def test_cifar100_is_fetched_when_asked_and_once(
+    tmp_path: Path, archive: Path, painted: Callable[[str], Path]
+) -> None:
+    root = tmp_path / "new" / "data"
+    with pytest.raises(PrerequisiteError, match="There is no directory"):
+        load_dataset("cifar100", root=root)
+    fetched = load_dataset("cifar100", root=root, download=True)
+    assert fetched.fingerprint == load_dataset("cifar100", root=painted("cifar100")).fingerprint
+    assert sorted(path.name for path in root.rglob("*")) == [
+        "cifar-100-python",
+        *sorted(cifar.FILES),
+    ]
+    archive.unlink()
+    load_dataset("cifar100", root=root, download=True)
+
+
+def test_half_a_copy_is_completed(tmp_path: Path, archive: Path) -> None:
+    home = cifar.download_cifar100(tmp_path / "data")
+    (home / "meta").unlink()
+    assert len(load_dataset("cifar100", root=tmp_path / "data", download=True)) == 100
+
+
+def test_another_checksum_unpacks_nothing(tmp_path: Path, archive: Path) -> None:
+    archive.write_bytes(archive.read_bytes()[:-1])
+    with pytest.raises(DataError, match="has the MD5 sum"):
+        load_dataset("cifar100", root=tmp_path / "data", download=True)
+    assert not (tmp_path / "data").exists()
+
+
+def test_no_network_says_what_to_do(tmp_path: Path, archive: Path) -> None:
+    archive.unlink()
+    with pytest.raises(PrerequisiteError, match=r"Cannot download .*get it by hand"):
+        load_dataset("cifar100", root=tmp_path / "data", download=True)
+
+
+def test_the_official_checksum_is_the_one_on_the_official_page() -> None:
+    assert cifar.MD5 == "eb9058c3a382ffc7106e4002c42a8d85"
+    assert cifar.URL == "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"

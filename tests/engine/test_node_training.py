@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+
+from edgecil.engine.node_training import pack, train_node, unpack
+from edgecil.engine.plan import Node
+from tests.engine.places import DATASET, workplace
+from tests.toys import same
+
+FIRST = Node("instant", 0, ((0, 2),))
+SECOND = Node("instant", 0, ((0, 2), (1, 3)))
+
+
+def test_a_state_survives_packing() -> None:
+    state = {
+        "seen": [3, 1],
+        "flag": True,
+        "nested": {"a": torch.arange(3), "b": [torch.zeros(0, 2), torch.full((2,), torch.nan)]},
+    }
+    back = unpack(pack(state))
+    assert back["seen"] == [3, 1]
+    assert torch.equal(back["nested"]["a"], torch.arange(3))
+    assert back["nested"]["b"][0].shape == (0, 2)
+    assert back["nested"]["b"][1].isnan().all()
+
+
+def test_unpacking_runs_no_code() -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, ...]:
+            return print, ("code was run",)
+
+    with pytest.raises(pickle.UnpicklingError):
+        unpack(pack({"x": Trap()}))
+
+
+def test_a_node_is_tested_on_all_its_tasks() -> None:
+    place = workplace({"instant": {}})
+    first, state = train_node(place, FIRST, None, keep=True)
+    assert first.result is not None
+    assert first.result.totals == (40,)
+    second, nothing = train_node(place, SECOND, state, keep=False)
+    assert second.result is not None
+    assert nothing is None
+    assert second.result.totals == (40, 40)
+    assert second.result.seconds > 0.0
+    assert second.result.peak_memory > 10_000_000
+
+
+def test_right_answers_by_hand() -> None:
+    place = workplace({"instant": {}})
+    outcome, state = train_node(place, FIRST, None, keep=True)
+    assert outcome.result is not None
+    assert state is not None
+    method = place.build(FIRST)
+    method.restore(unpack(state))
+    images = DATASET.test
+    for classifier, (right,) in outcome.result.correct.items():
+        predicted = method.predict(torch.from_numpy(images.pixels), classifier).numpy()
+        asked = (images.labels == 0) | (images.labels == 2)
+        assert right == int(((predicted == images.labels) & asked).sum())
+
+
+def test_the_main_classifier_comes_first_whatever_order_the_method_reads_in() -> None:
+    outcome, _ = train_node(workplace({"instant": {}}), FIRST, None, keep=False)
+    assert outcome.result is not None
+    assert list(outcome.result.correct) == ["nearest", "farthest"]
+
+
+def test_the_parent_state_matters() -> None:
+    place = workplace({"instant": {}})
+    _, state = train_node(place, FIRST, None, keep=True)
+    one, again = (train_node(place, SECOND, state, keep=True)[1] for _ in range(2))
+    assert one is not None
+    assert again is not None
+    assert same(unpack(one), unpack(again))
+    assert unpack(one)["seen"] == [0, 2, 1, 3]
+
+
+def test_a_method_that_raises_is_an_outcome(tmp_path: Path) -> None:
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    place = workplace({"raising": {"classes": [0, 2], "file": str(trigger)}})
+    outcome, state = train_node(place, Node("raising", 0, ((0, 2),)), None, keep=True)
+    assert (outcome.result, state) == (None, None)
+    assert outcome.error == "ValueError: cannot learn (0, 2)"
+    assert outcome.trace is not None
+    assert "because it will not" in outcome.trace
+    assert "in learn" in outcome.trace
+
+
+def test_a_state_that_cannot_be_read_is_an_outcome() -> None:
+    outcome, _ = train_node(workplace({"instant": {}}), SECOND, b"half a fi", keep=False)
+    assert outcome.result is None
+    assert outcome.error

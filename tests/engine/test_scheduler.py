@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from edgecil.engine.executors import Finished, Job
+from edgecil.engine.node_training import Outcome
+from edgecil.engine.plan import Node, Plan
+from edgecil.engine.results import NodeResult
+from edgecil.engine.scheduler import Summary, execute
+from edgecil.engine.store import Store
+from edgecil.errors import EdgecilError
+from edgecil.sequences import ClassSequence, SequenceSpace
+
+ENUMERATION = list(SequenceSpace.equal(6, 3).enumerate())
+
+
+def result_of(node: Node) -> NodeResult:
+    return NodeResult({"head": (1,) * len(node.prefix)}, (2,) * len(node.prefix), 0.1, 1)
+
+
+class Fake:
+    """Trains nothing; checks that what a job needs is there, and remembers what was done."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        capacity: int = 1,
+        fails: Callable[[Node], bool] = lambda node: False,
+        stop_after: int | None = None,
+        newest_first: bool = False,
+    ) -> None:
+        self.capacity = capacity
+        self.store, self.fails, self.stop_after = store, fails, stop_after
+        self.newest_first = newest_first
+        self.jobs: deque[Job] = deque()
+        self.trained: list[Node] = []
+        self.most_states = 0
+        self.closed = False
+
+    def submit(self, job: Job) -> None:
+        assert len(self.jobs) < self.capacity
+        self.jobs.append(job)
+
+    def wait(self) -> Finished:
+        if len(self.trained) == self.stop_after:
+            raise KeyboardInterrupt
+        job = self.jobs.pop() if self.newest_first else self.jobs.popleft()
+        self.trained.append(job.node)
+        if job.parent is not None:
+            parent = job.node.parent
+            assert parent is not None
+            assert job.parent.read_text() == repr(parent)
+            assert parent in self.store.done(), "the parent must be durable by now"
+        if self.fails(job.node):
+            return Finished(job, Outcome(error="ValueError: no", trace="story"))
+        if job.keep is not None:
+            job.keep.write_text(repr(job.node))
+        self.most_states = max(self.most_states, len(states(self.store)))
+        return Finished(job, Outcome(result_of(job.node)))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def states(store: Store) -> list[Path]:
+    return sorted((store.directory / "states").iterdir())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_everything_is_trained_once_and_no_state_is_left(store: Store) -> None:
+    plan = Plan(["m"], [0], ENUMERATION)
+    fake = Fake(store)
+    assert execute(plan, store, fake) == Summary(195, 0, ())
+    assert sorted(fake.trained, key=repr) == sorted(plan, key=repr)
+    assert store.done() == {node: result_of(node) for node in plan}
+    assert states(store) == []
+    assert fake.closed
+
+
+def test_deep_nodes_go_first(store: Store) -> None:
+    fake = Fake(store)
+    execute(Plan(["m"], [0], ENUMERATION), store, fake)
+    assert [len(node.prefix) for node in fake.trained[:5]] == [1, 2, 3, 2, 3]
+    assert fake.most_states <= 2
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_several_at_a_time(store: Store, newest_first: bool) -> None:
+    fake = Fake(store, capacity=3, newest_first=newest_first)
+    plan = Plan(["m"], [0], ENUMERATION)
+    assert execute(plan, store, fake).trained == 195
+    assert len(set(fake.trained)) == 195
+    assert fake.most_states <= 3 * 3
+    assert states(store) == []
+
+
+def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None:
+    broken = Node("m", 0, ((0, 1), (2, 3)))
+    plan = Plan(["m"], [0], ENUMERATION)
+    told: list[Finished] = []
+    fake = Fake(store, fails=lambda node: node == broken)
+    summary = execute(plan, store, fake, told.append)
+    assert summary == Summary(195 - 2, 0, (broken,))
+    assert len(told) == 194
+    assert store.failures() == {broken: ("ValueError: no", "story")}
+    assert set(plan) - set(store.done()) == {broken, *plan.children(broken)}
+    assert len(states(store)) == 1, "its parent's state is still needed"
+
+    repaired = Fake(store)
+    assert execute(plan, store, repaired) == Summary(2, 193, ())
+    assert repaired.trained == [broken, *plan.children(broken)]
+    assert store.failures() == {}
+    assert states(store) == []
+
+
+def test_interrupted_it_goes_on_where_it_stopped(store: Store) -> None:
+    plan = Plan(["m"], [0], ENUMERATION)
+    first = Fake(store, capacity=2, stop_after=50)
+    with pytest.raises(KeyboardInterrupt):
+        execute(plan, store, first)
+    assert first.closed
+    second = Fake(store, capacity=2)
+    assert execute(plan, store, second) == Summary(145, 50, ())
+    assert not set(first.trained) & set(second.trained)
+    assert states(store) == []
+
+
+def test_a_finished_plan_is_not_touched(store: Store) -> None:
+    plan = Plan(["m"], [0], ENUMERATION)
+    execute(plan, store, Fake(store))
+    fake = Fake(store)
+    assert execute(plan, store, fake) == Summary(0, 195, ())
+    assert fake.trained == []
+
+
+def test_more_methods_and_sequences_use_what_is_there(store: Store) -> None:
+    execute(Plan(["m"], [0], ENUMERATION[:1]), store, Fake(store))
+    fake = Fake(store)
+    summary = execute(Plan(["m", "n"], [0], ENUMERATION[:1]), store, fake)
+    assert summary == Summary(3, 3, ())
+    assert {node.method for node in fake.trained} == {"n"}
+
+
+def test_a_state_that_is_gone_is_made_again_and_finished_nodes_stay(store: Store) -> None:
+    """Only the chain that leads to what is missing is trained again."""
+    a, b, c = (ClassSequence(tasks) for tasks in ([[0], [1], [2]], [[0], [1], [3]], [[0], [2]]))
+    execute(Plan(["m"], [0], [a, c]), store, Fake(store))
+    assert states(store) == []
+    fake = Fake(store)
+    assert execute(Plan(["m"], [0], [a, b, c]), store, fake) == Summary(3, 2, ())
+    assert [node.prefix for node in fake.trained] == [b.tasks[:1], b.tasks[:2], b.tasks]
+    assert states(store) == []
+
+
+def test_what_a_dying_worker_left_behind_is_removed(store: Store) -> None:
+    def leave(finished: Finished) -> None:
+        (store.directory / "states" / f".{'0' * 32}.pt.x7").write_bytes(b"ha")
+
+    execute(Plan(["m"], [0], ENUMERATION[:1]), store, Fake(store), leave)
+    assert states(store) == []
+
+
+def test_a_lost_state_file(store: Store) -> None:
+    plan = Plan(["m"], [0], ENUMERATION)
+    with pytest.raises(KeyboardInterrupt):
+        execute(plan, store, Fake(store, stop_after=50))
+    lost = states(store)
+    assert lost
+    for path in lost:
+        path.unlink()
+    before = len(store.done())
+    fake = Fake(store)
+    summary = execute(plan, store, fake)
+    assert summary.failed == ()
+    assert before == 50
+    assert summary.trained == 195 - 50 + len(lost)
+    assert set(store.done()) == set(plan)
+
+
+def test_when_training_again_fails_the_result_stays(store: Store) -> None:
+    a, b = ClassSequence([[0], [1]]), ClassSequence([[0], [2]])
+    execute(Plan(["m"], [0], [a]), store, Fake(store))
+    before = store.done()
+    summary = execute(Plan(["m"], [0], [a, b]), store, Fake(store, fails=lambda node: True))
+    assert [node.prefix for node in summary.failed] == [((0,),)]
+    assert store.done() == before
+
+
+def test_when_results_can_no_longer_be_stored_the_executor_is_closed(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(node: Node, result: NodeResult) -> None:
+        raise EdgecilError("The disk is full.")
+
+    monkeypatch.setattr(store, "record", full)
+    fake = Fake(store)
+    with pytest.raises(EdgecilError, match="The disk is full"):
+        execute(Plan(["m"], [0], ENUMERATION), store, fake)
+    assert fake.closed
+    assert len(fake.trained) == 1
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    data=st.data(),
+    capacity=st.integers(1, 3),
+    stop=st.integers(0, 20),
+    newest_first=st.booleans(),
+)
+def test_whatever_happens_in_between_the_end_is_the_same(
+    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject,
+    capacity: int,
+    stop: int,
+    newest_first: bool,
+) -> None:
+    """Part of the plan, then an interruption, failures and lost files, then all of it."""
+    sequences = list(SequenceSpace.equal(4, 4).enumerate())
+    some = data.draw(st.lists(st.sampled_from(sequences), min_size=1, max_size=6))
+    store = Store(tmp_path_factory.mktemp("run"))
+    bad = data.draw(st.sets(st.sampled_from(list(Plan(["m"], [0], some))), max_size=2))
+    fake = Fake(
+        store,
+        capacity=capacity,
+        stop_after=stop,
+        fails=lambda node: node in bad,
+        newest_first=newest_first,
+    )
+    try:
+        execute(Plan(["m"], [0], some), store, fake)
+    except KeyboardInterrupt:
+        assert len(fake.trained) == stop
+    for path in states(store):
+        if data.draw(st.booleans()):
+            path.unlink()
+    plan = Plan(["m"], [0], sequences)
+    last = Fake(store, capacity=capacity, newest_first=newest_first)
+    summary = execute(plan, store, last)
+    assert summary.failed == ()
+    assert summary.trained + summary.reused == len(plan)
+    assert set(store.done()) == set(plan)
+    assert store.failures() == {}
+    assert states(store) == []
+    store.close()

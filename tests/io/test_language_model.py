@@ -1,0 +1,222 @@
+"""Conversations with a real server on loopback, well-behaved and not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
+from edgecil.io.files import cache_directory
+from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
+from tests.io.language_server import LanguageServer, Reply, serve
+
+
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "EDGECIL_LLM_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def model_of(server: LanguageServer, **options: float) -> LanguageModel:
+    return LanguageModel("toy", server.url, "secret", retries=0, **options)
+
+
+def number(answer: str) -> int:
+    if not answer.isdigit():
+        raise UnusableAnswerError(f"{answer!r} is no number.")
+    return int(answer)
+
+
+def answers(*replies: Reply | str):
+    """The replies, one after another."""
+    waiting = list(replies)
+    return lambda messages: waiting.pop(0)
+
+
+def files() -> list[str]:
+    return sorted(path.name for path in (cache_directory() / "conversations").glob("*"))
+
+
+def test_the_endpoint_gets_the_model_the_key_and_all_that_was_said() -> None:
+    with serve(answers("1", "2")) as server:
+        conversation = Conversation(model_of(server))
+        assert conversation.ask("one?", number) == 1
+        assert conversation.ask("two?", number) == 2
+    assert [request["model"] for request in server.requests] == ["toy", "toy"]
+    assert server.keys == ["Bearer secret"] * 2
+    assert server.requests[1]["messages"] == [
+        {"role": "user", "content": "one?"},
+        {"role": "assistant", "content": "1"},
+        {"role": "user", "content": "two?"},
+    ]
+
+
+def test_thoughts_are_no_part_of_the_answer() -> None:
+    with serve(answers("<think>\n6? No.\n</think>\n\n7\n")) as server:
+        assert Conversation(model_of(server)).ask("number?", number) == 7
+
+
+def test_the_same_question_is_asked_once() -> None:
+    with serve(answers("1", "2")) as server:
+        model = model_of(server)
+        assert [Conversation(model).ask("number?", number) for _ in range(3)] == [1, 1, 1]
+        assert Conversation(model).ask("another?", number) == 2
+    assert len(server.requests) == 2
+
+
+def test_another_model_or_endpoint_is_asked_again() -> None:
+    with serve(answers("1", "2")) as one, serve(answers("3")) as other:
+        assert Conversation(LanguageModel("toy", one.url, "k")).ask("number?", number) == 1
+        assert Conversation(LanguageModel("toy-2", one.url, "k")).ask("number?", number) == 2
+        assert Conversation(LanguageModel("toy", other.url, "k")).ask("number?", number) == 3
+
+
+def test_the_transcript_holds_the_conversation_and_no_key() -> None:
+    with serve(answers("1", "2")) as server:
+        conversation = Conversation(model_of(server))
+        conversation.ask("one?", number)
+        conversation.ask("two?", number)
+    text = conversation.transcript.read_text()
+    kept = json.loads(text)
+    assert [message["content"] for message in kept["messages"]] == ["one?", "1", "two?"]
+    assert kept["answer"]["content"] == "2"
+    assert kept["model"] == "toy"
+    assert "secret" not in text
+    assert "secret" not in repr(conversation.model)
+
+
+UNUSABLE = {
+    "garbage": (Reply("as a language model"), "'as a language model' is no number"),
+    "truncated": (Reply("12", finish_reason="length"), "cut off"),
+    "refused": (Reply(None, refusal="I cannot help with that"), "I cannot help with that"),
+    "filtered": (Reply("12", finish_reason="content_filter"), "content filter"),
+    "for a tool": (Reply("12", finish_reason="tool_calls"), "'tool_calls'"),
+    "empty": (Reply(" "), "empty"),
+    "only thoughts": (Reply("<think>12</think>\n"), "empty"),
+    "null": (Reply(None), "empty"),
+}
+
+
+@pytest.mark.parametrize(("reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_an_unusable_answer_is_sent_back_once_with_the_reason(reply, reason) -> None:
+    with serve(answers(reply, "7")) as server:
+        assert Conversation(model_of(server)).ask("number?", number) == 7
+    repair = server.requests[1]["messages"]
+    assert [message["role"] for message in repair] == ["user", "assistant", "user"]
+    assert reason in repair[-1]["content"]
+
+
+@pytest.mark.parametrize(("reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_two_unusable_answers_are_an_error_and_are_not_remembered(reply, reason) -> None:
+    with serve(answers(reply, reply, "7")) as server:
+        with pytest.raises(DataError, match="no usable answer, even when asked again") as caught:
+            Conversation(model_of(server)).ask("number?", number)
+        assert reason in str(caught.value)
+        failed = [name for name in files() if name.endswith(".failed.json")]
+        assert files() == failed
+        assert failed[0] in str(caught.value)
+        assert Conversation(model_of(server)).ask("number?", number) == 7
+
+
+BROKEN = {
+    "slow": (Reply("7", delay=0.5), "did not answer within 0.2 seconds"),
+    "overloaded": (
+        Reply(status=503, body='{"error": {"message": "try later."}}'),
+        r"refused the request \(HTTP 503\): try later; check",
+    ),
+    "over its quota": (
+        Reply(status=429, body='{"error": {"message": "slow down"}}'),
+        r"is overloaded or over its quota \(HTTP 429\): slow down; try later\.",
+    ),
+    "forbidden": (
+        Reply(status=401, body='{"error": {"message": "bad key\\nsecond line"}}'),
+        r"\(HTTP 401\): bad key; check EDGECIL_LLM_MODEL",
+    ),
+    "no JSON": (Reply(body="<html>hello</html>"), "does not speak the OpenAI protocol"),
+    "half a JSON": (Reply(body='{"choices": [{"mess'), "does not speak the OpenAI protocol"),
+    "other JSON": (Reply(body='{"answer": 7}'), "does not speak the OpenAI protocol"),
+    "no choices": (Reply(body='{"choices": []}'), "does not speak the OpenAI protocol"),
+    "cut connection": (Reply("7", claimed_length=10_000), "cannot be reached"),
+}
+
+
+@pytest.mark.parametrize(("reply", "sentence"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_endpoint_is_one_sentence_and_leaves_nothing_behind(reply, sentence) -> None:
+    with serve(lambda messages: reply) as server:
+        with pytest.raises(EdgecilError, match=sentence) as caught:
+            Conversation(model_of(server, timeout=0.2)).ask("number?", number)
+        assert "\n" not in str(caught.value)
+        assert files() == []
+
+
+def test_nobody_at_the_address() -> None:
+    with serve(lambda messages: "7") as server:
+        pass
+    with pytest.raises(EdgecilError, match=r"cannot be reached; check OPENAI_BASE_URL"):
+        Conversation(model_of(server)).ask("number?", number)
+
+
+def test_an_endpoint_that_recovers_is_asked_again() -> None:
+    with serve(answers(Reply(status=500, body="{}"), "7")) as server:
+        model = LanguageModel("toy", server.url, "k", retries=1)
+        assert Conversation(model).ask("number?", number) == 7
+
+
+def test_a_conversation_that_broke_off_goes_on_where_it_was() -> None:
+    with serve(answers("1", Reply(status=500, body="{}"), "2")) as server:
+        for expected in ("500", None):
+            conversation = Conversation(model_of(server))
+            assert conversation.ask("one?", number) == 1
+            if expected:
+                with pytest.raises(EdgecilError, match=expected):
+                    conversation.ask("two?", number)
+            else:
+                assert conversation.ask("two?", number) == 2
+    assert len(server.requests) == 3
+
+
+def test_the_environment_names_the_model(monkeypatch) -> None:
+    with pytest.raises(PrerequisiteError, match="set EDGECIL_LLM_MODEL"):
+        LanguageModel.from_environment()
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert LanguageModel.from_environment("toy").base_url == "https://api.openai.com/v1"
+    monkeypatch.setenv("EDGECIL_LLM_MODEL", "other")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+    found = LanguageModel.from_environment()
+    assert (found.name, found.base_url, found.key) == ("other", "http://localhost:1/v1", "k")
+    assert LanguageModel.from_environment("toy").name == "toy"
+    assert found.timeout == 120.0
+    monkeypatch.setenv("EDGECIL_LLM_TIMEOUT", "7.5")
+    assert LanguageModel.from_environment().timeout == 7.5
+    for wrong in ("soon", "0", "-1", "inf"):
+        monkeypatch.setenv("EDGECIL_LLM_TIMEOUT", wrong)
+        with pytest.raises(UsageError, match=f"seconds above 0. Got '{wrong}'"):
+            LanguageModel.from_environment()
+
+
+def test_a_key_is_needed_only_to_ask() -> None:
+    with serve(answers("1")) as server:
+        assert Conversation(model_of(server)).ask("number?", number) == 1
+        keyless = Conversation(LanguageModel("toy", server.url))
+        assert keyless.ask("number?", number) == 1
+        with pytest.raises(PrerequisiteError, match=r"needs OPENAI_API_KEY .*OPENAI_BASE_URL"):
+            keyless.ask("another?", number)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"answer": 3}', '{"answer": {}}'])
+def test_a_transcript_that_cannot_be_read_counts_as_absent(content) -> None:
+    with serve(answers("1", "2")) as server:
+        conversation = Conversation(model_of(server))
+        conversation.ask("number?", number)
+        conversation.transcript.write_text(content)
+        assert Conversation(model_of(server)).ask("number?", number) == 2
+        assert Conversation(model_of(server)).ask("number?", number) == 2
+
+
+def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:
+    monkeypatch.setattr("edgecil.io.language_model.find_spec", lambda name: None)
+    with pytest.raises(PrerequisiteError, match=r"pip install 'edgecil\[llm\]'"):
+        LanguageModel("toy").complete([])

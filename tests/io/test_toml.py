@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edgecil.errors import DataError, EdgecilError
+from edgecil.io.toml import read_toml
+
+
+def test_a_file_says_what_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text('tasks = 3\n[similarities.names]\ntemplate = "{name} – ü"\n', encoding="utf-8")
+    assert read_toml(path) == {"tasks": 3, "similarities": {"names": {"template": "{name} – ü"}}}
+
+
+def test_what_is_not_toml_is_told_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("tasks =\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"a\.toml is not valid TOML: .*line 1"):
+        read_toml(path)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(EdgecilError, match=r"gone\.toml"):
+        read_toml(tmp_path / "gone.toml")

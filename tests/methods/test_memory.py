@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from edgecil.errors import UsageError
+from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw, herd
+from edgecil.methods.task import Task
+
+SIZES = st.none() | st.integers(0, 30)
+
+
+def task_of(tasks: tuple[tuple[int, ...], ...], each: int = 9) -> Task:
+    """A task whose images say their new label (channel 0) and their place in it (channel 1)."""
+    known = sum(len(task) for task in tasks[:-1])
+    labels = torch.arange(known, known + len(tasks[-1])).repeat_interleave(each)
+    place = torch.arange(each).repeat(len(tasks[-1]))
+    pixels = torch.stack([labels, place], dim=1).to(torch.uint8)[:, :, None, None]
+    return Task(tasks, pixels, labels, run_seed=0)
+
+
+def backwards(pixels: torch.Tensor, count: int) -> torch.Tensor:
+    """The last images are the most important."""
+    return torch.arange(len(pixels) - 1, len(pixels) - 1 - count, -1)
+
+
+def herd_by_brute_force(features: np.ndarray, count: int) -> list[int]:
+    """iCaRL's Algorithm 4, word for word, in double precision."""
+    mean = features.mean(axis=0)
+    chosen: list[int] = []
+    for k in range(1, count + 1):
+        gaps = {
+            x: float(np.linalg.norm(mean - (features[x] + features[chosen].sum(axis=0)) / k))
+            for x in range(len(features))
+            if x not in chosen
+        }
+        chosen.append(min(gaps, key=gaps.__getitem__))
+    return chosen
+
+
+@pytest.mark.parametrize(
+    ("total", "per_class", "seen", "quota"),
+    [
+        (2000, 20, 10, 20),
+        (2000, 20, 100, 20),
+        (2000, 20, 200, 10),
+        (2000, None, 10, 200),
+        (2000, None, 3, 666),
+        (None, 20, 1000, 20),
+        (5, None, 6, 0),
+    ],
+)
+def test_quota(total: int | None, per_class: int | None, seen: int, quota: int) -> None:
+    assert MemoryBudget(total, per_class).quota(seen) == quota
+
+
+def test_budgets_that_make_no_sense() -> None:
+    with pytest.raises(UsageError, match="needs a total, a number per class, or both"):
+        MemoryBudget(None, None)
+    with pytest.raises(UsageError, match=r"'per_class' must be 0 or more\. Got -1"):
+        MemoryBudget(per_class=-1)
+
+
+@pytest.mark.parametrize(
+    ("total", "per_class", "images", "quota"),
+    [(2000, None, 300, 170), (2000, 20, 30, 17), (None, 20, 30, 17), (2000, 20, 195, 0)],
+)
+def test_what_takes_room_is_paid_by_the_exemplars_of_ten_classes(
+    total: int | None, per_class: int | None, images: int, quota: int
+) -> None:
+    assert MemoryBudget(total, per_class).less(images, seen=10).quota(10) == quota
+
+
+@given(total=SIZES, per_class=SIZES, images=st.integers(0, 40), seen=st.integers(1, 5))
+def test_what_takes_room_and_what_is_left_are_no_more_than_there_was(
+    total: int | None, per_class: int | None, images: int, seen: int
+) -> None:
+    budget = MemoryBudget(30 if total is None and per_class is None else total, per_class)
+    left = budget.less(images, seen).quota(seen)
+    assert left == 0 or left * seen + images <= budget.quota(seen) * seen
+    assert (left + 1) * seen + images > budget.quota(seen) * seen
+    assert budget.less(0, seen).quota(seen) == budget.quota(seen)
+
+
+@pytest.mark.parametrize(("total", "per_class"), [(5, 20), (2000, 0), (None, 0)])
+def test_a_class_without_exemplars_is_refused(total: int | None, per_class: int) -> None:
+    memory = ExemplarMemory(MemoryBudget(total, per_class))
+    said = f"{total} in total and {per_class} per class leaves none with 6 classes"
+    with pytest.raises(UsageError, match=said):
+        memory.check(6)
+    ExemplarMemory(MemoryBudget(6, 1)).check(6)
+
+
+def test_a_task_and_the_exemplars_behind_it() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=None, per_class=2))
+    memory.update(task_of(((4, 9),)), backwards)
+    pixels, labels = memory.beside(task_of(((4, 9), (1,)), each=3))
+    assert labels.tolist() == pixels[:, 0].flatten().tolist() == [2, 2, 2, 0, 0, 1, 1]
+
+
+def test_class_means_by_hand() -> None:
+    """Features (3, 4) and (0, 2) are of unit length (3/5, 4/5) and (0, 1) before they are added."""
+    memory = ExemplarMemory(MemoryBudget(total=None, per_class=2))
+    memory.update(task_of(((4, 9),), each=2), backwards)
+    rows = torch.tensor([[3.0, 4.0], [0.0, 2.0], [5.0, 0.0], [7.0, 0.0]])
+    means = memory.class_means(lambda pixels: rows)
+    length = (0.6**2 + 1.8**2) ** 0.5
+    assert means.tolist()[0] == pytest.approx([0.6 / length, 1.8 / length])
+    assert means.tolist()[1] == pytest.approx([1.0, 0.0])
+
+
+def test_shrinking_keeps_the_most_important() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=12, per_class=None))
+    tasks = ((0, 1), (2,), (3, 4, 5))
+    for end, quota in ((1, 6), (2, 4), (3, 2)):
+        memory.update(task_of(tasks[:end]), backwards)
+        for label in range(sum(len(task) for task in tasks[:end])):
+            assert memory.of_class(label)[:, 0].flatten().tolist() == [label] * quota
+            assert memory.of_class(label)[:, 1].flatten().tolist() == [8, 7, 6, 5, 4, 3][:quota]
+
+
+def test_shrinking_before_new_classes_come_makes_room_for_them() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=12, per_class=None))
+    memory.update(task_of(((0, 1),)), backwards)
+    memory.shrink(seen=4)
+    for label in (0, 1):
+        assert memory.of_class(label)[:, 1].flatten().tolist() == [8, 7, 6]
+        assert memory.of_class(label).untyped_storage().nbytes() == 6
+
+
+def test_data_carry_their_labels() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=7, per_class=None))
+    like = torch.zeros(3, 2, 1, 1, dtype=torch.uint8)
+    pixels, labels = memory.data(like)
+    assert (pixels.shape, pixels.dtype, len(labels)) == ((0, 2, 1, 1), torch.uint8, 0)
+    memory.update(task_of(((4, 9),), each=2), backwards)
+    memory.update(task_of(((4, 9), (1,)), each=9), backwards)
+    pixels, labels = memory.data(like)
+    assert labels.tolist() == pixels[:, 0].flatten().tolist() == [0, 0, 1, 1, 2, 2]
+    assert labels.dtype == torch.int64
+
+
+@given(
+    total=SIZES,
+    per_class=SIZES,
+    sizes=st.lists(st.integers(1, 3), min_size=1, max_size=4),
+    each=st.integers(1, 9),
+)
+def test_the_budget_is_never_exceeded(
+    total: int | None, per_class: int | None, sizes: list[int], each: int
+) -> None:
+    if total is None and per_class is None:
+        total = 0
+    memory = ExemplarMemory(MemoryBudget(total, per_class))
+    starts = np.cumsum([0, *sizes])
+    tasks = tuple(tuple(range(a, b)) for a, b in pairwise(starts))
+    for end in range(1, len(tasks) + 1):
+        memory.update(task_of(tasks[:end], each), backwards)
+        seen = int(starts[end])
+        assert total is None or len(memory) <= total
+        counts = [len(memory.of_class(label)) for label in range(seen)]
+        assert per_class is None or max(counts) <= per_class
+        assert sum(counts) == len(memory)
+        quota = memory.budget.quota(seen)
+        assert counts == [min(quota, each)] * seen
+
+
+def test_exemplars_do_not_hold_on_to_the_task() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=4, per_class=None))
+    task = task_of(((0, 1),))
+    memory.update(task, backwards)
+    kept = memory.of_class(0).clone()
+    task.pixels.zero_()
+    assert torch.equal(memory.of_class(0), kept)
+    assert memory.of_class(0).untyped_storage().nbytes() == kept.numel()
+
+
+def test_state_and_back() -> None:
+    memory = ExemplarMemory(MemoryBudget(total=5, per_class=None))
+    memory.update(task_of(((0, 1),)), backwards)
+    other = ExemplarMemory(memory.budget)
+    other.restore(memory.state(), "cpu")
+    assert len(other) == len(memory) == 4
+    assert all(torch.equal(other.of_class(label), memory.of_class(label)) for label in (0, 1))
+
+
+@given(
+    features=arrays(
+        np.float32,
+        st.tuples(st.integers(1, 8), st.integers(1, 4)),
+        elements=st.integers(-50, 50).map(float),
+    ),
+    data=st.data(),
+)
+def test_herding_keeps_the_running_mean_as_close_as_possible(
+    features: np.ndarray, data: st.DataObject
+) -> None:
+    count = data.draw(st.integers(0, len(features)))
+    chosen = herd(torch.from_numpy(features), count).tolist()
+    assert len(set(chosen)) == count
+    exact = features.astype(np.float64)
+    mean = exact.mean(axis=0)
+    for k in range(1, count + 1):  # ties allow several choices: each must be one of the best
+        before = chosen[: k - 1]
+        gaps = {
+            x: float(np.square(mean - (exact[x] + exact[before].sum(axis=0)) / k).sum())
+            for x in range(len(exact))
+            if x not in before
+        }
+        assert gaps[chosen[k - 1]] <= min(gaps.values()) * (1 + 1e-4) + 1e-3
+
+
+def test_herding_against_brute_force() -> None:
+    features = np.random.default_rng(0).normal(size=(30, 8))
+    chosen = herd(torch.from_numpy(features), 20).tolist()
+    assert chosen == herd_by_brute_force(features, 20)
+
+
+def test_drawing_at_random_follows_its_generator() -> None:
+    pixels = torch.zeros(20, 1, 1, 1)
+    one, again, other = (
+        draw(pixels, 5, torch.Generator().manual_seed(seed)).tolist() for seed in (0, 0, 1)
+    )
+    assert one == again != other
+    assert len(set(one)) == 5
+    assert set(one) <= set(range(20))

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgecil.data import ImageDataset, Images
+from edgecil.errors import UsageError
+from edgecil.methods.task import PastDataError, Scenario, relabel
+from edgecil.sequences import ClassSequence
+
+CLASSES = 7
+
+
+def paint(each: int) -> Images:
+    """Constant images whose value is their class, shuffled."""
+    labels = np.random.default_rng(each).permutation(np.repeat(np.arange(CLASSES), each))
+    pixels = np.broadcast_to(labels.astype(np.uint8)[:, None, None, None], (len(labels), 1, 3, 3))
+    return Images(pixels.copy(), labels.astype(np.int64))
+
+
+DATASET = ImageDataset("painted", tuple("abcdefg"), paint(5), paint(3))
+SCENARIO = Scenario(DATASET)
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> ClassSequence:
+    """Any order of some or all classes, in tasks of any sizes."""
+    order = draw(st.permutations(range(CLASSES)))
+    order = order[: draw(st.integers(1, CLASSES))]
+    cuts = sorted(draw(st.sets(st.integers(1, len(order) - 1)))) if len(order) > 1 else []
+    return ClassSequence(order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True))
+
+
+@given(sequence=sequences(), everything=st.booleans())
+def test_every_new_label_leads_back_to_its_paint(sequence: ClassSequence, everything: bool) -> None:
+    for end in range(1, len(sequence) + 1):
+        prefix = sequence.tasks[:end]
+        with SCENARIO.task(prefix, 0, everything=everything) as task:
+            painted = task.pixels[:, 0, 1, 1].to(torch.int64)
+            assert torch.equal(torch.tensor(task.seen)[task.labels], painted)
+            brought = task.seen if everything else task.classes
+            assert sorted(painted.tolist()) == sorted([*brought] * 5)
+        assert task.index == end - 1
+        assert task.classes == prefix[-1]
+        assert task.seen == sequence.order[: len(task.seen)]
+        assert task.old_count == len(task.seen) - len(prefix[-1])
+
+
+def test_tasks_may_be_written_in_any_order() -> None:
+    with SCENARIO.task(((3, 0), (5, 1)), 0) as one, SCENARIO.task(((0, 3), (1, 5)), 0) as other:
+        assert one.seed == other.seed
+        assert one.seen == other.seen == (0, 3, 1, 5)
+        painted = one.pixels[:, 0, 0, 0].to(torch.int64)
+        assert torch.equal(torch.tensor(one.seen)[one.labels], painted)
+
+
+def test_numpy_ids_do_not_change_the_seed() -> None:
+    ids = np.array([0, 3])
+    with SCENARIO.task((tuple(ids),), 0) as one, SCENARIO.task(((0, 3),), 0) as other:  # type: ignore[arg-type]
+        assert one.seed == other.seed
+
+
+def test_after_its_turn_a_task_has_no_images() -> None:
+    with SCENARIO.task(((0, 1), (2,)), 0) as task:
+        assert len(task.pixels) == len(task.labels) == 5
+    for reach in (lambda: task.pixels, lambda: task.labels):
+        with pytest.raises(PastDataError, match="Task 2 is over and its training images are gone"):
+            reach()
+
+
+def test_a_task_ends_even_when_learning_fails() -> None:
+    with pytest.raises(ZeroDivisionError), SCENARIO.task(((0,),), 0) as task:
+        _ = 1 / 0
+    with pytest.raises(PastDataError):
+        _ = task.pixels
+
+
+def test_a_learner_cannot_change_the_dataset() -> None:
+    with SCENARIO.task(((0, 1),), 0) as task:
+        task.pixels.fill_(99)
+        task.labels.fill_(99)
+    assert DATASET.train.pixels.max() < CLASSES
+    assert DATASET.train.labels.max() < CLASSES
+
+
+def test_the_seed_depends_on_the_run_and_on_the_tasks_so_far() -> None:
+    def seed(tasks: tuple[tuple[int, ...], ...], run: int = 0) -> int:
+        with SCENARIO.task(tasks, run) as task:
+            return task.seed
+
+    different = [
+        seed(((0, 1), (2, 3))),
+        seed(((0, 1), (2, 3)), run=1),
+        seed(((0, 1), (2, 4))),
+        seed(((2, 3), (0, 1))),
+        seed(((0, 1, 2, 3),)),
+        seed(((0, 1),)),
+    ]
+    assert len(set(different)) == len(different)
+    assert seed(((0, 1), (2, 3))) == different[0]
+
+
+def test_purposes_have_randomness_of_their_own() -> None:
+    with SCENARIO.task(((0,),), 0) as task:
+        one, again, other = (
+            torch.rand(4, generator=task.generator(*purpose)).tolist()
+            for purpose in (("epoch", 1), ("epoch", 1), ("epoch", 2))
+        )
+    assert one == again != other
+
+
+def test_classes_that_the_dataset_does_not_have() -> None:
+    with (
+        pytest.raises(UsageError, match="names class 7 but dataset 'painted' has 7 classes"),
+        SCENARIO.task(((0, 7),), 0),
+    ):
+        pass
+
+
+def test_a_scenario_travels_without_a_second_copy_of_the_images() -> None:
+    """Workers get it pickled; the images must not be in it twice."""
+    images = SCENARIO.train.pixels.numel() + SCENARIO.test.pixels.numel()
+    labels = 8 * (len(SCENARIO.train.labels) + len(SCENARIO.test.labels))
+    assert len(pickle.dumps(SCENARIO)) < images + labels + 3000
+    assert images > 500
+
+
+def test_relabel() -> None:
+    assert relabel(torch.tensor([5, 2, 0, 5]), (2, 5, 0)).tolist() == [1, 0, 2, 1]

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from edgecil.errors import EdgecilError
+from edgecil.methods import pieces
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.task import PastDataError, Scenario, Task
+from edgecil.methods.task_cache import compute_once
+from tests.toys import same, toy_dataset, toy_environment
+
+DATASET = toy_dataset(train=3)
+SCENARIO = Scenario(DATASET)
+SETTING = toy_environment(DATASET)
+
+
+class Learner:
+    """Makes a piece of what it is shown, and counts how often."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, task: Task) -> dict[str, Any]:
+        self.times += 1
+        noise = torch.rand(2, generator=task.generator("noise"))
+        return {"labels": task.labels, "seen": list(task.seen), "noise": noise}
+
+
+def make(
+    tasks: tuple[tuple[int, ...], ...],
+    learner: Learner,
+    shared: Path | None,
+    *,
+    kind: tuple[object, ...] = ("toy",),
+    scenario: Scenario = SCENARIO,
+    seed: int = 0,
+    **settings: object,
+) -> dict:
+    environment = replace(SETTING, shared=None if shared is None else str(shared), **settings)
+    with scenario.task(tasks, seed) as task:
+        return compute_once(kind, task, environment, learner)
+
+
+def test_it_is_shown_the_task_as_if_it_were_the_first() -> None:
+    made = make(((0, 1), (2, 3), (4, 5)), Learner(), None)
+    assert made["seen"] == [4, 5]
+    assert made["labels"].unique().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("sharing", [False, True])
+def test_it_is_the_same_whatever_came_before(sharing: bool, tmp_path: Path) -> None:
+    learner, place = Learner(), tmp_path if sharing else None
+    early = make(((4, 5),), learner, place)
+    late = make(((0, 1), (2, 3), (4, 5)), learner, place)
+    other = make(((4, 3),), learner, place)
+    assert torch.equal(early["noise"], late["noise"])
+    assert not torch.equal(early["noise"], other["noise"])
+    assert learner.times == (2 if sharing else 3)
+
+
+def test_shared_or_not_makes_no_difference(tmp_path: Path) -> None:
+    shared = make(((0, 1), (2, 3)), Learner(), tmp_path)
+    alone = make(((0, 1), (2, 3)), Learner(), None)
+    assert torch.equal(shared["noise"], alone["noise"])
+
+
+def test_two_that_need_it_at_once_make_it_once(tmp_path: Path) -> None:
+    learner = Learner()
+    threads = [
+        threading.Thread(target=make, args=(((first, 1), (4, 5)), learner, tmp_path))
+        for first in (0, 2, 3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert learner.times == 1
+
+
+def test_whatever_decides_a_piece_tells_it_from_others(tmp_path: Path) -> None:
+    learner = Learner()
+    others: list[dict[str, Any]] = [
+        {},
+        {"kind": ("another",)},
+        {"kind": ("toy", Recipe(epochs=2))},
+        {"kind": ("toy", Recipe(epochs=3))},
+        {"scenario": Scenario(toy_dataset(train=3, contrast=20))},
+        {"scenario": Scenario(toy_dataset(train=4))},
+        {"seed": 1},
+        {"half": True},
+    ]
+    for times, other in enumerate(others, start=1):
+        make(((4, 5),), learner, tmp_path, **other)
+        assert learner.times == times
+    for other in others:
+        make(((0, 1), (4, 5)), learner, tmp_path, **other)
+    assert learner.times == len(others)
+
+
+def test_another_version_makes_pieces_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = Learner()
+    make(((4, 5),), learner, tmp_path)
+    monkeypatch.setattr(pieces, "CACHE_VERSION", pieces.CACHE_VERSION + 1)
+    make(((4, 5),), learner, tmp_path)
+    assert learner.times == 2
+
+
+def test_a_damaged_piece_is_made_anew(tmp_path: Path) -> None:
+    learner = Learner()
+    expected = make(((4, 5),), learner, tmp_path)
+    (file,) = (tmp_path / "pieces").glob("*.pt")
+    whole = file.read_bytes()
+    noise = whole.index(expected["noise"].numpy().tobytes())
+    flipped = whole[:noise] + bytes([whole[noise] ^ 1]) + whole[noise + 1 :]
+    for damaged in (b"", b"not a piece", whole[:-100], flipped):
+        times = learner.times
+        file.write_bytes(damaged)
+        assert same(make(((4, 5),), learner, tmp_path), expected)
+        assert learner.times == times + 1
+        assert same(make(((4, 5),), learner, tmp_path), expected)
+        assert learner.times == times + 1
+
+
+def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pieces").write_text("a file")
+    with pytest.raises(EdgecilError, match=r"^Cannot use .*pieces: "):
+        make(((4, 5),), Learner(), tmp_path)
+
+
+def test_a_task_alone_ends_with_the_task() -> None:
+    with SCENARIO.task(((0, 1), (2, 3)), 0) as task:
+        alone = task.alone()
+        assert torch.equal(alone.pixels, task.pixels)
+    with pytest.raises(PastDataError):
+        _ = alone.pixels

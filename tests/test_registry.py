@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from edgecil.errors import UsageError
+from edgecil.registry import Registry
+
+
+def colours() -> Registry[str]:
+    return Registry("colour", {"dark-red": "#8b0000", "blue": "#0000ff"}, aliases={"navy": "blue"})
+
+
+@pytest.mark.parametrize("name", ["dark-red", "Dark_Red", "DARK RED", "darkred"])
+def test_case_blanks_and_dashes_do_not_matter(name: str) -> None:
+    assert colours()[name] == "#8b0000"
+    assert colours().resolve(name) == "dark-red"
+    assert name in colours()
+
+
+def test_an_alias_resolves_to_the_registered_name() -> None:
+    assert colours().resolve("Navy") == "blue"
+
+
+def test_an_unknown_name_gets_a_suggestion() -> None:
+    with pytest.raises(UsageError, match=r"Unknown colour 'dark-rad'. Did you mean 'dark-red'"):
+        colours()["dark-rad"]
+    assert "green" not in colours()
+    assert 3 not in colours()
+
+
+def test_names_are_filtered_by_a_pattern() -> None:
+    assert colours().names() == ("dark-red", "blue")
+    assert colours().names("*RED*") == ("dark-red",)
+
+
+def test_a_name_that_differs_in_case_alone_replaces_the_entry() -> None:
+    registry = colours()
+    registry.add("BLUE", "#00f")
+    assert list(registry) == ["dark-red", "BLUE"]
+    assert registry["blue"] == "#00f"
+
+
+def test_register_decorates() -> None:
+    registry: Registry[type] = Registry("shape")
+
+    @registry.register("circle")
+    class Circle:
+        pass
+
+    assert registry["Circle"] is Circle
+    assert dict(registry.items()) == {"circle": Circle}
+    assert registry.values() == [Circle]
+    assert len(registry) == 1
