@@ -41,7 +41,7 @@ class Instant(Method):
         self.means: list[torch.Tensor] = []
 
     def learn(self, task: Task) -> None:
-        for label in range(task.known, len(task.seen)):
+        for label in range(task.old_count, len(task.seen)):
             mean = task.pixels[task.labels == label].float().mean(dim=0)
             noise = torch.randn(mean.shape, generator=task.generator("noise", label))
             self.means.append(mean + 40.0 * noise)

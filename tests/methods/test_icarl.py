@@ -10,7 +10,7 @@ from edgecil.errors import UsageError
 from edgecil.methods.distillation import distil
 from edgecil.methods.icarl import ICaRL
 from edgecil.methods.task import Scenario
-from tests.data.test_memory import herd_by_brute_force
+from tests.methods.test_memory import herd_by_brute_force
 from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset(contrast=60)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from edgecil.errors import EdgecilError
-from edgecil.methods import pieces
+from edgecil.methods import task_cache
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.task import PastDataError, Scenario, Task
 from edgecil.methods.task_cache import compute_once
@@ -106,7 +106,7 @@ def test_whatever_decides_a_piece_tells_it_from_others(tmp_path: Path) -> None:
 def test_another_version_makes_pieces_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = Learner()
     make(((4, 5),), learner, tmp_path)
-    monkeypatch.setattr(pieces, "CACHE_VERSION", pieces.CACHE_VERSION + 1)
+    monkeypatch.setattr(task_cache, "CACHE_VERSION", task_cache.CACHE_VERSION + 1)
     make(((4, 5),), learner, tmp_path)
     assert learner.times == 2
 
