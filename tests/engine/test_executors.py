@@ -19,7 +19,7 @@ from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.sequences import ClassSequence
-from tests.engine.places import ORDERS, plan_of, workplace
+from tests.engine.contexts import ORDERS, plan_of, workplace
 from tests.toys import same
 
 ROOT = Node("icarl", 0, ((0, 1),))

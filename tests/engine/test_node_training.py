@@ -8,7 +8,7 @@ import torch
 
 from edgecil.engine.node_training import pack, train_node, unpack
 from edgecil.engine.plan import Node
-from tests.engine.places import DATASET, workplace
+from tests.engine.contexts import DATASET, workplace
 from tests.toys import same
 
 FIRST = Node("instant", 0, ((0, 2),))

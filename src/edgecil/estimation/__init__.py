@@ -1,6 +1,6 @@
 """From a few accuracies to their distribution over class orders, and how far to trust it."""
 
-from edgecil.estimation.accuracies import (
+from edgecil.engine.accuracies import (
     AccuracyTable,
     OrderAccuracies,
     Run,

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
+from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation.accuracies import AccuracyTable, OrderAccuracies
 from edgecil.estimation.analysis import Analysis, MethodAnalysis, ProtocolEstimate
 from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import Comparison, compare

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
-from edgecil.estimation.accuracies import AccuracyTable
 from edgecil.io.arrays import Floats
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective

@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from edgecil.estimation.accuracies import OrderAccuracies
+from edgecil.engine.accuracies import OrderAccuracies
 from edgecil.estimation.closeness import AverageCloseness, average_closeness
 from edgecil.estimation.estimators import ESTIMATORS, Estimate, Observations
 from edgecil.estimation.predictors import Predictor

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from edgecil.estimation.accuracies import AccuracyTable
+from edgecil.engine.accuracies import AccuracyTable
 from edgecil.io.arrays import Floats
 from edgecil.sequences.counting import decimal_text
 from edgecil.sequences.sequence import ClassSequence

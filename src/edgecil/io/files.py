@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +17,14 @@ from edgecil.errors import DataError, EdgecilError
 
 
 def read_text(path: Path) -> str:
-    """A UTF-8 text file's content; a missing or unreadable file is one clear error."""
+    """A UTF-8 text file's content, `.gz` decompressed; an unreadable file is one clear error."""
     try:
+        if path.suffix == ".gz":
+            return gzip.decompress(path.read_bytes()).decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"Cannot read {path}: {reason}.") from error
     except UnicodeDecodeError as error:
         raise DataError(f"Cannot read {path}: it is not text in UTF-8; save it as such.") from error
 

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from edgecil.engine.accuracies import AccuracyTable, Run, read_accuracies, write_accuracies
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import Store
 from edgecil.errors import DataError, EdgecilError, UsageError
-from edgecil.estimation import AccuracyTable, Run, read_accuracies, write_accuracies
 from edgecil.sequences import ClassSequence, LabelledSequence
 from tests.estimation.tables import noisy, table_of
 
@@ -88,25 +89,25 @@ def test_classes_are_renumbered_in_ascending_order(tmp_path: Path) -> None:
         ("", "holds no runs"),
     ],
 )
-def test_a_bad_row_is_told_with_its_number(tmp_path: Path, rows: str, words: str) -> None:
+def test_a_bad_row_is_named_by_its_number(tmp_path: Path, rows: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         read(tmp_path, rows)
 
 
-def test_a_missing_column_is_told(tmp_path: Path) -> None:
+def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no column seed and no accuracy"):
         read(tmp_path, "", "method,dataset,protocol,label,sequence\n")
 
 
-def test_a_missing_source_is_told_and_not_made(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no file or directory"):
+def test_a_missing_source_is_an_error_and_is_not_created(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no file"):
         read_accuracies(tmp_path / "none")
     with pytest.raises(DataError, match="no run directory"):
         read_accuracies(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_different_datasets_are_not_judged_together() -> None:
+def test_different_datasets_do_not_share_a_table() -> None:
     runs = [Run("m", name, "edge", "hard", ClassSequence([[0], [1]]), 0, 1.0) for name in "ab"]
     with pytest.raises(UsageError, match="split the table by dataset"):
         AccuracyTable(tuple(runs))
@@ -129,7 +130,7 @@ def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> 
     np.testing.assert_allclose(orders.accuracies, [75.0])
 
 
-def test_a_method_that_has_begun_but_ended_no_order_is_not_forgotten(tmp_path: Path) -> None:
+def test_a_method_without_a_finished_order_is_listed(tmp_path: Path) -> None:
     there = ClassSequence([[0], [1]])
     store = Store(tmp_path)
     store.add_sequences("edge", [LabelledSequence("hard", there)])
@@ -141,13 +142,13 @@ def test_a_method_that_has_begun_but_ended_no_order_is_not_forgotten(tmp_path: P
     assert table.failures("slow", "edge") == ("hard",)
 
 
-def test_a_directory_without_results_is_told(tmp_path: Path) -> None:
+def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:
     Store(tmp_path).close()
     with pytest.raises(EdgecilError, match="no results yet"):
         read_accuracies(tmp_path)
 
 
-def test_one_training_with_two_accuracies_is_found(tmp_path: Path) -> None:
+def test_contradictory_accuracies_are_listed(tmp_path: Path) -> None:
     rows = "m,d,enumerate,all-1,0|1,0,54.9\nm,d,random,seed-0,0|1,0,12\nm,d,random,s,1|0,0,50"
     ((first, other),) = read(tmp_path, rows)[0].contradictions()
     assert (first.accuracy, other.accuracy) == (54.9, 12.0)
@@ -155,29 +156,61 @@ def test_one_training_with_two_accuracies_is_found(tmp_path: Path) -> None:
     assert not read(tmp_path, rows.replace("0|1,0,12", "0|1,0,"))[0].contradictions()
 
 
-@pytest.mark.parametrize(
-    ("method", "protocol"),
-    [("ranking", "edge"), ("comparison", "edge"), ("notes", "edge"), ("m", "truth")],
-)
-def test_names_that_the_answer_needs_for_itself_are_refused(
-    tmp_path: Path, method: str, protocol: str
-) -> None:
-    word = method if method != "m" else protocol
-    with pytest.raises(DataError, match=f"cannot be called '{word}'"):
-        read(tmp_path, f"{method},d,{protocol},hard,0|1,0,50")
+@pytest.mark.parametrize("name", ["ranking", "truth", "notes", "accuracy"])
+def test_any_method_or_protocol_name_is_accepted(tmp_path: Path, name: str) -> None:
+    (table,) = read(tmp_path, f"{name},d,{name},hard,0|1,0,50")
+    assert (table.methods, table.protocols) == ((name,), (name,))
+
+
+def test_a_compressed_file_is_written_and_read(tmp_path: Path) -> None:
+    table = table_of({"a": noisy(0)})
+    write_accuracies(table.runs, tmp_path / "a.csv.gz")
+    assert (tmp_path / "a.csv.gz").read_bytes()[:2] == b"\x1f\x8b"
+    assert read_accuracies(tmp_path / "a.csv.gz") == [table]
+
+
+def test_a_damaged_compressed_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(b"not gzip")
+    with pytest.raises(DataError, match="Cannot read"):
+        read_accuracies(tmp_path / "a.csv.gz")
+
+
+def test_another_metric_is_read_from_its_column(tmp_path: Path) -> None:
+    header = HEADER.replace("accuracy", "forgetting,accuracy")
+    path = tmp_path / "a.csv"
+    path.write_text(header + "m,d,edge,hard,0|1,0,-3.5,50\n")
+    (table,) = read_accuracies(path, metric="forgetting")
+    assert (table.metric, table.runs[0].accuracy) == ("forgetting", -3.5)
+    assert table.runs[0].more == {"accuracy": "50"}
+    write_accuracies(table.runs, path, metric="forgetting")
+    assert read_accuracies(path, metric="forgetting")[0].runs[0].accuracy == -3.5
+    with pytest.raises(DataError, match="no column accuracy"):
+        read_accuracies(path)
+
+
+def test_a_data_frame_is_read_like_a_file(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    runs = list(table_of({"a": noisy(0)}).runs)
+    runs[3] = replace(runs[3], accuracy=None)
+    write_accuracies(runs, tmp_path / "a.csv")
+    frame = pandas.read_csv(tmp_path / "a.csv")
+    assert read_accuracies(frame) == read_accuracies(tmp_path / "a.csv")
+    assert read_accuracies(frame.astype({"seed": float})) == read_accuracies(frame)
+    with pytest.raises(DataError, match="DataFrame has no column seed"):
+        read_accuracies(frame.drop(columns="seed"))
 
 
 def test_classes_get_the_ids_that_their_names_have_in_a_dataset() -> None:
     run = Run("m", "d", "edge", "hard", ClassSequence([[0, 2], [1]]), 0, 50.0)
     table = AccuracyTable((run,), ("dog", "ant", "cat"))
-    found = table.numbered_by(["ant", "bee", "cat", "dog"])
-    assert found.runs[0].sequence == ClassSequence([[3, 2], [0]])
-    assert found.names == ("ant", "cat", "dog")
+    renumbered = table.numbered_by(["ant", "bee", "cat", "dog"])
+    assert renumbered.runs[0].sequence == ClassSequence([[3, 2], [0]])
+    assert renumbered.names == ("ant", "cat", "dog")
     with pytest.raises(DataError, match="not all among the labels"):
         table.numbered_by(["ant", "bee"])
 
 
-def test_the_labels_that_failed_are_known(tmp_path: Path) -> None:
+def test_failed_labels_are_listed(tmp_path: Path) -> None:
     hard, easy = "m,d,edge,hard,0|1,0,\nm,d,edge,hard,0|1,1,40", "m,d,edge,easy,1|0,0,"
     (table,) = read(tmp_path, f"{hard}\n{easy}")
     assert table.failures("m", "edge") == ("easy",)

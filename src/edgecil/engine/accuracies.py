@@ -1,0 +1,415 @@
+"""Accuracy tables: which run of which method reached which value of a metric."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from edgecil.engine.store import Store
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.arrays import Floats
+from edgecil.io.files import read_rows, replace_file
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+
+DEFAULT_METRIC = "accuracy"
+
+_KEYS = ("method", "dataset", "protocol", "label", "sequence", "seed")
+COLUMNS = (*_KEYS, DEFAULT_METRIC)
+
+
+class DataFrame(Protocol):
+    """The part of a pandas DataFrame that :func:`read_accuracies` uses."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns."""
+
+    def to_dict(self, orient: Any) -> Any:
+        """The rows, for `orient="records"`."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method trained on one class sequence with one training seed.
+
+    Attributes:
+        method: the method's name.
+        dataset: the dataset's name.
+        protocol: the protocol that chose the sequence.
+        label: the protocol's label for the sequence.
+        sequence: the classes, task by task.
+        seed: the training seed.
+        accuracy: the value of the table's metric (by default A(O)), in per cent; None if the run
+            failed or is unfinished.
+        more: further columns of the file, as text.
+    """
+
+    method: str
+    dataset: str
+    protocol: str
+    label: str
+    sequence: ClassSequence
+    seed: int
+    accuracy: float | None
+    more: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OrderAccuracies:
+    """Accuracies over class orders, one per labelled sequence: the mean over training seeds.
+
+    Attributes:
+        labels: n labels.
+        sequences: n sequences.
+        accuracies: (n,) per cent.
+    """
+
+    labels: tuple[str, ...]
+    sequences: tuple[ClassSequence, ...]
+    accuracies: Floats
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def by_sequence(self) -> dict[ClassSequence, float]:
+        """The accuracy of each distinct sequence, averaged over the labels that share it."""
+        grouped: dict[ClassSequence, list[float]] = {}
+        for sequence, accuracy in zip(self.sequences, self.accuracies, strict=True):
+            grouped.setdefault(sequence, []).append(float(accuracy))
+        return {sequence: fmean(values) for sequence, values in grouped.items()}
+
+
+@dataclass(frozen=True)
+class AccuracyTable:
+    """Runs on one dataset with one division of its classes into tasks.
+
+    Attributes:
+        runs: in the order of the source.
+        names: names of the N classes, in ascending order of their ids; None if unknown.
+        metric: the metric whose values `Run.accuracy` holds.
+    """
+
+    runs: tuple[Run, ...]
+    names: tuple[str, ...] | None = None
+    metric: str = DEFAULT_METRIC
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            raise DataError("An accuracy table requires at least one run; got none.")
+        first = self.runs[0]
+        classes = set(first.sequence.order)
+        for run in self.runs:
+            if run.dataset != first.dataset:
+                raise UsageError(
+                    f"A table holds runs of one dataset, but these are of {first.dataset!r} and "
+                    f"{run.dataset!r}; split the table by dataset."
+                )
+            if run.sequence.sizes != first.sequence.sizes or set(run.sequence.order) != classes:
+                raise DataError(
+                    "All sequences of a dataset must have the same classes and task sizes, but "
+                    f"{str(run.sequence)!r} ({run.method}, {run.protocol}) differs from "
+                    f"{str(first.sequence)!r}."
+                )
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return self.runs[0].dataset
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """The N class ids in the sequences, ascending."""
+        return tuple(sorted(self.runs[0].sequence.order))
+
+    @property
+    def space(self) -> SequenceSpace:
+        """Every sequence with these task sizes."""
+        return SequenceSpace(self.runs[0].sequence.sizes)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods, in order of appearance."""
+        return tuple(dict.fromkeys(run.method for run in self.runs))
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Names of the protocols, in order of appearance."""
+        return tuple(dict.fromkeys(run.protocol for run in self.runs))
+
+    @property
+    def failed(self) -> int:
+        """Number of runs without an accuracy, which every statistic leaves out."""
+        return sum(run.accuracy is None for run in self.runs)
+
+    def orders(self, method: str, protocol: str | None = None) -> OrderAccuracies:
+        """A method's accuracies over the sequences of one protocol, or of all protocols."""
+        grouped: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
+        for run in self.runs:
+            if run.method == method and protocol in (None, run.protocol):
+                if run.accuracy is None:
+                    continue
+                label = "" if protocol is None else run.label
+                # Protocols share runs: equal seed and accuracy mean the same run.
+                same_order = grouped.setdefault((label, run.sequence), {})
+                same_order[run.seed, run.accuracy] = run.accuracy
+        means = [fmean(values.values()) for values in grouped.values()]
+        return OrderAccuracies(
+            tuple(label for label, _ in grouped),
+            tuple(sequence for _, sequence in grouped),
+            np.array(means, dtype=np.float64),
+        )
+
+    def repeats(self, method: str) -> list[Floats]:
+        """A method's accuracies grouped by sequence, one per training seed."""
+        grouped: dict[ClassSequence, set[tuple[int, float]]] = {}
+        for run in self.runs:
+            if run.method == method and run.accuracy is not None:
+                grouped.setdefault(run.sequence, set()).add((run.seed, run.accuracy))
+        return [np.array([value for _, value in sorted(group)]) for group in grouped.values()]
+
+    def contradictions(self) -> list[tuple[Run, Run]]:
+        """Pairs of runs of one method, sequence and seed with different accuracies."""
+        firsts: dict[tuple[str, ClassSequence, int], Run] = {}
+        done = [run for run in self.runs if run.accuracy is not None]
+        pairs = [
+            (firsts.setdefault((run.method, run.sequence, run.seed), run), run) for run in done
+        ]
+        return [(first, run) for first, run in pairs if first.accuracy != run.accuracy]
+
+    def failures(self, method: str, protocol: str) -> tuple[str, ...]:
+        """Labels of a protocol's sequences on which no run of the method has an accuracy."""
+        chosen = [run for run in self.runs if (run.method, run.protocol) == (method, protocol)]
+        done = {(run.label, run.sequence) for run in chosen if run.accuracy is not None}
+        labelled = {(run.label, run.sequence): None for run in chosen}
+        return tuple(label for label, sequence in labelled if (label, sequence) not in done)
+
+    def renumbered(self) -> AccuracyTable:
+        """The same runs with the classes numbered 0 … N-1, in ascending order of their ids."""
+        return self._with_ids(range(len(self.classes)))
+
+    def numbered_by(self, labels: Sequence[str]) -> AccuracyTable:
+        """The same runs, each class numbered by the index of its name in a dataset's labels."""
+        if self.names is None or not set(self.names) <= set(labels):
+            raise DataError(
+                f"The classes of {self.dataset!r} are not all among the labels of the dataset."
+            )
+        index_of = {label: index for index, label in enumerate(labels)}
+        return self._with_ids([index_of[name] for name in self.names])
+
+    def _with_ids(self, ids: Sequence[int]) -> AccuracyTable:
+        """The same runs with N new class ids, given in ascending order of the old ones."""
+        new = dict(zip(self.classes, ids, strict=True))
+        if all(old == id_ for old, id_ in new.items()):
+            return self
+        sequences = {
+            sequence: ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
+            for sequence in {run.sequence for run in self.runs}
+        }
+        names = None if self.names is None else dict(zip(ids, self.names, strict=True))
+        return replace(
+            self,
+            runs=tuple(replace(run, sequence=sequences[run.sequence]) for run in self.runs),
+            names=None if names is None else tuple(names[id_] for id_ in sorted(names)),
+        )
+
+
+def read_accuracies(
+    source: str | Path | DataFrame, *, metric: str = DEFAULT_METRIC
+) -> list[AccuracyTable]:
+    """Read the runs in a CSV file or a pandas DataFrame, one table for each dataset.
+
+    The columns are `method,dataset,protocol,label,sequence,seed,accuracy`; a sequence is written
+    `0 1|2 3|4 5` and an accuracy in per cent. An empty or NaN accuracy is a failed run. Other
+    columns are kept as text in `Run.more`.
+
+    Args:
+        source: a `.csv` or `.csv.gz` file, or a DataFrame.
+        metric: the column to read in place of `accuracy`.
+    """
+    if _is_frame(source):
+        origin, rows = "the DataFrame", _frame_rows(cast("DataFrame", source), metric)
+    else:
+        path = Path(cast("str | Path", source))
+        if not path.exists():
+            raise DataError(f"There is no file {path}; give a CSV file or an experiment directory.")
+        if path.is_dir():
+            return [_read_directory(path)]
+        origin, rows = str(path), _csv_rows(path, metric)
+    groups: dict[str, list[Run]] = {}
+    for run in _parse_rows(rows, origin, metric):
+        groups.setdefault(run.dataset, []).append(run)
+    if not groups:
+        raise DataError(f"{origin[0].upper()}{origin[1:]} holds no runs.")
+    return [AccuracyTable(tuple(group), metric=metric) for group in groups.values()]
+
+
+def write_accuracies(
+    runs: Iterable[Run], path: str | Path, *, metric: str = DEFAULT_METRIC
+) -> None:
+    """Write runs as a CSV file that :func:`read_accuracies` reads; `.gz` is compressed.
+
+    Args:
+        runs: what to write.
+        path: the file.
+        metric: the name of the column that holds `Run.accuracy`.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((*_KEYS, metric))
+    for run in runs:
+        accuracy = "" if run.accuracy is None else repr(run.accuracy)
+        sequence = str(run.sequence)
+        writer.writerow(
+            [run.method, run.dataset, run.protocol, run.label, sequence, run.seed, accuracy]
+        )
+    content = text.getvalue().encode()
+    with replace_file(Path(path)) as file:
+        file.write(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+
+
+def _read_directory(directory: Path) -> AccuracyTable:
+    if not (directory / "results.sqlite").is_file():
+        raise DataError(f"{directory} is no run directory: it holds no results.sqlite.")
+    with closing(Store(directory)) as store:
+        dataset = store.settings().get("dataset", {})
+        sequences, results = store.sequences(), store.runs()
+        others = [*store.failures(), *store.done()]
+    begun = dict.fromkeys((method, seed) for method, seed, _ in results)
+    begun |= dict.fromkeys((node.method, node.seed) for node in others)
+    runs = []
+    for method, seed in begun:
+        for protocol, labelled in sequences.items():
+            for run in labelled:
+                result = results.get((method, seed, run.sequence.tasks))
+                accuracy = None if result is None else result.accuracy
+                runs.append(
+                    Run(
+                        method,
+                        dataset.get("name", ""),
+                        protocol,
+                        run.label,
+                        run.sequence,
+                        seed,
+                        accuracy,
+                    )
+                )
+    if not runs:
+        raise DataError(f"{directory} holds no results yet; there is nothing to estimate from.")
+    return AccuracyTable(tuple(runs), tuple(dataset["classes"]) if "classes" in dataset else None)
+
+
+def _is_frame(source: object) -> bool:
+    return hasattr(source, "columns") and hasattr(source, "to_dict")
+
+
+# A row's position ("Row 2") and its cells by column.
+_Rows = Iterator[tuple[int, dict[str, str]]]
+
+
+def _csv_rows(path: Path, metric: str) -> _Rows:
+    rows = read_rows(path)
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    _check_columns(header, str(path), metric)
+    for number, cells in enumerate(rows[1:], start=2):
+        if len(cells) != len(header):
+            raise DataError(
+                f"Row {number} of {path} has {len(cells)} cells but the header names {len(header)}."
+            )
+        yield number, dict(zip(header, (cell.strip() for cell in cells), strict=True))
+
+
+def _frame_rows(frame: DataFrame, metric: str) -> _Rows:
+    _check_columns([str(name) for name in frame.columns], "The DataFrame", metric)
+    for number, row in enumerate(frame.to_dict("records")):
+        yield number, {str(name): _cell(value) for name, value in row.items()}
+
+
+def _cell(value: Any) -> str:
+    """A DataFrame's cell as a CSV file would hold it; missing values are empty."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer() and math.isfinite(value):
+        return str(int(value))
+    text = str(value).strip()
+    return "" if text == "<NA>" else text
+
+
+def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
+    missing = [name for name in (*_KEYS, metric) if name not in header]
+    if missing:
+        raise DataError(
+            f"{origin} has no column {' and no '.join(missing)}; the required columns are "
+            f"{','.join((*_KEYS, metric))}."
+        )
+
+
+def _parse_rows(rows: _Rows, origin: str, metric: str) -> Iterator[Run]:
+    numbers: dict[tuple[object, ...], int] = {}
+    for number, row in rows:
+        run = _parse(row, f"Row {number} of {origin}", metric)
+        key = (run.method, run.dataset, run.protocol, run.label, run.sequence, run.seed)
+        if key in numbers:
+            raise DataError(
+                f"Row {number} of {origin} repeats row {numbers[key]}: the same method, protocol, "
+                "label, sequence and seed; number the seeds of repeated trainings."
+            )
+        numbers[key] = number
+        yield run
+
+
+def _parse(row: dict[str, str], where: str, metric: str) -> Run:
+    """One row of the table."""
+    try:
+        sequence = ClassSequence.parse(row["sequence"])
+    except (ValueError, EdgecilError) as error:
+        raise DataError(
+            f"{where} has the sequence {row['sequence']!r}; write tasks of class ids as "
+            f"'0 1|2 3|4 5' ({str(error).rstrip('.')})."
+        ) from error
+    if not row["method"] or not row["protocol"]:
+        raise DataError(f"{where} names no method or no protocol; fill it in.")
+    try:
+        seed = int(row["seed"])
+    except ValueError as error:
+        raise DataError(f"{where} has the seed {row['seed']!r}; seeds are integers.") from error
+    more = {name: cell for name, cell in row.items() if name not in (*_KEYS, metric)}
+    return Run(
+        row["method"],
+        row["dataset"],
+        row["protocol"],
+        row["label"],
+        sequence,
+        seed,
+        _parse_value(row[metric], where, metric),
+        more,
+    )
+
+
+def _parse_value(text: str, where: str, metric: str) -> float | None:
+    if text.lower() in ("", "nan"):
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if metric == DEFAULT_METRIC and not 0.0 <= value <= 100.0:
+        raise DataError(
+            f"{where} has the accuracy {text!r}; accuracies are per cent in [0, 100], or empty "
+            "for a failed run."
+        )
+    if not math.isfinite(value):
+        raise DataError(
+            f"{where} has the {metric} {text!r}; values are numbers, or empty for a failed run."
+        )
+    return value
