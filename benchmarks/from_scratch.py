@@ -19,11 +19,11 @@ from contextlib import closing
 import numpy as np
 
 from edgecil.engine import Node, Store, build_config
-from edgecil.engine.device import cores
 from edgecil.engine.executors import get_executor
 from edgecil.engine.node_training import pack
 from edgecil.engine.run import Prepared, prepare
 from edgecil.engine.scheduler import execute
+from edgecil.io.device import cores
 
 FROM_SCRATCH = "ewc,icarl,der,foster,memo,tagfex"
 COLUMNS = (

@@ -23,11 +23,11 @@ from rich.table import Table
 
 import edgecil.methods.network as network
 from edgecil.engine import Node, Plan, RunResult, Store, build_config
-from edgecil.engine.device import cores
 from edgecil.engine.executors import get_executor, local
 from edgecil.engine.node_training import train_node
 from edgecil.engine.run import Prepared, prepare
 from edgecil.engine.scheduler import execute
+from edgecil.io.device import cores
 from edgecil.sequences import ClassSequence
 
 

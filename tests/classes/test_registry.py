@@ -77,7 +77,7 @@ def test_an_unknown_name_comes_with_the_nearest_ones() -> None:
 
 
 def test_a_dataset_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry, "CLASS_LISTS", registry._entries())
     register_classes("my-pets", ["cat", "dog"])
     assert get_classes("My Pets").labels == ("cat", "dog")
     assert dataset_names()[-1] == "my-pets"

@@ -1,14 +1,14 @@
-"""Every class list known by name: the bundled ones, and those a user registers."""
+"""Class lists by dataset name: the bundled ones, and those that a user registers."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from importlib.resources import files
 
 from edgecil.classes.lists import ClassList, class_list
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError
+from edgecil.registry import Registry
 
 BUNDLED = (
     "cifar100",
@@ -21,14 +21,31 @@ BUNDLED = (
     "quickdraw-pretrain",
     "quickdraw-all",
 )
-
 _ALIASES = {"cifar": "cifar100", "cifar224": "cifar100", "cub": "cub200"}
-_registered: dict[str, ClassList] = {}
 
 
-def dataset_names() -> tuple[str, ...]:
-    """Names of every known class list, bundled ones first."""
-    return BUNDLED + tuple(_registered)
+@cache
+def _bundled(name: str) -> ClassList:
+    text = (files("edgecil.classes") / "data" / f"{name}.tsv").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    labels = tuple(row[0] for row in rows)
+    has_folders = all(len(row) == 2 for row in rows)
+    return ClassList(name, labels, tuple(row[1] for row in rows) if has_folders else None)
+
+
+def _entries() -> Registry[Callable[[], ClassList]]:
+    entries: dict[str, Callable[[], ClassList]] = {}
+    for name in BUNDLED:
+        entries[name] = partial(_bundled, name)
+    return Registry("dataset", entries, aliases=_ALIASES)
+
+
+CLASS_LISTS = _entries()
+
+
+def dataset_names(pattern: str = "*") -> tuple[str, ...]:
+    """Names of the class lists that match a shell pattern, bundled ones first."""
+    return CLASS_LISTS.names(pattern)
 
 
 def get_classes(name: str) -> ClassList:
@@ -37,41 +54,21 @@ def get_classes(name: str) -> ClassList:
     >>> get_classes("ImageNet_R").words[0]
     'goldfish'
     """
-    key = _key(name)
-    by_key = {_key(known): known for known in dataset_names()}
-    by_key |= {_key(alias): known for alias, known in _ALIASES.items()}
-    if key not in by_key:
-        raise unknown("dataset", name, dataset_names())
-    known = by_key[key]
-    return _registered[known] if known in _registered else _bundled(known)
+    return CLASS_LISTS[name]()
 
 
 def register_classes(name: str, names: Sequence[str], *, count: int | None = None) -> ClassList:
-    """Make a dataset of your own known by name, for this process.
+    """Register the class list of your own dataset, for this process.
 
     Args:
         name: the dataset's name; bundled names cannot be taken, your own are replaced.
         names: N raw labels in label order.
-        count: how many there must be, if that is known.
+        count: how many there must be.
     """
-    if _key(name) in {_key(known) for known in (*BUNDLED, *_ALIASES)}:
+    if name in CLASS_LISTS and CLASS_LISTS.resolve(name) in BUNDLED:
         raise UsageError(f"Dataset name {name!r} is bundled already; choose another name.")
-    for other in list(_registered):
-        if _key(other) == _key(name):
-            del _registered[other]
     classes = class_list(name, names)
-    _registered[name] = classes if count is None else classes.require(count)
-    return _registered[name]
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[-_\s]", "", name).lower()
-
-
-@cache
-def _bundled(name: str) -> ClassList:
-    text = (files("edgecil.classes") / "data" / f"{name}.tsv").read_text(encoding="utf-8")
-    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-    labels = tuple(row[0] for row in rows)
-    filed = all(len(row) == 2 for row in rows)
-    return ClassList(name, labels, tuple(row[1] for row in rows) if filed else None)
+    if count is not None:
+        classes.require(count)
+    CLASS_LISTS.add(name, lambda: classes)
+    return classes

@@ -2,12 +2,13 @@
 
 from edgecil.data.dataset import ImageDataset, Images
 from edgecil.data.formats.cifar import download_cifar100
-from edgecil.data.registry import IMAGE_DATASETS, dataset_status, load_dataset
+from edgecil.data.registry import IMAGE_DATASETS, dataset_classes, dataset_status, load_dataset
 
 __all__ = [
     "IMAGE_DATASETS",
     "ImageDataset",
     "Images",
+    "dataset_classes",
     "dataset_status",
     "download_cifar100",
     "load_dataset",

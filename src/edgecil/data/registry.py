@@ -7,7 +7,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from edgecil.classes import get_classes, select_classes
+from edgecil.classes import ClassList, get_classes, select_classes
+from edgecil.classes.registry import CLASS_LISTS
 from edgecil.data.dataset import ImageDataset
 from edgecil.data.decode import resize_dataset
 from edgecil.data.formats import (
@@ -92,6 +93,21 @@ def load_dataset(
     else:
         dataset = arrays.read_arrays(Path(name))
     return resize_dataset(dataset.take(chosen(len(dataset))), size)
+
+
+def dataset_classes(name: str) -> ClassList:
+    """The classes of a dataset in label order; no image is decoded.
+
+    Args:
+        name: a dataset's name, a folder of images, or an .npz file.
+    """
+    path = Path(name).expanduser()
+    if path.suffix.lower() == _ARRAYS:
+        dataset = arrays.read_arrays(path)
+        return ClassList(dataset.name, dataset.names)
+    if path.is_dir() and name not in CLASS_LISTS:
+        return ClassList(path.resolve().name, folder.list_folder(path).names)
+    return get_classes(name)
 
 
 def dataset_status(name: str, root: str | Path | None = None) -> tuple[bool, str]:

@@ -19,7 +19,6 @@ from edgecil.data.augment import channel_statistics
 from edgecil.data.dataset import ImageDataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import ExperimentConfig, run_similarity
-from edgecil.engine.device import choose_device, cores
 from edgecil.engine.executors import Finished, get_executor
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
@@ -27,6 +26,7 @@ from edgecil.engine.results import Summary
 from edgecil.engine.scheduler import execute
 from edgecil.engine.store import Store, clear, recall_answers
 from edgecil.errors import UsageError
+from edgecil.io.device import choose_device, cores
 from edgecil.io.locks import locked
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.registry import replace_settings

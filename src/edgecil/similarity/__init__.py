@@ -1,5 +1,18 @@
-"""Names, captions or images in; pairwise class similarity out."""
+"""Pairwise class similarity from names, captions or images.
 
+`edgecil.similarity(...)` calls the function :func:`similarity`, although the station has its name.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from edgecil.similarity.build import (
+    SimilarityOptions,
+    choose_similarity,
+    find_classes,
+    similarity,
+)
 from edgecil.similarity.captions import bundled_captions, check_captions, read_captions
 from edgecil.similarity.clip import ClipEncoder, load_clip
 from edgecil.similarity.encoders import (
@@ -16,12 +29,14 @@ from edgecil.similarity.files import (
     read_similarity,
     save_similarity,
 )
+from edgecil.similarity.images import PIXELS, image_similarity
 from edgecil.similarity.matrix import Embeddings, Similarity, SimilarityMatrix
 from edgecil.similarity.prototypes import prototype_embeddings
 from edgecil.similarity.text import TEMPLATE, text_embeddings, text_similarity
 
 __all__ = [
     "DEFAULT_ENCODER",
+    "PIXELS",
     "TEMPLATE",
     "ClipEncoder",
     "Embeddings",
@@ -29,11 +44,15 @@ __all__ = [
     "EncoderStatus",
     "Similarity",
     "SimilarityMatrix",
+    "SimilarityOptions",
     "bundled_captions",
     "check_captions",
+    "choose_similarity",
     "encoder_names",
     "encoder_status",
+    "find_classes",
     "get_encoder",
+    "image_similarity",
     "load_clip",
     "prototype_embeddings",
     "read_captions",
@@ -41,6 +60,17 @@ __all__ = [
     "read_features",
     "read_similarity",
     "save_similarity",
+    "similarity",
     "text_embeddings",
     "text_similarity",
 ]
+
+
+class _CallableStation(ModuleType):
+    """A module that can be called: Python sets `edgecil.similarity` to the module on import."""
+
+    def __call__(self, **options: Any) -> SimilarityMatrix:
+        return similarity(**options)
+
+
+sys.modules[__name__].__class__ = _CallableStation

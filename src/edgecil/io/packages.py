@@ -1,0 +1,28 @@
+"""Optional packages: which are missing, and how to install them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from edgecil.errors import PrerequisiteError
+
+TRAINING = ("torch", "PIL")
+
+
+def missing_packages(packages: Sequence[str]) -> list[str]:
+    """The packages that are not installed; none is imported.
+
+    >>> missing_packages(["json", "no_such_package"])
+    ['no_such_package']
+    """
+    return [name for name in packages if find_spec(name) is None]
+
+
+def require_training() -> None:
+    """An error that says how to install the training packages, if one of them is missing."""
+    if missing := missing_packages(TRAINING):
+        raise PrerequisiteError(
+            f"Training requires {' and '.join(missing)}, which this Python does not have; run "
+            "pip install 'edgecil[train]', or pip install '.[train]' in a clone."
+        )

@@ -1,0 +1,202 @@
+"""The similarity of a dataset's classes, from whichever source the arguments name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from edgecil.classes import ClassList, read_classes, select_classes
+from edgecil.classes.lists import class_list
+from edgecil.errors import UsageError
+from edgecil.similarity.captions import bundled_captions, read_captions
+from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
+from edgecil.similarity.files import read_embeddings, read_features, read_similarity
+from edgecil.similarity.images import image_similarity
+from edgecil.similarity.matrix import Similarity, SimilarityMatrix
+from edgecil.similarity.prototypes import prototype_embeddings
+from edgecil.similarity.text import TEMPLATE, text_similarity
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Names = str | Path | Sequence[str] | ClassList
+Captions = str | Path | Mapping[str, str] | Sequence[str]
+
+BUNDLED_CAPTIONS = "bundled"
+
+
+class SimilarityOptions(TypedDict, total=False):
+    """The keyword arguments of :func:`similarity`."""
+
+    dataset: str | None
+    names: Names | None
+    encoder: str | Encoder | None
+    template: str | None
+    captions: Captions | None
+    weights: str | Path | None
+    features: str | Path | None
+    images: str | None
+    root: str | Path | None
+    image_size: int | None
+    threads: int | None
+    classes: int | None
+    classes_seed: int | None
+    class_ids: Sequence[int] | None
+    on_progress: Callable[[int, int], None] | None
+
+
+def similarity(
+    *,
+    dataset: str | None = None,
+    names: Names | None = None,
+    encoder: str | Encoder | None = None,
+    template: str | None = None,
+    captions: Captions | None = None,
+    weights: str | Path | None = None,
+    features: str | Path | None = None,
+    images: str | None = None,
+    root: str | Path | None = None,
+    image_size: int | None = None,
+    threads: int | None = None,
+    classes: int | None = None,
+    classes_seed: int | None = None,
+    class_ids: Sequence[int] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> SimilarityMatrix:
+    """Cosine similarity of a dataset's classes, from names, captions, features or images.
+
+    Args:
+        dataset: a dataset's name, a folder of images or an .npz file.
+        names: class names in place of a dataset: a .txt, .csv or .json file, or a list.
+        encoder: a text encoder or its name; `minilm-bundled` by default.
+        template: the text around a name; "a photo of a {name}." by default.
+        captions: one text per class in place of its name: a file, a mapping, a list, or
+            `bundled` for those that come with edgecil.
+        weights: where the weights of `encoder` are: a folder, a file or a hub id.
+        features: an .npz file with `features` (n, d) and `labels` (n,), in place of text.
+        images: take the dataset's training images in place of text: `pixels`, or the name of a
+            pre-trained network whose features are averaged per class.
+        root: the directory of the dataset's images.
+        image_size: resize images to this many pixels per side.
+        threads: threads of the network; 1 by default.
+        classes: only this many classes, the first in label order.
+        classes_seed: draw the `classes` classes with this seed instead.
+        class_ids: exactly these classes, in this order.
+        on_progress: called with the number of classes whose images are done, and of all.
+
+    >>> matrix = similarity(dataset="cifar100", classes=6)
+    >>> matrix.names[:3], matrix.values.shape
+    (('apple', 'aquarium_fish', 'baby'), (6, 6))
+    """
+    chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
+    text = {"encoder": encoder, "template": template, "captions": captions, "weights": weights}
+    if images is not None:
+        _refuse("images", {**text, "names": names, "features": features})
+        if dataset is None:
+            raise UsageError("'images' requires a 'dataset'.")
+        if threads is not None and threads < 1:
+            raise UsageError(f"'threads' must be at least 1. Got {threads} instead.")
+        from edgecil.data import load_dataset
+
+        pictures = load_dataset(dataset, root=root, size=image_size, **chosen)
+        report = {} if on_progress is None else {"on_progress": on_progress}
+        return image_similarity(pictures, images, threads=threads or 1, **report)
+    for name, value in {"root": root, "image_size": image_size, "threads": threads}.items():
+        if value is not None:
+            raise UsageError(f"{name!r} is used with images only; give 'images' as well.")
+    if features is not None:
+        _refuse("features", text)
+        rows, labels = read_features(features)
+        listed = None if dataset is None and names is None else find_classes(dataset, names).labels
+        matrix = prototype_embeddings(rows, labels, listed).similarity()
+    else:
+        listed_classes = find_classes(dataset, names)
+        if len(listed_classes) < 2:
+            raise UsageError(
+                f"A similarity requires at least 2 classes. {listed_classes.name!r} has 1."
+            )
+        matrix = text_similarity(
+            listed_classes,
+            encoder=DEFAULT_ENCODER if encoder is None else encoder,
+            template=TEMPLATE if template is None else template,
+            captions=None if captions is None else find_captions(listed_classes, captions),
+            weights=weights,
+        )
+    if all(value is None for value in chosen.values()):
+        return matrix
+    return matrix.take(select_classes(len(matrix), **chosen))
+
+
+def choose_similarity(
+    *,
+    similarity: str | Path | Similarity | None = None,
+    embeddings: str | Path | None = None,
+    **options: Unpack[SimilarityOptions],
+) -> Similarity:
+    """A similarity from a file, from class vectors, or built by :func:`similarity`.
+
+    Args:
+        similarity: a matrix: a .npz, .npy or .csv file, or a similarity as it is.
+        embeddings: a .npy or .npz file of class vectors.
+        options: arguments of :func:`similarity`; with a file only those that choose classes.
+    """
+    if similarity is None and embeddings is None:
+        return build_similarity(**options)
+    if similarity is not None and embeddings is not None:
+        raise UsageError("Give either 'similarity' or 'embeddings', not both.")
+    given = dict(options)
+    chosen: dict[str, Any] = {
+        "count": given.pop("classes", None),
+        "seed": given.pop("classes_seed", None),
+        "ids": given.pop("class_ids", None),
+    }
+    given.pop("on_progress", None)
+    _refuse("embeddings" if similarity is None else "similarity", given)
+    found: Similarity
+    if embeddings is not None:
+        found = read_embeddings(embeddings)
+    elif isinstance(similarity, (str, Path)):
+        found = read_similarity(similarity)
+    else:
+        assert similarity is not None
+        found = similarity
+    if all(value is None for value in chosen.values()):
+        return found
+    return found.take(select_classes(len(found), **chosen))
+
+
+# `choose_similarity` has a parameter of the function's name.
+build_similarity = similarity
+
+
+def find_classes(dataset: str | None = None, names: Names | None = None) -> ClassList:
+    """The class list of a dataset, of a file or of a list of names; exactly one is given."""
+    if (dataset is None) == (names is None):
+        raise UsageError("Give either 'dataset' or 'names' to say which classes are meant.")
+    if dataset is not None:
+        from edgecil.data import dataset_classes
+
+        return dataset_classes(dataset)
+    if isinstance(names, ClassList):
+        return names
+    if isinstance(names, (str, Path)):
+        return read_classes(names)
+    assert names is not None
+    return class_list("names", names)
+
+
+def find_captions(classes: ClassList, captions: Captions) -> Mapping[str, str] | Sequence[str]:
+    """Captions of the classes: the bundled ones, those of a file, or the given ones."""
+    if captions == BUNDLED_CAPTIONS:
+        return bundled_captions(classes.name)
+    if isinstance(captions, (str, Path)):
+        return read_captions(captions, classes)
+    return captions
+
+
+def _refuse(source: str, others: Mapping[str, object]) -> None:
+    """An error if an argument is given that `source` leaves without a meaning."""
+    for name, value in others.items():
+        if value is not None:
+            raise UsageError(f"{name!r} cannot be combined with {source!r}; leave one of them out.")
