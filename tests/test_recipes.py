@@ -9,7 +9,7 @@ import pytest
 
 from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.classes import get_classes
-from edgecil.cli.agree import read_experiment
+from edgecil.cli.compare_similarities import read_experiment
 from edgecil.cli.inputs import read_space
 from edgecil.engine import build_config, read_config
 from edgecil.io.toml import read_toml

@@ -6,15 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
+from edgecil.cli import answers
 from edgecil.cli.main import main
+
+SCHEMAS = {
+    type_.__struct_config__.tag: type_
+    for type_ in vars(answers).values()
+    if isinstance(type_, type) and issubclass(type_, answers.Answer)
+}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one command did."""
+    """What one command did; its JSON is checked against the schema that it names."""
 
     code: int
     out: str
@@ -30,6 +38,8 @@ class Answer:
 
         answer = json.loads(self.out, parse_constant=refuse)
         assert isinstance(answer, dict)
+        if "schema" in answer:
+            msgspec.convert(answer, SCHEMAS[answer["schema"]], strict=True)
         return answer
 
     @property

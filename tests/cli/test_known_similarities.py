@@ -52,7 +52,7 @@ def ask_again(directory: Path, **asked: Any) -> None:
 
 
 def estimate(cli: Cli, directory: Path, *options: object) -> Answer:
-    return cli("estimate", directory, "--draws", 1, "--json", *options)
+    return cli("analyze", directory, "--draws", 1, "--json", *options)
 
 
 def pearson(answer: Answer) -> float:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 import edgecil
 from edgecil.cli import datasets
-from edgecil.cli.main import VERBS, main
+from edgecil.cli.main import GROUPS, VERBS, build_parser, main
 from edgecil.errors import UsageError
 from tests.cli.conftest import Cli
 
@@ -31,40 +33,80 @@ def shell(*arguments: str, pipe: str = "", **environment: str) -> subprocess.Com
     )
 
 
-def test_help_names_every_verb(cli: Cli) -> None:
+def test_help_names_every_verb_in_its_group(cli: Cli) -> None:
     answer = cli("--help")
     assert answer.code == 0
-    for verb in VERBS:
-        assert verb.NAME in answer.out
+    lines = [line.split() for line in answer.out.splitlines() if line]
+    words = [line[0] for line in lines]
+    for title, verbs in GROUPS.items():
+        place = words.index(f"{title}:".split()[0])
+        assert words[place + 1 : place + 1 + len(verbs)] == [verb.NAME for verb in verbs]
 
 
-@pytest.mark.parametrize("verb", [verb.NAME for verb in VERBS])
-def test_every_verb_has_help_json_and_debug(cli: Cli, verb: str) -> None:
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli: Cli, verb: str) -> None:
     answer = cli(verb, "--help")
     assert answer.code == 0
-    assert "--json" in answer.out
+    assert ("--json" in answer.out) == (verb != "completion")
     assert "--debug" in answer.out
+    assert len(VERBS[verb].EXAMPLES) == 2
+    if hasattr(VERBS[verb], "LEGACY"):
+        return
+    for example in VERBS[verb].EXAMPLES:
+        assert example in answer.out
+        words = shlex.split(
+            re.sub(r"[>|].*", "", example.replace('eval "$(', "").replace(')"', ""))
+        )
+        assert words[0] == "edgecil"
+        parser = build_parser()
+        parser.verbs[words[1]].check_options(words[2:])
+        assert parser.parse_args(words[1:]).verb == words[1]
 
 
-def test_the_version_is_told(cli: Cli) -> None:
+def test_the_version_is_the_installed_one(cli: Cli) -> None:
     assert cli("--version").out == f"edgecil {edgecil.__version__}\n"
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("--json",), ("sequences", "--bogus"), ("space", "--tasks", "2")]
+    ("words", "see"),
+    [
+        ((), "edgecil --help"),
+        (("--json",), "edgecil --help"),
+        (("sequences", "--bogus"), "edgecil sequences --help"),
+        (("sequences", "cifar100", "extra"), "edgecil sequences --help"),
+        (("space", "--tasks", "2"), "edgecil space --help"),
+        (("space", "--classes", "ten"), "edgecil space --help"),
+        (("spaces",), "edgecil --help"),
+    ],
 )
-def test_a_command_that_makes_no_sense_exits_with_2_and_points_to_help(
-    cli: Cli, arguments: tuple[str, ...]
+def test_a_wrong_command_exits_with_2_and_points_to_the_verbs_help(
+    cli: Cli, words: tuple[str, ...], see: str
 ) -> None:
-    answer = cli(*arguments)
+    answer = cli(*words)
     assert answer.code == 2
-    assert "--help'" in answer.sentence
+    assert answer.sentence.endswith(f"See '{see}'.\n")
 
 
-def test_an_unknown_verb_is_answered_with_near_ones(cli: Cli) -> None:
-    answer = cli("sequence", "cifar100")
-    assert answer.code == 2
-    assert "Unknown verb 'sequence'. Did you mean 'sequences'" in answer.sentence
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (("sequence", "cifar100"), "'sequences'"),
+        (("anaylze", "out"), "'analyze'"),
+        (("run", "--metod", "icarl"), "--method"),
+        (("run", "--out", "x", "--clases=3"), "--classes"),
+    ],
+)
+def test_unknown_verbs_and_options_get_a_suggestion(
+    cli: Cli, words: tuple[str, ...], near: str
+) -> None:
+    assert f"Did you mean {near}" in cli(*words).sentence
+
+
+@pytest.mark.parametrize("shell_", ["bash", "zsh", "tcsh"])
+def test_completion_knows_every_verb(cli: Cli, shell_: str) -> None:
+    answer = cli("completion", shell_)
+    assert answer.code == 0
+    assert all(verb in answer.out for verb in VERBS)
 
 
 def test_debug_shows_where_an_error_comes_from(cli: Cli) -> None:
@@ -88,7 +130,7 @@ def test_any_other_error_is_one_line(
     sentence: str,
     code: int,
 ) -> None:
-    def fail(_: object) -> None:
+    def fail(**_: object) -> None:
         raise error
 
     monkeypatch.setattr(datasets, "run", fail)

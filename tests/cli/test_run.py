@@ -94,7 +94,7 @@ def test_the_similarity_of_a_run_is_found_from_anywhere(
     assert run(cli, toy, "instant", "--eval", "edge", "--similarity", "D.npy").code == 0
     directory = Path("out").absolute()
     monkeypatch.chdir("/")
-    assert "--similarity FILE" not in cli("estimate", directory, "--json").err
+    assert "--similarity FILE" not in cli("analyze", directory, "--json").err
 
 
 def test_a_refused_run_is_not_remembered(cli: Cli, toy: Path) -> None:

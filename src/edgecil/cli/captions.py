@@ -12,6 +12,8 @@ from edgecil.cli.output import console, note, print_json
 
 NAME = "captions"
 HELP = "have a language model write captions of the classes, for 'similarity --captions'"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,13 +1,15 @@
-"""`edgecil datasets`: every class list known by name."""
+"""`edgecil datasets`: every dataset with a name."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from edgecil.cli.output import print_json, print_table
+from edgecil.cli.output import print_json, print_table, yes_no
 
 NAME = "datasets"
-HELP = "list the datasets whose class names are known, and where their images are"
+HELP = "list the datasets, their classes, and whether their images are here"
+EXAMPLES = ("edgecil datasets", "edgecil datasets --root ~/data/cifar-100-python")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,41 +17,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", metavar="DIR", help="directory to look for images in")
 
 
-def run(args: argparse.Namespace) -> None:
-    """Print name, number of classes, the first few of them, and whether images are at hand."""
+def run(*, json: bool, **options: Any) -> None:
+    """Print each dataset's name, number of classes, first classes, and where its images are."""
     from edgecil.classes import dataset_names, get_classes
+    from edgecil.cli.answers import Dataset, Datasets
     from edgecil.data import IMAGE_DATASETS, dataset_status
 
-    rows = []
-    for name in dataset_names():
-        known = get_classes(name)
-        here, sentence = (False, "Names only.")
-        if name in IMAGE_DATASETS:
-            here, sentence = dataset_status(name, args.root)
-        rows.append((known, here, sentence))
-    if args.json:
-        print_json(
-            {
-                "datasets": [
-                    {"name": known.name, "classes": len(known), "images": here, "note": sentence}
-                    for known, here, sentence in rows
-                ]
-            }
+    lists = [get_classes(name) for name in dataset_names()]
+    rows = [
+        Dataset(
+            classes.name,
+            len(classes),
+            *(
+                dataset_status(classes.name, **options)
+                if classes.name in IMAGE_DATASETS
+                else (False, "Class names only.")
+            ),
         )
+        for classes in lists
+    ]
+    if json:
+        print_json(Datasets(datasets=rows))
         return
     print_table(
         ("dataset", "classes", "images", "labels 0, 1, 2, …"),
         (
-            (
-                known.name,
-                str(len(known)),
-                "yes" if here else "no",
-                ", ".join(known.words[:3]) + ", …",
-            )
-            for known, here, _ in rows
+            (row.name, str(row.classes), yes_no(row.images), ", ".join(classes.words[:3]) + ", …")
+            for row, classes in zip(rows, lists, strict=True)
         ),
         right=("classes",),
     )
-    print_table(
-        ("images of", ""), ((known.name, sentence) for known, here, sentence in rows if not here)
-    )
+    print_table(("missing images", ""), ((row.name, row.note) for row in rows if not row.images))

@@ -12,6 +12,8 @@ from edgecil.errors import UsageError
 
 NAME = "external"
 HELP = "have a program of your own train the sequences of protocols; the same command resumes"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

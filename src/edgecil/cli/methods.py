@@ -1,4 +1,4 @@
-"""`edgecil methods`: the learners, and their settings."""
+"""`edgecil methods`: the learners and their settings."""
 
 from __future__ import annotations
 
@@ -9,34 +9,28 @@ from edgecil.cli.output import print_json, print_table
 
 NAME = "methods"
 HELP = "list the learners and their published settings"
+EXAMPLES = ("edgecil methods", "edgecil methods --json")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """No options of its own."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(*, json: bool) -> None:
     """Print every method with its default settings."""
+    from edgecil.cli.answers import Method, Methods
     from edgecil.cli.training import require_training
 
     require_training()
     from edgecil.methods import get_method, method_names
 
     entries = [get_method(name) for name in method_names()]
-    settings = [asdict(entry.config()) for entry in entries]
-    if args.json:
-        print_json(
-            {
-                "methods": [
-                    {"name": entry.name, "summary": entry.summary, "settings": values}
-                    for entry, values in zip(entries, settings, strict=True)
-                ]
-            }
-        )
+    methods = [Method(entry.name, entry.summary, asdict(entry.config())) for entry in entries]
+    if json:
+        print_json(Methods(methods=methods))
         return
     rows = []
-    for entry, values in zip(entries, settings, strict=True):
-        own = {name: value for name, value in values.items() if name != "recipe"}
-        shown = ", ".join(f"{name} = {value}" for name, value in own.items())
-        rows.append((entry.name, entry.summary + (f" [{shown}]" if shown else "")))
+    for method in methods:
+        own = [f"{name} = {value}" for name, value in method.settings.items() if name != "recipe"]
+        rows.append((method.name, method.summary + (f" [{', '.join(own)}]" if own else "")))
     print_table(("method", "what it does [its own settings]"), rows)

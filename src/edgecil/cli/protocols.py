@@ -1,42 +1,35 @@
-"""`edgecil generators`: how sequences are made, and which protocols run them."""
+"""`edgecil protocols`: what chooses the class sequences."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from edgecil.cli.output import print_json, print_table
 
-NAME = "generators"
-HELP = "list the sequence generators, protocols and objectives"
+NAME = "protocols"
+HELP = "list the protocols, the generators they use, and the objectives"
+EXAMPLES = ("edgecil protocols", "edgecil sequences cifar100 --tasks 10 --protocol edge")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """No options of its own."""
 
 
-def run(args: argparse.Namespace) -> None:
-    """Print generators by name and goal, protocols, and objectives."""
+def run(*, json: bool) -> None:
+    """Print protocols, generators by name and goal, and objectives."""
+    from edgecil.cli.answers import Described, Generator, Protocols
     from edgecil.sequences import OBJECTIVES, PROTOCOLS, generators
 
-    makers = [(maker.name, maker.goal, maker.summary) for maker in generators()]
-    protocols = [(known.name, known.summary) for known in PROTOCOLS.values()]
+    protocols = [Described(entry.name, entry.summary) for entry in PROTOCOLS.values()]
+    makers = [Generator(maker.name, maker.goal, maker.summary) for maker in generators()]
     objectives = [
-        (name, (build.__doc__ or "").split("\n")[0]) for name, build in OBJECTIVES.items()
+        Described(name, (build.__doc__ or "").split("\n")[0]) for name, build in OBJECTIVES.items()
     ]
-    if args.json:
-        print_json(
-            {
-                "generators": [_row(("name", "goal", "summary"), row) for row in makers],
-                "protocols": [_row(("name", "summary"), row) for row in protocols],
-                "objectives": [_row(("name", "summary"), row) for row in objectives],
-            }
-        )
+    if json:
+        print_json(Protocols(protocols=protocols, generators=makers, objectives=objectives))
         return
-    print_table(("generator", "goal", "sequence"), makers)
-    print_table(("protocol", "runs"), protocols)
-    print_table(("objective", "of a sequence"), objectives)
-
-
-def _row(names: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    return dict(zip(names, cells, strict=True))
+    print_table(("protocol", "runs"), ((entry.name, entry.summary) for entry in protocols))
+    print_table(
+        ("generator", "goal", "sequence"), ((it.name, it.goal, it.summary) for it in makers)
+    )
+    print_table(("objective", "of a sequence"), ((it.name, it.summary) for it in objectives))

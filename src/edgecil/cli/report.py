@@ -11,6 +11,8 @@ from edgecil.errors import UsageError
 
 NAME = "report"
 HELP = "one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX) from runs"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

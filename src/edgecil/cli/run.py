@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "run"
 HELP = "train methods on the sequences of protocols; the same command resumes"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

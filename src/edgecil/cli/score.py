@@ -9,6 +9,8 @@ from edgecil.cli.output import print_json, print_table
 
 NAME = "score"
 HELP = "profile a given class order: S, its exact z, and similarity inside and between tasks"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

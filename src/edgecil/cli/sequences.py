@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NAME = "sequences"
 HELP = "the class sequences of a protocol (default: the paper's EDGE), with their profiles"
+EXAMPLES = ("", "")
+LEGACY = True
 _LEGEND = (
     "S: similarity between neighbouring tasks (mean over class pairs times classes per task); low "
     "is hard by construction. z: standard deviations from the mean of all sequences, exact."

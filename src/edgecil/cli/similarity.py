@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "similarity"
 HELP = "build a class-similarity matrix from names, captions or images"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,8 @@ from edgecil.errors import UsageError
 
 NAME = "space"
 HELP = "|Ω|, every sample-size bound, and what a few random runs miss"
+EXAMPLES = ("", "")
+LEGACY = True
 # |Ω| is written out; its digits take seconds here and minutes far beyond.
 _MOST_CLASSES = 100_000
 

@@ -14,6 +14,8 @@ from edgecil.errors import UsageError, unknown
 
 NAME = "toolbox"
 HELP = "have an unmodified PyCIL or PILOT checkout train the sequences; the same command resumes"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,10 @@ from edgecil.errors import EdgecilError
 if TYPE_CHECKING:
     from edgecil.estimation import Analysis, AverageCloseness, MethodAnalysis, Ranking, Run
 
-NAME = "estimate"
+NAME = "analyze"
 HELP = "distributions, distances, normality, correlation and ranking from accuracies"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

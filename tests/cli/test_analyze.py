@@ -22,7 +22,7 @@ def accuracies() -> Path:
 
 
 def test_the_answer_has_a_key_per_method_and_a_ranking(cli: Cli, accuracies: Path) -> None:
-    answer = cli("estimate", accuracies, "--similarity", "D.npz", "--draws", 3, "--json").json
+    answer = cli("analyze", accuracies, "--similarity", "D.npz", "--draws", 3, "--json").json
     assert set(answer) == {"first", "second", "ranking", "comparison", "notes"}
     assert answer["first"]["truth"]["n"] == 90
     assert answer["first"]["estimates"]["edge"]["regression"]["wasserstein"] > 0.0
@@ -31,14 +31,14 @@ def test_the_answer_has_a_key_per_method_and_a_ranking(cli: Cli, accuracies: Pat
 
 
 def test_without_a_similarity_it_says_so_and_goes_on(cli: Cli, accuracies: Path) -> None:
-    found = cli("estimate", accuracies, "--draws", 2, "--json")
+    found = cli("analyze", accuracies, "--draws", 2, "--json")
     assert "No similarity of the classes of 'made-up'" in found.err
     assert found.json["first"]["correlation"] == {"predictor": None, "predictors": {}}
     assert "regression" in found.json["first"]["estimates"]["edge"]
 
 
 def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
-    found = cli("estimate", accuracies, "--similarity", "D.npz", "--draws", 2)
+    found = cli("analyze", accuracies, "--similarity", "D.npz", "--draws", 2)
     assert found.code == 0
     assert found.err == (
         "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.\n"
@@ -49,8 +49,8 @@ def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
 
 def test_people_see_every_rank_and_how_far_rankings_are_off(cli: Cli, accuracies: Path) -> None:
     options = ("--similarity", "D.npz", "--draws", 2)
-    answer = cli("estimate", accuracies, *options, "--json").json["ranking"]
-    found = cli("estimate", accuracies, *options).out
+    answer = cli("analyze", accuracies, *options, "--json").json["ranking"]
+    found = cli("analyze", accuracies, *options).out
     assert "Ranks by worst order, best order and steadiness." in found
     lines = [line.split() for line in found[found.index("Ranks by") :].splitlines()]
     (truth,) = [line[1:] for line in lines if line[:1] == ["truth"]]
@@ -67,10 +67,10 @@ def test_the_bundled_names_of_a_known_dataset_give_s_and_its_images_more(cli: Cl
     write_accuracies(runs, "a.csv")
     text = Path("a.csv").read_text().replace("made-up", "QuickDraw")
     Path("b.csv").write_text(text)
-    found = cli("estimate", "b.csv", "--draws", 2, "--json").json["m"]["correlation"]
+    found = cli("analyze", "b.csv", "--draws", 2, "--json").json["m"]["correlation"]
     assert {"adjacent", "intra", "image prototypes (pixels) adjacent"} <= set(found["predictors"])
     assert found["pearson"] == found["predictors"]["adjacent"]["pearson"]
-    drawn = cli("estimate", "b.csv", "--draws", 2, "--classes-seed", 1, "--json").json["m"]
+    drawn = cli("analyze", "b.csv", "--draws", 2, "--classes-seed", 1, "--json").json["m"]
     assert drawn["correlation"]["pearson"] != found["pearson"]
 
 
@@ -78,7 +78,7 @@ def test_several_datasets_are_judged_one_by_one(cli: Cli, accuracies: Path) -> N
     lines = accuracies.read_text().splitlines()
     other = [line.replace("made-up", "other") for line in lines[1:]]
     Path("both.csv").write_text("\n".join([*lines, *other]))
-    answer = cli("estimate", "both.csv", "--draws", 1, "--json").json
+    answer = cli("analyze", "both.csv", "--draws", 1, "--json").json
     assert set(answer["datasets"]) == {"made-up", "other"}
 
 
@@ -86,15 +86,15 @@ def test_a_column_and_a_pilot_can_predict(cli: Cli, accuracies: Path) -> None:
     lines = accuracies.read_text().splitlines()
     rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
     Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]))
-    hint = cli("estimate", "hint.csv", "--predictor", "hint", "--draws", 1, "--json").json
+    hint = cli("analyze", "hint.csv", "--predictor", "hint", "--draws", 1, "--json").json
     assert hint["first"]["correlation"]["predictor"] == "hint"
     options = ("--predictor", "pilot", "--pilot", accuracies, "--draws", 1, "--json")
-    pilot = cli("estimate", accuracies, *options).json
+    pilot = cli("analyze", accuracies, *options).json
     assert pilot["first"]["correlation"]["pearson"] == pytest.approx(1.0)
 
 
 def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
-    cli("estimate", accuracies, "--draws", 1, "--json", "--csv", "copy.csv")
+    cli("analyze", accuracies, "--draws", 1, "--json", "--csv", "copy.csv")
     assert Path("copy.csv").read_text() == accuracies.read_text()
 
 
@@ -112,7 +112,7 @@ def test_a_command_that_makes_no_sense_is_told(
     cli: Cli, accuracies: Path, options: tuple[object, ...], words: str
 ) -> None:
     np.save("small.npy", np.ones((3, 3)))
-    answer = cli("estimate", accuracies, *options)
+    answer = cli("analyze", accuracies, *options)
     assert answer.code == 2
     assert words in answer.sentence
 
@@ -135,7 +135,7 @@ def test_an_enumeration_with_failures_is_told_as_what_it_is(cli: Cli, accuracies
         line.rsplit(",", 1)[0] + "," if place in first else line for place, line in enumerate(lines)
     ]
     Path("holed.csv").write_text("\n".join(holed))
-    found = cli("estimate", "holed.csv", "--draws", 1).out
+    found = cli("analyze", "holed.csv", "--draws", 1).out
     assert "of all 90 orders" in found
     assert "second on made-up" in found
     assert "over all 90 orders" in found

@@ -8,8 +8,10 @@ from contextlib import closing
 from edgecil.cli.output import note
 from edgecil.cli.results import print_results, tabulate
 
-NAME = "logs"
+NAME = "import-logs"
 HELP = "import log files of PyCIL and PILOT as results, to estimate and report from"
+EXAMPLES = ("", "")
+LEGACY = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

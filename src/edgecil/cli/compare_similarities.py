@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from edgecil.sequences import Agreement
     from edgecil.similarity import SimilarityMatrix
 
-NAME = "agree"
+NAME = "compare-similarities"
 HELP = "compare similarity matrices: MAE, Spearman, and the sequences they lead to (CSG)"
+EXAMPLES = ("", "")
+LEGACY = True
 
 _SPACE = ("tasks", "base", "increment", "sizes")
 _SETTINGS = ("dataset", *_SPACE, "similarities")

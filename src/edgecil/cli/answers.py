@@ -1,0 +1,170 @@
+"""What `--json` prints: one object for each verb, whatever the count of its parts.
+
+`{"schema": "edgecil.<verb>/1", …}`; lists stay lists, and names that users give are keys only in
+mappings of their own. `edgecil analyze --json` prints :class:`edgecil.Analysis` as it is saved.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from edgecil.sequences.profile import Profile
+
+
+def _tag(name: str) -> str:
+    """The schema of an answer: CompareSimilarities gives edgecil.compare-similarities/1."""
+    return f"edgecil.{re.sub('(?<!^)(?=[A-Z])', '-', name).lower()}/1"
+
+
+class Part(msgspec.Struct, forbid_unknown_fields=True):
+    """A part of an answer."""
+
+
+class Answer(Part, tag_field="schema", tag=_tag, kw_only=True):
+    """The answer of one verb; `schema` comes first."""
+
+
+class Entry(Part):
+    """Something that needs files or packages, and whether they are on this machine."""
+
+    name: str
+    available: bool
+    note: str
+
+
+class Dataset(Part):
+    """A dataset: how many classes, and whether its images are on this machine."""
+
+    name: str
+    classes: int
+    images: bool
+    note: str
+
+
+class Datasets(Answer):
+    """`edgecil datasets`."""
+
+    datasets: list[Dataset]
+
+
+class Encoders(Answer):
+    """`edgecil encoders`."""
+
+    encoders: list[Entry]
+
+
+class Backbones(Answer):
+    """`edgecil backbones`."""
+
+    backbones: list[Entry]
+
+
+class Method(Part):
+    """A learner and its published settings."""
+
+    name: str
+    summary: str
+    settings: dict[str, Any]
+
+
+class Methods(Answer):
+    """`edgecil methods`."""
+
+    methods: list[Method]
+
+
+class Described(Part):
+    """Something with a name and one line about it."""
+
+    name: str
+    summary: str
+
+
+class Generator(Part):
+    """A way to make one sequence."""
+
+    name: str
+    goal: str
+    summary: str
+
+
+class Protocols(Answer):
+    """`edgecil protocols`."""
+
+    protocols: list[Described]
+    generators: list[Generator]
+    objectives: list[Described]
+
+
+class Recipes(Answer):
+    """`edgecil recipes`."""
+
+    recipes: list[Described]
+
+
+class Pair(Part):
+    """Two classes."""
+
+    classes: tuple[str, str]
+    similarity: float
+
+
+class Similarity(Answer):
+    """`edgecil similarity`: mean and standard deviation over all pairs, and the extreme ones."""
+
+    classes: int
+    source: dict[str, str]
+    mean: float
+    std: float
+    out: str | None
+    most_similar: list[Pair]
+    least_similar: list[Pair]
+
+
+class Captions(Answer):
+    """`edgecil captions`: a caption for each class."""
+
+    captions: dict[str, str]
+    out: str
+
+
+class Certificate(Part):
+    """How far an optimum may be from the true one; see `Optimum`."""
+
+    objective: str
+    value: float
+    bound: float
+    gap: float
+    exact: bool
+
+
+class Sequence(Part):
+    """A labelled sequence; `optimum` is null unless the protocol certifies it."""
+
+    label: str
+    tasks: list[list[int]]
+    order: list[int]
+    profile: Profile
+    optimum: Certificate | None
+
+
+class Sequences(Answer):
+    """`edgecil sequences`."""
+
+    sequences: list[Sequence]
+
+
+class Exported(Answer):
+    """`edgecil sequences --format`: the settings of another tool, by label."""
+
+    format: str
+    sequences: dict[str, dict[str, Any]]
+
+
+class Score(Answer):
+    """`edgecil score`."""
+
+    profile: Profile

@@ -1,0 +1,89 @@
+"""The verbs that list what there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+SIZES = {
+    "cifar100": 100,
+    "cub200": 200,
+    "imagenet-r": 200,
+    "imagenet-a": 200,
+    "ham10000": 7,
+    "eyepacs": 5,
+    "quickdraw": 100,
+    "quickdraw-pretrain": 245,
+}
+CLIP = {
+    "clip-rn50",
+    "clip-rn101",
+    "clip-rn50x64",
+    "clip-vit-b-32",
+    "clip-vit-b-16",
+    "clip-vit-l-14",
+}
+
+
+@pytest.mark.parametrize(
+    ("verb", "some"),
+    [
+        ("datasets", "apple, aquarium fish, baby"),
+        ("encoders", "minilm-bundled"),
+        ("backbones", "vit-quickdraw"),
+        ("methods", "strength = 1000.0"),
+        ("protocols", "generalization"),
+    ],
+)
+def test_people_see_a_table(cli: Cli, verb: str, some: str) -> None:
+    answer = cli(verb)
+    assert (answer.code, answer.err) == (0, "")
+    assert some in " ".join(answer.out.split())
+
+
+def test_datasets(cli: Cli) -> None:
+    listed = {row["name"]: row for row in cli("datasets", "--json").json["datasets"]}
+    assert {name: row["classes"] for name, row in listed.items()}.items() >= SIZES.items()
+    assert listed["quickdraw"]["images"]
+    assert not listed["cub200"]["images"]
+
+
+def test_encoders(cli: Cli) -> None:
+    listed = {row["name"]: row for row in cli("encoders", "--json").json["encoders"]}
+    assert listed.keys() >= CLIP | {"minilm", "minilm-bundled"}
+    assert listed["minilm-bundled"]["available"]
+    for name in CLIP:
+        assert not listed[name]["available"]
+        assert "hf download" in listed[name]["note"] or "pip install" in listed[name]["note"]
+
+
+def test_backbones(cli: Cli) -> None:
+    listed = {row["name"]: row for row in cli("backbones", "--json").json["backbones"]}
+    assert all(listed[name]["available"] for name in ("resnet32", "resnet18", "vit-quickdraw"))
+    assert not any(listed[name]["available"] for name in ("vit-b16-in21k", "vit-b16-clip"))
+
+
+def test_methods_have_their_published_settings(cli: Cli) -> None:
+    listed = {row["name"]: row for row in cli("methods", "--json").json["methods"]}
+    assert listed.keys() >= {"finetune", "joint", "ewc", "icarl"}
+    icarl = listed["icarl"]["settings"]
+    assert icarl["memory"] == {"total": 2000, "per_class": 20}
+    assert icarl["temperature"] == 2.0
+    assert icarl["recipe"]["epochs"] == 170
+    assert icarl["recipe"]["milestones"] == [60, 120, 170]
+    assert listed["ewc"]["settings"]["strength"] == 1000.0
+
+
+def test_protocols_generators_and_objectives(cli: Cli) -> None:
+    listed = cli("protocols", "--json").json
+    made = {(row["name"], row["goal"]) for row in listed["generators"]}
+    for name in ("edge", "optimal", "adversarial", "maxcover"):
+        assert {(name, "hard"), (name, "easy")} <= made
+    assert {row["name"] for row in listed["protocols"]} >= {"edge", "latin", "enumerate", "optimal"}
+    assert {row["name"] for row in listed["objectives"]} >= {
+        "adjacent",
+        "intra",
+        "to-last",
+        "generalization",
+    }
