@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import AccuracyTable, Analysis, ProtocolRanking, judge
+from edgecil.estimation import AccuracyTable, DatasetAnalysis, ProtocolRanking, analyze_table
 from edgecil.estimation.method_rankings import rank_protocols
 from edgecil.estimation.redraws import build_pool, redraw_estimates
 from edgecil.sequences import ClassSequence
@@ -17,14 +17,15 @@ from tests.estimation.tables import SPACE, noisy, table_of
 FIRST, SECOND = noisy(0), noisy(1, mean=51.0, std=4.0)
 
 
-def judged(*protocols: str) -> Analysis:
-    return judge(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
+def judged(*protocols: str) -> DatasetAnalysis:
+    return analyze_table(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
 
 
 def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, ProtocolRanking]]:
     """Rankings over many draws, and nothing else that costs time."""
-    methods = {}
-    for name, found in judge(table, draws=1).methods.items():
+    methods = analyze_table(table, draws=1).methods
+    redraws = {}
+    for name, found in methods.items():
         assert found.truth is not None
         ran = {
             protocol: table.orders(name, protocol)
@@ -32,9 +33,8 @@ def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, Proto
             if protocol not in found.truth.protocols
         }
         pool = build_pool(found.truth, ran, None)
-        often = redraw_estimates(pool, ran, SPACE, draws=draws, seed=0)
-        methods[name] = replace(found, redrawn=often)
-    return rank_protocols(methods)
+        redraws[name] = redraw_estimates(pool, ran, SPACE, draws=draws, seed=0)
+    return rank_protocols(methods, redraws)
 
 
 def footrules(accuracies: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ def test_without_a_truth_there_is_a_ranking_and_no_error() -> None:
 def test_methods_share_their_draws_whatever_the_order_of_the_rows() -> None:
     runs = table_of({"first": FIRST, "second": FIRST}, ("enumerate",)).runs
     turned = AccuracyTable((*runs[:90], *reversed(runs[90:])))
-    found = judge(turned, draws=4).rankings["random"]["gaussian"].average
+    found = analyze_table(turned, draws=4).rankings["random"]["gaussian"].average
     assert found is not None
     assert (found.error, found.faultless) == (0.0, 1.0), "equal methods tie in every draw"
 
@@ -102,8 +102,8 @@ def test_methods_that_ran_different_orders_have_no_average() -> None:
         return None if 0 in sequence.tasks[0] and 1 in sequence.tasks[0] else SECOND(sequence)
 
     table = table_of({"first": FIRST, "second": failing}, ("random", "enumerate"))
-    found = judge(table, draws=2).rankings["random"]["gaussian"]
+    found = analyze_table(table, draws=2).rankings["random"]["gaussian"]
     assert found.error is not None
     assert found.average is None
     alone = AccuracyTable(tuple(replace(run, method="first") for run in table.runs[:93]))
-    assert judge(alone, draws=2).rankings["random"]["gaussian"].average is not None
+    assert analyze_table(alone, draws=2).rankings["random"]["gaussian"].average is not None

@@ -10,10 +10,10 @@ import pytest
 from edgecil.estimation import (
     Observations,
     OrderAccuracies,
+    analyze_table,
     average_closeness,
     find_truth,
     get_estimator,
-    judge,
 )
 from edgecil.estimation.redraws import build_pool, redraw_estimates
 from tests.estimation.tables import SPACE, noisy, table_of
@@ -22,7 +22,7 @@ TABLE = table_of({"m": noisy(0), "other": noisy(1)})
 
 
 def test_edge_is_averaged_over_every_possible_median() -> None:
-    found = judge(TABLE, draws=88).methods["m"]
+    found = analyze_table(TABLE, draws=88).methods["m"]
     assert found.truth is not None
     edge, place = TABLE.orders("m", "edge"), found.truth.index()
     hard, easy = (place[edge.sequences[edge.labels.index(goal)]] for goal in ("hard", "easy"))
@@ -43,7 +43,7 @@ def test_edge_is_averaged_over_every_possible_median() -> None:
 
 
 def test_fewer_draws_than_there_are_possible_ones_are_a_sample_with_an_error() -> None:
-    found = judge(TABLE, draws=40).methods["m"].averages
+    found = analyze_table(TABLE, draws=40).methods["m"].averages
     for protocol in ("edge", "random", "latin"):
         average = found[protocol]["gaussian"]
         assert (average.draws, average.exhaustive) == (40, False)
@@ -67,10 +67,14 @@ def test_pairs_of_random_orders_are_all_drawn_where_that_is_asked_for() -> None:
 def test_estimators_with_a_predictor_get_fewer_draws_and_say_so() -> None:
     pilot = table_of({"m": noisy(2)}, ("enumerate",))
     table = table_of({"m": noisy(0)}, ("random", "enumerate"))
-    found = judge(table, predictor="pilot", pilot=pilot, draws=300).methods["m"].averages["random"]
+    found = (
+        analyze_table(table, predictor="pilot", pilot=pilot, draws=300)
+        .methods["m"]
+        .averages["random"]
+    )
     assert (found["gaussian"].draws, found["regression"].draws) == (300, 200)
 
 
 def test_methods_get_the_same_latin_designs() -> None:
-    found = judge(table_of({"m": noisy(0), "same": noisy(0)}), draws=5)
+    found = analyze_table(table_of({"m": noisy(0), "same": noisy(0)}), draws=5)
     assert found.methods["m"].averages["latin"] == found.methods["same"].averages["latin"]

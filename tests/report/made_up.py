@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.engine import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
-from edgecil.estimation import judge, read_accuracies
-from edgecil.estimation.analyze import build_predictors
+from edgecil.estimation import analyze_table, read_accuracies
+from edgecil.estimation.analyze_table import build_predictors
 from edgecil.report.evidence import Evidence, read_journal
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
@@ -80,7 +80,7 @@ def evidence_of(directory: Path, similarity: SimilarityMatrix | None = None) -> 
     """What `edgecil report` would rest on, with few draws."""
     table = read_accuracies(directory)[0].renumbered()
     known = {} if similarity is None else {"text": similarity}
-    judgement = judge(table, similarities=known, draws=4)
+    judgement = analyze_table(table, similarities=known, draws=4)
     predictor = build_predictors(table, known, "adjacent").get("adjacent")
     journal, remarks = read_journal(directory), tuple(judgement.notes)
     return Evidence("runs/x", table, judgement, predictor, journal, remarks=remarks)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.estimation import AccuracyTable, AverageCloseness, Run, judge, split_variance
+from edgecil.estimation import AccuracyTable, AverageCloseness, Run, analyze_table, split_variance
 from edgecil.report import words
 from edgecil.report.evidence import Evidence
 from edgecil.report.page import compose
@@ -198,7 +198,7 @@ def beyond() -> Evidence:
         accuracy = 45.0 + 10.0 * place / 39
         runs.append(Run("m", "made-up", "random", f"seed-{place}", sequence, 0, accuracy))
     table = AccuracyTable(tuple(runs))
-    return Evidence("a.csv", table, judge(table, draws=20))
+    return Evidence("a.csv", table, analyze_table(table, draws=20))
 
 
 def test_ends_outside_a_sample_are_found_and_not_taken_off(beyond) -> None:

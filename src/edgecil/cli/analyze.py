@@ -10,7 +10,7 @@ from edgecil.cli.output import console, note, print_json, print_table
 from edgecil.errors import EdgecilError
 
 if TYPE_CHECKING:
-    from edgecil.estimation import Analysis, AverageCloseness, MethodAnalysis, Ranking, Run
+    from edgecil.estimation import AverageCloseness, DatasetAnalysis, MethodAnalysis, Ranking, Run
 
 NAME = "analyze"
 HELP = "distributions, distances, normality, correlation and ranking from accuracies"
@@ -61,7 +61,7 @@ def _export(args: argparse.Namespace) -> None:
     write_accuracies(runs, args.csv)
 
 
-def _show(judgement: Analysis) -> None:
+def _show(judgement: DatasetAnalysis) -> None:
     screen = console()
     for name, method in judgement.methods.items():
         screen.print(f"{name} on {judgement.dataset}: {_told(method)}", style="bold", markup=False)
@@ -71,12 +71,13 @@ def _show(judgement: Analysis) -> None:
         _show_averages(method)
         _show_predictors(method)
     _show_ranking(judgement)
-    for (first, second), found in judgement.comparisons.items():
-        screen.print(
-            f"{first} minus {second}: {found.difference:+.2f} points over {found.n} orders; better "
-            f"on {found.probability_of_improvement:.0%} of them (ties half)",
-            markup=False,
-        )
+    for first, others in judgement.comparisons.items():
+        for second, found in others.items():
+            screen.print(
+                f"{first} minus {second}: {found.difference:+.2f} points over {found.n} orders; "
+                f"better on {found.probability_of_improvement:.0%} of them (ties half)",
+                markup=False,
+            )
 
 
 def _told(method: MethodAnalysis) -> str:
@@ -179,7 +180,7 @@ def _show_predictors(method: MethodAnalysis) -> None:
         console().print(f"n/a: {reason}", markup=False)
 
 
-def _show_ranking(judgement: Analysis) -> None:
+def _show_ranking(judgement: DatasetAnalysis) -> None:
     """Ranks of every method by worst order, best order and steadiness, and how far they are off."""
     methods = list(judgement.methods)
     if len(methods) < 2:

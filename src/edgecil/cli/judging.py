@@ -11,7 +11,7 @@ from edgecil.cli.known_similarities import find_similarities, tell_source
 from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
-    from edgecil.estimation import AccuracyTable, Analysis, Predictor
+    from edgecil.estimation import AccuracyTable, DatasetAnalysis, Predictor
     from edgecil.report.evidence import Journal
 
 
@@ -29,7 +29,7 @@ class Judged:
     """
 
     table: AccuracyTable
-    judgement: Analysis
+    judgement: DatasetAnalysis
     predictor: Predictor | None
     origin: str | None
     journal: Journal
@@ -78,8 +78,8 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
 
 def judge_source(args: argparse.Namespace) -> list[Judged]:
     """Judge every dataset of the source."""
-    from edgecil.estimation import judge, read_accuracies
-    from edgecil.estimation.analyze import build_predictors
+    from edgecil.estimation import analyze_table, read_accuracies
+    from edgecil.estimation.analyze_table import build_predictors
     from edgecil.report.evidence import Journal, read_journal
 
     found = []
@@ -88,7 +88,7 @@ def judge_source(args: argparse.Namespace) -> list[Judged]:
     for table in tables:
         remarks: list[str] = []
         similarities = find_similarities(args, table, journal.configs, remarks)
-        judgement = judge(
+        judgement = analyze_table(
             table,
             similarities=similarities,
             predictor=args.predictor,

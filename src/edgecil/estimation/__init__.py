@@ -9,11 +9,15 @@ from edgecil.engine.accuracies import (
 )
 from edgecil.estimation.analysis import (
     Analysis,
+    AnalysisOptions,
+    DatasetAnalysis,
     MethodAnalysis,
+    PredictorSummary,
     ProtocolEstimate,
     ProtocolRanking,
 )
-from edgecil.estimation.analyze import judge
+from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analyze_table import analyze_table
 from edgecil.estimation.closeness import (
     AverageCloseness,
     Closeness,
@@ -47,7 +51,7 @@ from edgecil.estimation.ranking import (
     rank,
     ranking_error,
 )
-from edgecil.estimation.redraws import Redraws
+from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.samples import Capture, SamplePoint, capture, sample_curve
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import VarianceShares, split_variance
@@ -56,12 +60,14 @@ __all__ = [
     "ESTIMATORS",
     "AccuracyTable",
     "Analysis",
+    "AnalysisOptions",
     "AverageCloseness",
     "AverageRanking",
     "Capture",
     "Closeness",
     "Comparison",
     "Correlation",
+    "DatasetAnalysis",
     "Distribution",
     "Estimate",
     "Estimator",
@@ -70,14 +76,17 @@ __all__ = [
     "Observations",
     "OrderAccuracies",
     "Predictor",
+    "PredictorSummary",
     "ProtocolEstimate",
     "ProtocolRanking",
     "Ranking",
-    "Redraws",
+    "RedrawnEstimates",
     "Run",
     "SamplePoint",
     "Truth",
     "VarianceShares",
+    "analyze",
+    "analyze_table",
     "average_closeness",
     "average_ranking",
     "capture",
@@ -92,7 +101,6 @@ __all__ = [
     "get_estimator",
     "grid",
     "jensen_shannon",
-    "judge",
     "objective_predictor",
     "pilot_predictor",
     "rank",

@@ -1,288 +1,181 @@
-"""The whole judgement of a table of accuracies: what protocols say, how far to trust them."""
+"""`analyze`: from an experiment or a table of accuracies to an :class:`Analysis`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
-from edgecil.errors import DataError, UsageError
-from edgecil.estimation.analysis import Analysis, MethodAnalysis, ProtocolEstimate
-from edgecil.estimation.closeness import closeness
-from edgecil.estimation.comparison import Comparison, compare
-from edgecil.estimation.correlation import correlate, warn_of_predictor
-from edgecil.estimation.estimators import ESTIMATORS, Observations
-from edgecil.estimation.method_rankings import rank_protocols, rank_truth
-from edgecil.estimation.normality import check_normality
-from edgecil.estimation.predictors import (
-    Predictor,
-    column_predictor,
-    objective_predictor,
-    pilot_predictor,
-    unbiased_sequences,
+from edgecil.classes import ClassList, get_classes
+from edgecil.engine.accuracies import AccuracyTable, read_accuracies
+from edgecil.engine.config import build_config, run_similarity
+from edgecil.engine.results import RunResult
+from edgecil.engine.store import Store
+from edgecil.errors import EdgecilError, UsageError
+from edgecil.estimation.analysis import (
+    Analysis,
+    AnalysisOptions,
+    DatasetAnalysis,
+    extreme_protocol,
 )
-from edgecil.estimation.redraws import (
-    average_protocols,
-    build_pool,
-    redraw_estimates,
-    sample_curves,
-)
-from edgecil.estimation.samples import capture
-from edgecil.estimation.truth import Truth, find_truth
-from edgecil.estimation.variance import split_variance
+from edgecil.estimation.analyze_table import DRAWS, analyze_table, describe_similarity
+from edgecil.estimation.predictors import draws_blindly
 from edgecil.io.arrays import Floats
-from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
-from edgecil.sequences.protocols import tell_repeats
-from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity
 
-DRAWS = 2_000
-_NAMED = 3
+_LABELS = ("hard", "median", "easy")
 
 
-def judge(
-    table: AccuracyTable,
+def analyze(
+    source: str | Path,
     *,
-    similarities: Mapping[str, Similarity] | None = None,
+    metric: str = "accuracy",
+    similarity: Similarity | str | Path | Mapping[str, Similarity] | None = None,
     predictor: str = "adjacent",
-    pilot: AccuracyTable | None = None,
+    pilot: str | Path | None = None,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Analysis:
-    """Estimate, compare with the truth where there is one, and say how far to trust it.
+    """Estimate how accuracy is distributed over class orders, and how far to trust the estimates.
 
     Args:
-        table: the runs of one dataset.
-        similarities: by source (`text`, `images`), over the table's N classes in ascending order of
-            their ids; the first is the one whose objectives go by their bare names.
-        predictor: what `regression` and `stratified` use: an objective's name, a column of the
-            table's file, or `pilot`.
-        pilot: cheap runs of the same methods over the same classes.
-        draws: how often random parts of protocols are drawn again to be averaged over.
+        source: an experiment directory, or a CSV file of accuracies.
+        metric: which number of each run to analyse.
+        similarity: of the classes, by which predictors are computed: a similarity, a file, or
+            several similarities by the name of their source. By default the one that the
+            experiment's sequences came from; for a CSV file that of the dataset's class names.
+        predictor: what the estimators `regression` and `stratified` use: an objective's name, a
+            column of the CSV file, or `pilot`.
+        pilot: cheap runs of the same methods, as a directory or a CSV file.
+        draws: how often random parts of protocols are drawn; if there are no more possible draws
+            than that, each is made once.
         seed: of those draws.
     """
-    if draws < 1:
-        raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
-    if table.failed == len(table.runs):
-        raise DataError(f"No run on {table.dataset!r} has an accuracy; there is nothing to judge.")
-    table = table.renumbered()
-    pilot = None if pilot is None else pilot.renumbered()
-    shared = build_predictors(table, similarities or {}, predictor)
-    notes = []
-    if table.failed:
-        notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
-    notes += _tell_repeats(table) + _tell_contradictions(table) + _tell_fractions(table)
-    methods = {}
-    for method in table.methods:
-        if not len(table.orders(method)):
-            notes.append(f"No run of {method} has an accuracy yet, or all failed; it is left out.")
-            continue
-        known = dict(shared)
-        if pilot is not None:
-            known["pilot"] = pilot_predictor(pilot, method)
-        methods[method] = _judge_method(table, method, known, predictor, draws, seed)
-    if not any(found.predictor for found in methods.values()):
-        notes.append(
-            f"There is no predictor {predictor!r} here (no similarity of the classes is known), so "
-            "nothing is said about how well it predicts, and no estimate uses it."
+    if predictor == "pilot" and pilot is None:
+        raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")
+    pilots = {} if pilot is None else {table.dataset: table for table in read_accuracies(pilot)}
+    datasets = []
+    for table in read_accuracies(source):
+        if pilot is not None and table.dataset not in pilots:
+            raise UsageError(f"The pilot {pilot} has no runs on {table.dataset!r}.")
+        notes: list[str] = []
+        analysis = analyze_table(
+            table,
+            similarities=_similarities(table, similarity, source, notes),
+            predictor=predictor,
+            pilot=pilots.get(table.dataset),
+            metric=metric,
+            draws=draws,
+            seed=seed,
         )
-    return Analysis(
-        table.dataset,
-        methods,
-        rank_truth(methods, methods),
-        rank_protocols(methods),
-        _compare(table, methods),
-        notes,
+        analysis = replace(analysis, notes=(*notes, *analysis.notes))
+        datasets.append(_add_records(analysis, source) if Path(source).is_dir() else analysis)
+    options = AnalysisOptions(
+        metric,
+        predictor,
+        draws,
+        seed,
+        _describe_given(similarity),
+        None if pilot is None else str(pilot),
     )
+    return Analysis(str(source), options, tuple(datasets))
 
 
-def _tell_repeats(table: AccuracyTable) -> list[str]:
-    """A sentence on each protocol whose labels share sequences."""
-    runs: dict[str, dict[tuple[str, ClassSequence], None]] = {}
-    for run in table.runs:
-        runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
-    told = (tell_repeats(protocol, labelled) for protocol, labelled in runs.items())
-    return [sentence for sentence in told if sentence is not None]
+def _describe_given(
+    similarity: Similarity | str | Path | Mapping[str, Similarity] | None,
+) -> str | None:
+    """Where the given similarity comes from; None if none was given."""
+    if similarity is None:
+        return None
+    if isinstance(similarity, (str, Path)):
+        return str(similarity)
+    if isinstance(similarity, Mapping):
+        return ", ".join(similarity)
+    return describe_similarity(similarity) or "given"
 
 
-def _tell_contradictions(table: AccuracyTable) -> list[str]:
-    """A sentence if one training seems to have had two results."""
-    pairs = table.contradictions()
-    if not pairs:
-        return []
-    first, other = pairs[0]
-    return [
-        f"{first.method} has two accuracies on {str(first.sequence)!r} with seed "
-        f"{first.seed}, {first.accuracy:g} ({first.protocol} {first.label}) and "
-        f"{other.accuracy:g} ({other.protocol} {other.label}); pairs of this kind: {len(pairs)}. "
-        "They count as repeated trainings; if one is wrong, remove it."
-    ]
-
-
-def _tell_fractions(table: AccuracyTable) -> list[str]:
-    """A sentence if accuracies look like fractions."""
-    most = max(run.accuracy for run in table.runs if run.accuracy is not None)
-    if not 0.0 < most <= 1.0:
-        return []
-    return [
-        f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
-        "accuracies here are per cent."
-    ]
-
-
-def build_predictors(
-    table: AccuracyTable, similarities: Mapping[str, Similarity], predictor: str
-) -> dict[str, Predictor]:
-    """Every objective of every similarity, and the column that is asked for, by name."""
-    found = {}
-    for place, (source, similarity) in enumerate(similarities.items()):
-        for objective in applicable_objectives(table.space).values():
-            name = objective.name if place == 0 else f"{source} {objective.name}"
-            found[name] = objective_predictor(similarity, table.space, objective, name=name)
-    if predictor not in found and predictor not in OBJECTIVES and predictor != "pilot":
-        found[predictor] = column_predictor(table, predictor)
-    return found
-
-
-def _judge_method(
+def _similarities(
     table: AccuracyTable,
-    method: str,
-    predictors: dict[str, Predictor],
-    chosen: str,
-    draws: int,
-    seed: int,
-) -> MethodAnalysis:
-    space, truth = table.space, find_truth(table, method)
-    predictor = predictors.get(chosen)
-    ran = {name: orders for name in table.protocols if len(orders := table.orders(method, name))}
-    judged = {
-        name: orders
-        for name, orders in ran.items()
-        if truth is None or truth.kind == "sample" or name not in truth.protocols
-    }
-    estimates = {
-        name: _estimate(
-            orders,
-            predictor,
-            space,
-            None if truth is None or name in truth.protocols else truth.accuracies,
+    given: Similarity | str | Path | Mapping[str, Similarity] | None,
+    source: str | Path,
+    notes: list[str],
+) -> dict[str, Similarity]:
+    """Similarities of the table's classes by source; without one, the notes say why."""
+    if isinstance(given, (str, Path)):
+        return {"file": _cut(read_similarity(given), table, str(given))}
+    if isinstance(given, Mapping):
+        return {name: _cut(matrix, table, repr(name)) for name, matrix in given.items()}
+    if given is not None:
+        return {"given": _cut(given, table, "The similarity")}
+    try:
+        return {"text": _own_similarity(table, source)}
+    except EdgecilError as error:
+        notes.append(f"No similarity of the classes of {table.dataset!r} is available: {error}")
+        return {}
+
+
+def _cut(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
+    """A given similarity, reduced to the table's classes."""
+    ids = np.array(table.classes)
+    if len(matrix) == len(ids):
+        return matrix
+    if table.names is not None or len(matrix) <= ids.max():
+        raise UsageError(
+            f"{what} covers {len(matrix)} classes but the runs have {len(ids)}, numbered up to "
+            f"{ids.max()}; give a row for each."
         )
-        for name, orders in judged.items()
-    }
-    evidence = _evidence(table, method, truth)
-    correlations = {
-        name: correlate(known.z(evidence.sequences), evidence.accuracies)
-        for name, known in predictors.items()
-    }
-    warnings = _warn_of_truth(truth) + _warn_of_failures(table, method, truth)
-    if predictor is not None:
-        warning = warn_of_predictor(
-            "S" if chosen == "adjacent" else chosen, predictor.sign, correlations[chosen]
-        )
-        warnings += [] if warning is None else [warning]
-    pool = None if truth is None else build_pool(truth, judged, predictor)
-    redrawn = redraw_estimates(pool, judged, space, draws=draws, seed=seed) if pool else {}
-    return MethodAnalysis(
-        truth=truth,
-        estimates=estimates,
-        runs={name: len(orders) for name, orders in ran.items()},
-        redrawn=redrawn,
-        averages=average_protocols(truth, redrawn) if truth else {},
-        predictor=None if predictor is None else chosen,
-        correlations=correlations,
-        normality=check_normality(evidence.accuracies),
-        variance=split_variance(table.repeats(method)),
-        samples=sample_curves(pool, draws=draws, seed=seed) if pool else {},
-        captures={
-            name: capture(pool.accuracies[places], pool.truth.accuracies)
-            for name, places in pool.extremes.items()
-        }
-        if pool
-        else {},
-        warnings=warnings,
-    )
+    return matrix.take(ids)
 
 
-def _evidence(table: AccuracyTable, method: str, truth: Truth | None) -> OrderAccuracies:
-    """The orders on which statistics over Ω may rest: the truth, or whatever was drawn blindly."""
-    if truth is not None:
-        return OrderAccuracies(("",) * len(truth.sequences), truth.sequences, truth.accuracies)
-    blind = set(unbiased_sequences(table, method))
-    found = table.orders(method).by_sequence()
-    kept = {sequence: value for sequence, value in found.items() if sequence in blind}
-    return OrderAccuracies(("",) * len(kept), tuple(kept), np.array(list(kept.values())))
-
-
-def _warn_of_truth(truth: Truth | None) -> list[str]:
-    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.orders:
-        return []
-    return [
-        f"Only {len(truth.sequences)} of {truth.orders} sequences have an accuracy; the truth is "
-        "taken from those."
-    ]
-
-
-def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
-    """A sentence on each protocol that lacks some of its sequences."""
-    told = []
-    for protocol in table.protocols:
-        lost = table.failures(method, protocol)
-        if not lost or (truth is not None and protocol in truth.protocols):
-            continue
-        named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
-        left = len(table.orders(method, protocol))
-        rest = "nothing is" if left == 0 else "one run is" if left == 1 else f"{left} runs are"
-        runs = " and ".join(named)
-        told.append(f"Of {protocol}'s runs {runs} failed or have not ended: {rest} left of it.")
-    return told
-
-
-def _runs(
-    sequences: tuple[ClassSequence, ...],
-    accuracies: Floats,
-    predictor: Predictor | None,
-    space: SequenceSpace,
-) -> Observations:
-    if predictor is None:
-        return Observations(accuracies, orders=space.size)
-    return Observations(accuracies, predictor.z(sequences), predictor.levels(), space.size)
-
-
-def _estimate(
-    orders: OrderAccuracies, predictor: Predictor | None, space: SequenceSpace, truth: Floats | None
-) -> dict[str, ProtocolEstimate]:
-    """Every estimator's answer, or why it has none."""
-    once = orders.by_sequence()
-    labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
-    distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)
-    found = {}
-    for name, estimator in ESTIMATORS.items():
-        runs = labelled if estimator.counts_repeats else distinct
-        count, reason = len(runs.accuracies), estimator.obstacle(runs)
-        if reason is not None:
-            found[name] = ProtocolEstimate(None, count, None, f"{name} {reason}")
-            continue
-        estimate = estimator(runs)
-        found[name] = ProtocolEstimate(
-            estimate, count, None if truth is None else closeness(truth, estimate)
-        )
-    return found
-
-
-def _compare(
-    table: AccuracyTable, methods: Mapping[str, object]
-) -> dict[tuple[str, str], Comparison]:
-    """Every pair of methods on the orders that both ran."""
-    by_method = {name: table.orders(name).by_sequence() for name in methods}
-    found = {}
-    for first, second in combinations(methods, 2):
-        both = [sequence for sequence in by_method[first] if sequence in by_method[second]]
-        if both:
-            found[first, second] = compare(
-                [by_method[first][sequence] for sequence in both],
-                [by_method[second][sequence] for sequence in both],
+def _own_similarity(table: AccuracyTable, source: str | Path) -> Similarity:
+    """The similarity that an experiment's sequences came from, or that of the class names."""
+    if table.names is None:
+        labels = get_classes(table.dataset).labels
+        if table.classes[-1] >= len(labels):
+            raise UsageError(
+                f"{table.dataset!r} has {len(labels)} classes but a sequence has class "
+                f"{table.classes[-1]}."
             )
-    return found
+        names = tuple(labels[id_] for id_ in table.classes)
+        return text_similarity(ClassList(table.dataset, names))
+    classes = ClassList(table.dataset, table.names)
+    configs = [build_config(values) for values in _read_store(source)[0]]
+    choosing = [config for config in configs if not all(map(draws_blindly, config.protocols))]
+    edge = [config for config in choosing if "edge" in config.protocols]
+    config = next(iter([*edge, *choosing, *configs]), None)
+    return text_similarity(classes) if config is None else run_similarity(config, classes)
+
+
+def _read_store(
+    directory: str | Path,
+) -> tuple[list[dict[str, Any]], dict[str, Any], list[RunResult]]:
+    """An experiment's configurations, identity and results."""
+    with closing(Store(directory)) as store:
+        return store.configs(), store.settings(), list(store.runs().values())
+
+
+def _add_records(analysis: DatasetAnalysis, directory: str | Path) -> DatasetAnalysis:
+    """The analysis with what an experiment directory holds beside accuracies."""
+    configs, identity, results = _read_store(directory)
+    matrices: dict[str, dict[str, Floats]] = {}
+    protocol = extreme_protocol(analysis.protocols)
+    for method in analysis.methods:
+        orders = analysis.table.orders(method, protocol)
+        for label, sequence in zip(orders.labels, orders.sequences, strict=True):
+            of_run = (
+                result
+                for result in results
+                if (result.method, result.sequence) == (method, sequence)
+            )
+            result = next(of_run, None)
+            if result is None or label not in _LABELS:
+                continue
+            matrix = result.classifier().matrix
+            if not np.isnan(matrix[-1]).any():
+                matrices.setdefault(method, {})[label] = matrix
+    return replace(analysis, configs=tuple(configs), identity=identity, accuracy_matrices=matrices)

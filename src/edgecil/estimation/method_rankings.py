@@ -1,4 +1,4 @@
-"""Methods ranked: by the truth, by the runs of each protocol, and by what it might have run."""
+"""Methods ranked by the truth, by the runs of each protocol, and by redraws of each protocol."""
 
 from __future__ import annotations
 
@@ -13,42 +13,56 @@ from edgecil.estimation.ranking import (
     rank,
     ranking_error,
 )
+from edgecil.estimation.redraws import AllRedraws
 
 Methods = Mapping[str, MethodAnalysis]
 
 
 def rank_truth(methods: Methods, names: Collection[str]) -> Ranking | None:
-    """The true ranking of those methods, if the truth of every one is known."""
-    known = {name: truth.accuracies for name in names if (truth := methods[name].truth) is not None}
-    if not names or len(known) < len(names):
+    """The true ranking of those methods, if the truth of every one is available."""
+    truths = {
+        name: truth.accuracies for name in names if (truth := methods[name].truth) is not None
+    }
+    if not names or len(truths) < len(names):
         return None
-    return rank({name: (a.min(), a.max(), a.std()) for name, a in known.items()})
+    return rank({name: (a.min(), a.max(), a.std()) for name, a in truths.items()})
 
 
-def rank_protocols(methods: Methods) -> dict[str, dict[str, ProtocolRanking]]:
-    """Rankings by every protocol and estimator, of the methods that have such an estimate."""
+def rank_protocols(
+    methods: Methods, redraws: Mapping[str, AllRedraws]
+) -> dict[str, dict[str, ProtocolRanking]]:
+    """Rankings by every protocol and estimator, of the methods that have such an estimate.
+
+    Args:
+        methods: by name.
+        redraws: by method, the estimates from other draws of each protocol's random part.
+    """
     protocols = dict.fromkeys(
-        protocol for judged in methods.values() for protocol in (*judged.estimates, *judged.redrawn)
+        protocol
+        for name, method in methods.items()
+        for protocol in (*method.estimates, *redraws[name])
     )
-    found = {}
+    by_protocol = {}
     for protocol in protocols:
-        rankings = {name: _judge(methods, protocol, name) for name in ESTIMATORS}
-        found[protocol] = {
+        rankings = {name: _rank(methods, redraws, protocol, name) for name in ESTIMATORS}
+        by_protocol[protocol] = {
             name: ranking for name, ranking in rankings.items() if ranking is not None
         }
-    return found
+    return by_protocol
 
 
-def _judge(methods: Methods, protocol: str, estimator: str) -> ProtocolRanking | None:
-    """The ranking by one protocol and estimator; None if they say nothing."""
+def _rank(
+    methods: Methods, redraws: Mapping[str, AllRedraws], protocol: str, estimator: str
+) -> ProtocolRanking | None:
+    """The ranking by one protocol and estimator; None if there is no estimate."""
     made, drawn = {}, {}
-    for name, judged in methods.items():
-        once = judged.estimates.get(protocol, {}).get(estimator)
+    for name, method in methods.items():
+        once = method.estimates.get(protocol, {}).get(estimator)
         if once is not None and once.estimate is not None:
             made[name] = once.estimate
-        often = judged.redrawn.get(protocol, {}).get(estimator)
-        if often is not None:
-            drawn[name] = often.estimates
+        many = redraws[name].get(protocol, {}).get(estimator)
+        if many is not None:
+            drawn[name] = many.estimates
     average = _average(methods, drawn)
     if not made:
         return None if average is None else ProtocolRanking(None, None, average)
@@ -59,14 +73,14 @@ def _judge(methods: Methods, protocol: str, estimator: str) -> ProtocolRanking |
 
 
 def _average(methods: Methods, drawn: Mapping[str, Sequence[Estimate]]) -> AverageRanking | None:
-    """Over the draws; None unless the methods drew from the same sequences, and so the same."""
+    """Over the draws; None unless the truths, and so the draws, have the same sequences."""
     truth = rank_truth(methods, drawn)
-    sequences = {judged.sequences for name in drawn if (judged := methods[name].truth) is not None}
+    sequences = {own.sequences for name in drawn if (own := methods[name].truth) is not None}
     if truth is None or len(sequences) != 1:
         return None
     return average_ranking({name: [*map(_numbers, made)] for name, made in drawn.items()}, truth)
 
 
-def _numbers(made: Estimate) -> tuple[float, float, float]:
+def _numbers(estimate: Estimate) -> tuple[float, float, float]:
     """What a method is ranked by."""
-    return made.min, made.max, made.distribution.std
+    return estimate.min, estimate.max, estimate.distribution.std

@@ -16,6 +16,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import OrderAccuracies
 from edgecil.estimation.closeness import AverageCloseness, average_closeness
+from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.estimators import ESTIMATORS, Estimate, Observations
 from edgecil.estimation.predictors import Predictor
 from edgecil.estimation.samples import SamplePoint, draw_runs, sample_curve
@@ -25,7 +26,7 @@ from edgecil.sequences.latin import latin
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
-Redrawn = dict[str, dict[str, "Redraws"]]
+EXAMPLES = 15
 
 _EXTREMES = ("hard", "easy")
 _RUNS = 3
@@ -35,7 +36,7 @@ _FEW = 200
 
 @dataclass(frozen=True)
 class Redraws:
-    """What one estimator makes of what a protocol might have run.
+    """One estimator's answers to many draws of a protocol's random part.
 
     Attributes:
         estimates: one per draw, in random order.
@@ -44,6 +45,32 @@ class Redraws:
 
     estimates: list[Estimate]
     exhaustive: bool
+
+    def summary(self) -> RedrawnEstimates:
+        """What figures show of them."""
+        distributions = [estimate.distribution for estimate in self.estimates]
+        typical = Distribution.normal(
+            float(np.mean([distribution.mean for distribution in distributions])),
+            float(np.mean([distribution.std for distribution in distributions])),
+        )
+        return RedrawnEstimates(typical, tuple(distributions[:EXAMPLES]))
+
+
+@dataclass(frozen=True)
+class RedrawnEstimates:
+    """What figures show of an estimator's answers to many draws.
+
+    Attributes:
+        typical: the normal distribution with the mean of their means and of their standard
+            deviations.
+        examples: the answers to the first draws, at most 15.
+    """
+
+    typical: Distribution
+    examples: tuple[Distribution, ...]
+
+
+AllRedraws = dict[str, dict[str, Redraws]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +125,7 @@ def build_pool(
 
 def redraw_estimates(
     pool: Pool, ran: Mapping[str, OrderAccuracies], space: SequenceSpace, *, draws: int, seed: int
-) -> Redrawn:
+) -> AllRedraws:
     """What protocols might have estimated: by protocol and estimator, one estimate per draw.
 
     Random is always among them, with three runs unless the table has another number. Protocols
@@ -124,7 +151,7 @@ def redraw_estimates(
     return found
 
 
-def average_protocols(truth: Truth, redrawn: Redrawn) -> dict[str, dict[str, AverageCloseness]]:
+def average_protocols(truth: Truth, redrawn: AllRedraws) -> dict[str, dict[str, AverageCloseness]]:
     """Mean closeness to the truth over the draws, by protocol and estimator."""
     return {
         protocol: {

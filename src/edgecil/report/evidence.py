@@ -15,7 +15,7 @@ from edgecil.engine.config import ExperimentConfig, build_config
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import RunResult
 from edgecil.engine.store import Store
-from edgecil.estimation import AccuracyTable, Analysis, Predictor
+from edgecil.estimation import AccuracyTable, DatasetAnalysis, Predictor
 from edgecil.sequences.sequence import ClassSequence
 
 # Which protocol is taken for "hard, median, easy", the first that was run.
@@ -55,7 +55,7 @@ class Evidence:
 
     source: str
     table: AccuracyTable
-    judgement: Analysis
+    judgement: DatasetAnalysis
     predictor: Predictor | None = None
     journal: Journal = field(default_factory=Journal)
     origin: str | None = None

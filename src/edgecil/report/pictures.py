@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgecil.estimation import Distribution
 from edgecil.report.evidence import Evidence, slug
 from edgecil.report.figures.canvas import render
 from edgecil.report.figures.closeness import draw_closeness
@@ -21,7 +20,6 @@ from edgecil.report.words import calibrated, found_range, of_default_estimator
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_THIN_LINES = 15
 _DRAWN = ("random", "edge")
 _MEASURES = {
     "JSD, nats": "jsd",
@@ -170,11 +168,10 @@ def _shape(evidence: Evidence, name: str) -> Shape:
         judged = of_default_estimator(method.estimates, protocol)
         if judged is not None and judged.estimate is not None:
             guesses[protocol] = judged.estimate.distribution
-        redrawn = of_default_estimator(method.redrawn, protocol)
+        redrawn = of_default_estimator(method.redraws, protocol)
         if redrawn is not None:
-            drawn = [estimate.distribution for estimate in redrawn.estimates]
-            draws[protocol] = drawn[:_THIN_LINES]
-            guesses[protocol] = _typical(drawn)
+            draws[protocol] = list(redrawn.examples)
+            guesses[protocol] = redrawn.typical
     known = np.array(list(evidence.table.orders(name).by_sequence().values()))
     if method.truth is None:
         made = calibrated(evidence, name)
@@ -182,12 +179,6 @@ def _shape(evidence: Evidence, name: str) -> Shape:
         return Shape(name, None, guesses, draws, ends, known, estimate)
     sampled = method.truth.kind == "sample"
     return Shape(name, method.truth.accuracies, guesses, draws, ends, sampled=sampled)
-
-
-def _typical(drawn: list[Distribution]) -> Distribution:
-    """The Gaussian with the mean of their means and the mean of their standard deviations."""
-    means, stds = zip(*((guess.mean, guess.std) for guess in drawn), strict=True)
-    return Distribution.normal(float(np.mean(means)), float(np.mean(stds)))
 
 
 def _caption(evidence: Evidence) -> str:

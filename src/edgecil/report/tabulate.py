@@ -189,10 +189,13 @@ def _ranking_errors(ranked: list[ProtocolRanking]) -> list[tuple[Cell, ...]]:
 def tabulate_comparisons(evidence: Evidence) -> Table:
     """Pairs of methods on the orders that both ran."""
     rows = []
-    for (first, second), found in evidence.judgement.comparisons.items():
-        low, high = found.interval or (None, None)
-        better = 100.0 * found.probability_of_improvement
-        rows.append((first, second, found.n, found.difference, low, high, better, found.p_value))
+    for first, others in evidence.judgement.comparisons.items():
+        for second, found in others.items():
+            low, high = found.interval or (None, None)
+            better = 100.0 * found.probability_of_improvement
+            rows.append(
+                (first, second, found.n, found.difference, low, high, better, found.p_value)
+            )
     return Table(
         "comparisons",
         "Two methods on the same orders: mean difference in points with its 95 % interval, on how "

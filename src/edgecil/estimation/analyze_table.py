@@ -1,0 +1,335 @@
+"""The analysis of one table of accuracies: what protocols say, and how far to trust them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+
+from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
+from edgecil.errors import DataError, UsageError
+from edgecil.estimation.analysis import (
+    DatasetAnalysis,
+    MethodAnalysis,
+    PredictorSummary,
+    ProtocolEstimate,
+)
+from edgecil.estimation.closeness import closeness
+from edgecil.estimation.comparison import Comparison, compare
+from edgecil.estimation.correlation import correlate, warn_of_predictor
+from edgecil.estimation.estimators import ESTIMATORS, Observations
+from edgecil.estimation.method_rankings import rank_protocols, rank_truth
+from edgecil.estimation.normality import check_normality
+from edgecil.estimation.predictors import (
+    Predictor,
+    column_predictor,
+    objective_predictor,
+    pilot_predictor,
+    unbiased_sequences,
+)
+from edgecil.estimation.redraws import (
+    AllRedraws,
+    average_protocols,
+    build_pool,
+    redraw_estimates,
+    sample_curves,
+)
+from edgecil.estimation.samples import capture
+from edgecil.estimation.truth import Truth, find_truth
+from edgecil.estimation.variance import split_variance
+from edgecil.io.arrays import Floats
+from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
+from edgecil.sequences.protocols import tell_repeats
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Similarity
+
+DRAWS = 2_000
+_NAMED = 3
+
+
+def analyze_table(
+    table: AccuracyTable,
+    *,
+    similarities: Mapping[str, Similarity] | None = None,
+    predictor: str = "adjacent",
+    pilot: AccuracyTable | None = None,
+    metric: str = "accuracy",
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> DatasetAnalysis:
+    """Estimate each method's distribution of accuracy, and evaluate the estimates.
+
+    Args:
+        table: the runs on one dataset.
+        similarities: by source (`text`, `images`), over the table's N classes in ascending order of
+            their ids; objectives of the first have their bare names, objectives of the others have
+            the source as a prefix.
+        predictor: what the estimators `regression` and `stratified` use: an objective's name, a
+            column of the table, or `pilot`.
+        pilot: cheap runs of the same methods over the same classes.
+        metric: what the table's accuracies are.
+        draws: how often random parts of protocols are drawn.
+        seed: of those draws.
+    """
+    if draws < 1:
+        raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
+    if table.failed == len(table.runs):
+        raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
+    table = table.renumbered()
+    pilot = None if pilot is None else pilot.renumbered()
+    shared = build_predictors(table, similarities or {}, predictor)
+    notes = []
+    if table.failed:
+        notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
+    notes += _note_repeats(table) + _note_contradictions(table) + _note_fractions(table)
+    methods: dict[str, MethodAnalysis] = {}
+    redraws: dict[str, AllRedraws] = {}
+    for method in table.methods:
+        if not len(table.orders(method)):
+            notes.append(f"{method} is left out: none of its runs has an accuracy.")
+            continue
+        predictors = dict(shared)
+        if pilot is not None:
+            predictors["pilot"] = pilot_predictor(pilot, method)
+        methods[method], redraws[method] = _analyze_method(
+            table, method, predictors, predictor, draws, seed
+        )
+    if not any(method.predictor for method in methods.values()):
+        notes.append(
+            f"No similarity of the classes is available, so there is no predictor {predictor!r}: "
+            "its correlation with accuracy is unknown, and no estimate uses it."
+        )
+    origins = (describe_similarity(similarity) for similarity in (similarities or {}).values())
+    return DatasetAnalysis(
+        table.dataset,
+        metric,
+        table,
+        methods,
+        rank_truth(methods, methods),
+        rank_protocols(methods, redraws),
+        _compare(table, methods),
+        _summarize(table, shared.get(predictor), next(origins, None)),
+        tuple(notes),
+        repeats=tuple(sorted({run.seed for run in table.runs})),
+    )
+
+
+def describe_similarity(similarity: Similarity) -> str | None:
+    """Where a similarity comes from: encoder and template, or the file; None if not recorded."""
+    parts = (similarity.source.get(key) for key in ("encoder", "template", "file"))
+    return ", ".join(repr(part) if "{" in part else part for part in parts if part) or None
+
+
+def _summarize(
+    table: AccuracyTable, predictor: Predictor | None, origin: str | None
+) -> PredictorSummary | None:
+    """What a report needs of a predictor: its z for every sequence of the table."""
+    if predictor is None:
+        return None
+    sequences = tuple(dict.fromkeys(run.sequence for run in table.runs))
+    values = zip(sequences, predictor.z(sequences).tolist(), strict=True)
+    return PredictorSummary(
+        predictor.name,
+        predictor_label(predictor.name),
+        origin if predictor.name in OBJECTIVES else None,
+        predictor.sign,
+        {str(sequence): z for sequence, z in values if np.isfinite(z)},
+    )
+
+
+def predictor_label(name: str) -> str:
+    """What figures and tables call a predictor: S for the paper's objective."""
+    return "S" if name == "adjacent" else name
+
+
+def _note_repeats(table: AccuracyTable) -> list[str]:
+    """A sentence on each protocol whose labels share sequences."""
+    runs: dict[str, dict[tuple[str, ClassSequence], None]] = {}
+    for run in table.runs:
+        runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
+    sentences = (tell_repeats(protocol, labelled) for protocol, labelled in runs.items())
+    return [sentence for sentence in sentences if sentence is not None]
+
+
+def _note_contradictions(table: AccuracyTable) -> list[str]:
+    """A sentence if one training seems to have had two results."""
+    pairs = table.contradictions()
+    if not pairs:
+        return []
+    first, other = pairs[0]
+    return [
+        f"{first.method} has two accuracies on {str(first.sequence)!r} with seed "
+        f"{first.seed}, {first.accuracy:g} ({first.protocol} {first.label}) and "
+        f"{other.accuracy:g} ({other.protocol} {other.label}); pairs of this kind: {len(pairs)}. "
+        "They count as repeated trainings; if one is wrong, remove it."
+    ]
+
+
+def _note_fractions(table: AccuracyTable) -> list[str]:
+    """A sentence if accuracies look like fractions."""
+    most = max(run.accuracy for run in table.runs if run.accuracy is not None)
+    if not 0.0 < most <= 1.0:
+        return []
+    return [
+        f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
+        "accuracies here are per cent."
+    ]
+
+
+def build_predictors(
+    table: AccuracyTable, similarities: Mapping[str, Similarity], predictor: str
+) -> dict[str, Predictor]:
+    """Every objective of every similarity, and the column that is asked for, by name."""
+    predictors = {}
+    for place, (source, similarity) in enumerate(similarities.items()):
+        for objective in applicable_objectives(table.space).values():
+            name = objective.name if place == 0 else f"{source} {objective.name}"
+            predictors[name] = objective_predictor(similarity, table.space, objective, name=name)
+    if predictor not in predictors and predictor not in OBJECTIVES and predictor != "pilot":
+        predictors[predictor] = column_predictor(table, predictor)
+    return predictors
+
+
+def _analyze_method(
+    table: AccuracyTable,
+    method: str,
+    predictors: dict[str, Predictor],
+    chosen: str,
+    draws: int,
+    seed: int,
+) -> tuple[MethodAnalysis, AllRedraws]:
+    space, truth = table.space, find_truth(table, method)
+    predictor = predictors.get(chosen)
+    ran = {name: orders for name in table.protocols if len(orders := table.orders(method, name))}
+    evaluated = {
+        name: orders
+        for name, orders in ran.items()
+        if truth is None or truth.kind == "sample" or name not in truth.protocols
+    }
+    estimates = {
+        name: _estimate(
+            orders,
+            predictor,
+            space,
+            None if truth is None or name in truth.protocols else truth.accuracies,
+        )
+        for name, orders in evaluated.items()
+    }
+    sample = _unbiased_orders(table, method, truth)
+    correlations = {
+        name: correlate(other.z(sample.sequences), sample.accuracies)
+        for name, other in predictors.items()
+    }
+    warnings = _warn_of_truth(truth) + _warn_of_failures(table, method, truth)
+    if predictor is not None:
+        warning = warn_of_predictor(predictor_label(chosen), predictor.sign, correlations[chosen])
+        warnings += [] if warning is None else [warning]
+    pool = None if truth is None else build_pool(truth, evaluated, predictor)
+    redraws = redraw_estimates(pool, evaluated, space, draws=draws, seed=seed) if pool else {}
+    analysis = MethodAnalysis(
+        truth=truth,
+        estimates=estimates,
+        runs={name: len(orders) for name, orders in ran.items()},
+        redraws={
+            protocol: {name: drawn.summary() for name, drawn in by_estimator.items()}
+            for protocol, by_estimator in redraws.items()
+        },
+        averages=average_protocols(truth, redraws) if truth else {},
+        predictor=None if predictor is None else chosen,
+        correlations=correlations,
+        normality=check_normality(sample.accuracies),
+        variance=split_variance(table.repeats(method)),
+        samples=sample_curves(pool, draws=draws, seed=seed) if pool else {},
+        captures={
+            name: capture(pool.accuracies[places], pool.truth.accuracies)
+            for name, places in pool.extremes.items()
+        }
+        if pool
+        else {},
+        warnings=tuple(warnings),
+    )
+    return analysis, redraws
+
+
+def _unbiased_orders(table: AccuracyTable, method: str, truth: Truth | None) -> OrderAccuracies:
+    """The orders that represent all of Ω: the truth, or orders not chosen by similarity."""
+    if truth is not None:
+        return OrderAccuracies(("",) * len(truth.sequences), truth.sequences, truth.accuracies)
+    unbiased = set(unbiased_sequences(table, method))
+    accuracies = table.orders(method).by_sequence()
+    kept = {sequence: value for sequence, value in accuracies.items() if sequence in unbiased}
+    return OrderAccuracies(("",) * len(kept), tuple(kept), np.array(list(kept.values())))
+
+
+def _warn_of_truth(truth: Truth | None) -> list[str]:
+    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.orders:
+        return []
+    return [
+        f"Only {len(truth.sequences)} of {truth.orders} sequences have an accuracy; the truth is "
+        "taken from those."
+    ]
+
+
+def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
+    """A sentence on each protocol that lacks some of its sequences."""
+    told = []
+    for protocol in table.protocols:
+        lost = table.failures(method, protocol)
+        if not lost or (truth is not None and protocol in truth.protocols):
+            continue
+        named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
+        left = len(table.orders(method, protocol))
+        rest = "nothing is" if left == 0 else "one run is" if left == 1 else f"{left} runs are"
+        runs = " and ".join(named)
+        told.append(f"Of {protocol}'s runs {runs} failed or have not ended: {rest} left of it.")
+    return told
+
+
+def _runs(
+    sequences: tuple[ClassSequence, ...],
+    accuracies: Floats,
+    predictor: Predictor | None,
+    space: SequenceSpace,
+) -> Observations:
+    if predictor is None:
+        return Observations(accuracies, orders=space.size)
+    return Observations(accuracies, predictor.z(sequences), predictor.levels(), space.size)
+
+
+def _estimate(
+    orders: OrderAccuracies, predictor: Predictor | None, space: SequenceSpace, truth: Floats | None
+) -> dict[str, ProtocolEstimate]:
+    """Every estimator's answer, or why it has none."""
+    once = orders.by_sequence()
+    labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
+    distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)
+    answers = {}
+    for name, estimator in ESTIMATORS.items():
+        runs = labelled if estimator.counts_repeats else distinct
+        count, reason = len(runs.accuracies), estimator.obstacle(runs)
+        if reason is not None:
+            answers[name] = ProtocolEstimate(None, count, None, f"{name} {reason}")
+            continue
+        estimate = estimator(runs)
+        answers[name] = ProtocolEstimate(
+            estimate, count, None if truth is None else closeness(truth, estimate)
+        )
+    return answers
+
+
+def _compare(
+    table: AccuracyTable, methods: Mapping[str, object]
+) -> dict[str, dict[str, Comparison]]:
+    """Every pair of methods on the orders that both ran, by first and second method."""
+    by_method = {name: table.orders(name).by_sequence() for name in methods}
+    comparisons: dict[str, dict[str, Comparison]] = {}
+    for first, second in combinations(methods, 2):
+        both = [sequence for sequence in by_method[first] if sequence in by_method[second]]
+        if both:
+            comparisons.setdefault(first, {})[second] = compare(
+                [by_method[first][sequence] for sequence in both],
+                [by_method[second][sequence] for sequence in both],
+            )
+    return comparisons
