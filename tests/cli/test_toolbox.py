@@ -195,7 +195,7 @@ BROKEN = {
         "utils/data_manager.py",
         "order = idata.class_order",
         "order = sorted(idata.class_order)",
-        "did not take over the class order",
+        "did not keep the class order",
     ),
     "another evaluation": (
         "models/base.py",

@@ -1,19 +1,22 @@
 """Runs inside a PyCIL or PILOT checkout's own Python and makes it train one class order.
 
-Stand-alone, from Python 3.8 on: edgecil need not be installed there. Started by
-`edgecil toolbox` as `python toolbox_driver.py ROOT PLACE SETTINGS ORDER RESULT`; nothing of the
-checkout is changed, its functions are wrapped while they run.
+Stand-alone, from Python 3.8 on: edgecil need not be installed there. `edgecil toolbox` starts it as
+`python toolbox_driver.py ROOT PLACE SETTINGS ORDER RESULT`. Nothing of the checkout is changed; its
+functions are wrapped while they run. The order, the task sizes and the labels of all images are
+checked before every task, so that a trainer that reorders classes or loops over orders is refused.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 import json
 import os
 import random
 import sys
 import traceback
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,22 +25,29 @@ CLASSIFIERS = ("head", "nme")  # what the toolboxes call CNN and NME, in the ord
 
 
 def main(root: str, place: str, settings_file: str, order_file: str, result_file: str) -> None:
-    """Train the order, with `place` as the working directory, and write down what was counted."""
+    """Train the order in the working directory `place`, and write the counts to `result_file`."""
     os.chdir(place)
     # In place of this file's own folder, whose modules could be taken for the toolbox's.
     sys.path[0] = root
     order = json.loads(Path(order_file).read_text())
     settings = json.loads(Path(settings_file).read_text())
     sizes = [len(task) for task in order["tasks"]]
+    counter, labels = Counter(sizes), Labels(order["order"], sizes)
+    replace_sequence_choice(Path(root))
     trainer = load("trainer", "train", "DataManager")
     data = load("utils.data_manager", "_get_idata")
     factory = load("utils.factory", "get_model")
-    counter = Counter(sizes)
-    data._get_idata = wrap_dataset(data._get_idata, order["order"])
-    trainer.DataManager = check_tasks(trainer.DataManager, order["order"], sizes)
-    factory.get_model = watch_model(factory.get_model, counter, order["seed"])
+    # The EDGE authors' fork gives its trainer the order, which comes on top of the dataset's own.
+    forked = takes_order(trainer)
+    data._get_idata = wrap_dataset(data._get_idata, labels, in_order=not forked)
+    factory.get_model = watch_model(factory.get_model, counter, labels, order["seed"])
+    arguments = {**settings, "shuffle": False, "seed": [order["seed"]]}
     try:
-        trainer.train({**settings, "shuffle": False, "seed": [order["seed"]]})
+        if forked:
+            trainer._set_device(arguments)
+            trainer._train({"eval": "random", **arguments}, labels.places())
+        else:
+            trainer.train(arguments)
     except Exception:
         # PyCIL's closing table fails where there are more tens of classes than tasks.
         if not counter.complete:
@@ -55,8 +65,69 @@ def load(name: str, *needed: str) -> Any:
     return module
 
 
-def wrap_dataset(get_dataset: Callable[..., Any], order: list[int]) -> Callable[..., Any]:
-    """Datasets that hold the classes of the order only, and follow it."""
+def takes_order(trainer: Any) -> bool:
+    """Whether this is the EDGE authors' fork, whose `_train` takes a class order."""
+    inner = getattr(trainer, "_train", None)
+    return inner is not None and "class_order" in inspect.signature(inner).parameters
+
+
+def replace_sequence_choice(root: Path) -> None:
+    """Keep the fork's `utils.edge` out: it needs CLIP to be imported, and edgecil has the order."""
+    if (root / "utils" / "edge.py").is_file():
+        stand_in = types.ModuleType("utils.edge")
+        for name in ("get_edge_sequences", "_get_class_names_or_raise"):
+            setattr(stand_in, name, None)
+        sys.modules["utils.edge"] = stand_in
+
+
+class Labels:
+    """The labels that the toolbox must train with, known from the order and the dataset alone."""
+
+    def __init__(self, order: list[int], sizes: list[int]) -> None:
+        self.order, self.sizes = order, sizes
+        self.expected: dict[str, Any] = {}
+
+    def places(self) -> list[int]:
+        """The order as places among its own classes in ascending order."""
+        ascending = sorted(self.order)
+        return [ascending.index(class_) for class_ in self.order]
+
+    def choose(self, dataset: Any, part: str) -> None:
+        """Keep the images of the order's classes, in training or test data."""
+        import numpy
+
+        images = getattr(dataset, f"{part}_data")
+        targets = numpy.asarray(getattr(dataset, f"{part}_targets"))
+        missing = sorted(set(self.order) - set(targets.tolist()))
+        if missing:
+            sys.exit(f"The toolbox's {part} data has no images of class {missing[0]}.")
+        chosen = numpy.isin(targets, self.order)
+        as_array = isinstance(images, numpy.ndarray)
+        kept = images[chosen] if as_array else list(itertools.compress(images, chosen))
+        setattr(dataset, f"{part}_data", kept)
+        setattr(dataset, f"{part}_targets", targets[chosen])
+        self.expected[part] = numpy.array([self.order.index(one) for one in targets[chosen]])
+
+    def check(self, manager: Any) -> None:
+        """End the run unless the data manager cuts and labels the images as the order asks."""
+        import numpy
+
+        increments = [int(size) for size in manager._increments]
+        if increments != self.sizes:
+            sys.exit(f"The toolbox did not keep the task sizes {self.sizes}: it has {increments}.")
+        for part, expected in self.expected.items():
+            labels = numpy.asarray(getattr(manager, f"_{part}_targets", []))
+            if not numpy.array_equal(labels, expected):
+                sys.exit(
+                    "The toolbox did not keep the class order: it has reordered the classes, or "
+                    f"its {part} images have other labels."
+                )
+
+
+def wrap_dataset(
+    get_dataset: Callable[..., Any], labels: Labels, *, in_order: bool
+) -> Callable[..., Any]:
+    """Datasets that hold the classes of the order only, and follow it unless the trainer does."""
 
     def get(*args: Any, **kwargs: Any) -> Any:
         dataset = get_dataset(*args, **kwargs)
@@ -65,52 +136,34 @@ def wrap_dataset(get_dataset: Callable[..., Any], order: list[int]) -> Callable[
         def download_and_choose() -> None:
             download()
             for part in ("train", "test"):
-                choose(dataset, part, order)
+                labels.choose(dataset, part)
 
         dataset.download_data = download_and_choose
-        dataset.class_order = list(order)
+        dataset.class_order = list(labels.order) if in_order else sorted(labels.order)
         return dataset
 
     return get
 
 
-def choose(dataset: Any, part: str, order: list[int]) -> None:
-    """Keep the images of the order's classes, in training or test data."""
-    import numpy
-
-    images = getattr(dataset, f"{part}_data")
-    targets = numpy.asarray(getattr(dataset, f"{part}_targets"))
-    missing = sorted(set(order) - set(targets.tolist()))
-    if missing:
-        sys.exit(f"The toolbox's {part} data has no images of class {missing[0]}.")
-    chosen = numpy.isin(targets, order)
-    as_array = isinstance(images, numpy.ndarray)
-    kept = images[chosen] if as_array else list(itertools.compress(images, chosen))
-    setattr(dataset, f"{part}_data", kept)
-    setattr(dataset, f"{part}_targets", targets[chosen])
-
-
-def check_tasks(
-    data_manager: Callable[..., Any], order: list[int], sizes: list[int]
+def watch_model(
+    get_model: Callable[..., Any], counter: Counter, labels: Labels, seed: int
 ) -> Callable[..., Any]:
-    """A data manager that ends the run unless it has exactly the tasks asked for."""
-
-    def build(*args: Any, **kwargs: Any) -> Any:
-        built = data_manager(*args, **kwargs)
-        found = [int(class_) for class_ in built._class_order], list(built._increments)
-        if found != (order, sizes):
-            sys.exit(f"The toolbox did not take over the class order: it has {found}.")
-        return built
-
-    return build
-
-
-def watch_model(get_model: Callable[..., Any], counter: Counter, seed: int) -> Callable[..., Any]:
-    """Models that are built and trained from a seed, and counted whenever they are tested."""
+    """Models that are built from a seed, checked before each task and counted at each test."""
+    built: list[Any] = []
 
     def get(*args: Any, **kwargs: Any) -> Any:
+        if built:
+            sys.exit("The toolbox trains several class orders in one call; edgecil asks for one.")
         seed_everything(seed)
         model = get_model(*args, **kwargs)
+        built.append(model)
+        train = model.incremental_train
+
+        def check_and_train(manager: Any, *more: Any, **named: Any) -> Any:
+            labels.check(manager)
+            return train(manager, *more, **named)
+
+        model.incremental_train = check_and_train
         counter.watch(model)
         return model
 
@@ -140,7 +193,7 @@ class Counter:
         self.totals: dict[int, list[int]] = {}
 
     def watch(self, model: Any) -> None:
-        """Count what the model's own evaluation sees."""
+        """Count the predictions in the model's own evaluation."""
         evaluate, eval_task, most = model._evaluate, model.eval_task, model.topk
         counted: list[tuple[Any, list[int], list[int]]] = []
 
@@ -184,11 +237,11 @@ class Counter:
         return bool(tested) and all(tasks == list(range(len(self.ends))) for tasks in tested)
 
     def result(self) -> dict[str, Any]:
-        """What edgecil reads; ends the run if a task was not tested."""
+        """The counts that edgecil reads; a task without a test ends the program."""
         tasks = range(len(self.ends))
         if not self.complete:
-            found = {name: sorted(rows) for name, rows in self.correct.items()}
-            sys.exit(f"The toolbox did not test after each of {len(tasks)} tasks, only: {found}.")
+            tested = {name: sorted(rows) for name, rows in self.correct.items()}
+            sys.exit(f"The toolbox did not test after each of {len(tasks)} tasks, only: {tested}.")
         correct = {
             name: [rows[task] for task in tasks] for name, rows in self.correct.items() if rows
         }
