@@ -12,8 +12,10 @@ from edgecil.classes import get_classes
 from edgecil.cli.compare_similarities import read_experiment
 from edgecil.cli.inputs import read_space
 from edgecil.engine import build_config, read_config
+from edgecil.errors import UsageError
 from edgecil.io.toml import read_toml
 from edgecil.methods import get_method
+from edgecil.recipes import describe_recipe, read_recipe, recipe_names
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.protocols import PROTOCOLS
@@ -22,7 +24,7 @@ from edgecil.similarity.encoders import encoder_names
 from edgecil.similarity.images import PIXELS
 
 ROOT = Path(__file__).parents[1]
-RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
+RECIPES = sorted((ROOT / "src" / "edgecil" / "recipes").glob("*.toml"))
 COMPARED = [path for path in RECIPES if "similarities" in read_toml(path)]
 
 
@@ -62,4 +64,14 @@ def test_every_experiment_has_a_twin_on_the_drawings() -> None:
 def test_every_recipe_is_explained() -> None:
     text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
     for path in RECIPES:
-        assert f"recipes/{path.name}" in text or path.stem in text, path.name
+        assert path.stem in text, path.name
+
+
+def test_recipes_are_read_from_the_package() -> None:
+    assert recipe_names() == tuple(path.stem for path in RECIPES)
+    assert read_recipe("Demo") == read_toml(RECIPES[0].with_name("demo.toml"))
+    for name in recipe_names():
+        assert len(describe_recipe(name)) > 40
+        assert describe_recipe(name).endswith(".")
+    with pytest.raises(UsageError, match="'demo'"):
+        read_recipe("dmo")
