@@ -1,33 +1,43 @@
-# Two commands do all the set-up: `make demo` and `make test`. Each makes or completes .venv with the
-# versions pinned in constraints.txt; a second run skips what is there already.
+# `make demo` and `make test` do all the set-up: each creates or completes .venv with the versions
+# pinned in constraints.txt, and skips what is installed already.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types benchmark clean
+.PHONY: demo test quick lint types docs benchmark clean
 
 demo: $(VENV)/.train
-	$(BIN)/edgecil run --config recipes/demo.toml --out demo
+	$(BIN)/edgecil run --config src/edgecil/recipes/demo.toml --out demo
 	$(BIN)/edgecil report demo
 
 test: lint types
 	$(BIN)/python -m pytest -n logical --dist worksteal
 
+# The inner loop: everything that is not marked slow.
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n logical --dist worksteal -m "not slow"
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+	$(BIN)/mypy --python-version 3.10 --no-warn-return-any
+
+# The site goes to site/; a broken link or an unknown name in the API reference is an error.
+docs: $(VENV)/.dev
+	DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/light_core.py
 	$(BIN)/python benchmarks/training.py
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "edgecil needs Python 3.10 or newer; run: make PYTHON=/path/to/python3")'
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "edgecil requires Python 3.10 or newer; run: make PYTHON=/path/to/python3")'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.train: pyproject.toml constraints.txt | $(VENV)/bin/python
@@ -39,4 +49,4 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@ $(VENV)/.train
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
