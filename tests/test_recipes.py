@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.classes import get_classes
-from edgecil.cli.compare_similarities import read_experiment
-from edgecil.cli.inputs import read_space
 from edgecil.engine import build_config, read_config
 from edgecil.errors import UsageError
 from edgecil.io.toml import read_toml
@@ -19,9 +15,7 @@ from edgecil.recipes import describe_recipe, read_recipe, recipe_names
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.protocols import PROTOCOLS
-from edgecil.similarity.captions import CAPTIONED
 from edgecil.similarity.encoders import encoder_names
-from edgecil.similarity.images import PIXELS
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "src" / "edgecil" / "recipes").glob("*.toml"))
@@ -41,17 +35,6 @@ def test_a_recipe_names_only_what_there_is(path) -> None:
     assert config.encoder in encoder_names()
     classes = config.classes or len(get_classes(config.dataset))
     assert SequenceSpace.choose(classes, tasks=config.tasks).tasks == config.tasks
-
-
-@pytest.mark.parametrize("path", COMPARED, ids=lambda path: path.stem)
-def test_a_comparison_names_only_what_there_is(path) -> None:
-    space, sources = read_experiment(path, root=None)
-    for source in sources.values():
-        assert source.encoder in encoder_names()
-        assert source.images in (None, PIXELS, *PRETRAINED)
-        assert source.captions is None or source.dataset in CAPTIONED
-        classes = len(get_classes(source.dataset))
-        assert sum(read_space(Namespace(**space), classes).sizes) == classes
 
 
 def test_every_experiment_has_a_twin_on_the_drawings() -> None:

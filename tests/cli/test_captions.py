@@ -30,7 +30,7 @@ def test_captions_are_saved_as_the_similarity_reads_them(cli: Cli, names, monkey
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         asked = ("captions", "--names", names, "--model", "toy", "--out", "c.json")
         answer = cli(*asked, "--json").json
-        assert "2 captions saved to c.json" in cli(*asked).out
+        assert cli(*asked).code == 0
     assert answer["captions"] == {"tabby cat": f"{caption}cat", "beagle": f"{caption}beagle"}
     assert json.loads(Path("c.json").read_text()) == answer["captions"]
     assert read_captions("c.json", read_classes(names)) == (f"{caption}cat", f"{caption}beagle")
@@ -42,8 +42,8 @@ def test_what_is_missing_is_said(cli: Cli, names, monkeypatch) -> None:
     for name in ("OPENAI_API_KEY", "EDGECIL_LLM_MODEL"):
         monkeypatch.delenv(name, raising=False)
     asked = ("captions", "--names", names, "--out", "c.json")
-    assert "set EDGECIL_LLM_MODEL" in cli(*asked).sentence
-    assert "needs OPENAI_API_KEY" in cli(*asked, "--model", "toy").sentence
-    assert "either a DATASET or --names" in cli("captions", "--out", "c.json").sentence
-    assert "to a .json file" in cli(*asked[:-1], "c.txt").sentence
+    assert "EDGECIL_LLM_MODEL" in cli(*asked).sentence
+    assert "OPENAI_API_KEY" in cli(*asked, "--model", "toy").sentence
+    assert "DATASET or --names" in cli("captions", "--out", "c.json").sentence
+    assert ".json" in cli(*asked[:-1], "c.txt").sentence
     assert not Path("c.json").exists()

@@ -34,6 +34,7 @@ CLIP = {
         ("backbones", "vit-quickdraw"),
         ("methods", "strength = 1000.0"),
         ("protocols", "generalization"),
+        ("recipes", "demo"),
     ],
 )
 def test_people_see_a_table(cli: Cli, verb: str, some: str) -> None:
@@ -87,3 +88,13 @@ def test_protocols_generators_and_objectives(cli: Cli) -> None:
         "to-last",
         "generalization",
     }
+
+
+def test_recipes(cli: Cli) -> None:
+    listed = {row["name"]: row for row in cli("recipes", "--json").json["recipes"]}
+    assert listed["demo"]["settings"]["dataset"] == "quickdraw"
+    assert listed["demo"]["summary"]
+    some = cli("recipes", "samples-*", "--json").json["recipes"]
+    assert {row["name"] for row in some} == {"samples-cub200", "samples-quickdraw"}
+    assert 'dataset = "quickdraw"' in cli("recipes", "--show", "demo").out
+    assert "'demo'" in cli("recipes", "--show", "dmo").sentence

@@ -158,3 +158,9 @@ def test_names_are_one_per_class() -> None:
     with pytest.raises(UsageError, match="2 class vectors came with 1 names"):
         Embeddings.of(np.eye(2), ["a"])
     assert SimilarityMatrix.of(np.ones((2, 2))).names == ("class 0", "class 1")
+
+
+def test_extreme_pairs_are_the_ends_of_all_pairs() -> None:
+    matrix = SimilarityMatrix.of([[0, 3, 1], [3, 0, 2], [1, 2, 0]], ["a", "b", "c"])
+    assert matrix.extreme_pairs(1) == [(("a", "b"), 3.0), (("a", "c"), 1.0)]
+    assert [value for _, value in matrix.extreme_pairs(5)] == [3.0, 2.0, 1.0]

@@ -99,10 +99,18 @@ class Protocols(Answer):
     objectives: list[Described]
 
 
+class Recipe(Part):
+    """A bundled experiment file and its settings."""
+
+    name: str
+    summary: str
+    settings: dict[str, Any]
+
+
 class Recipes(Answer):
     """`edgecil recipes`."""
 
-    recipes: list[Described]
+    recipes: list[Recipe]
 
 
 class Pair(Part):

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(*, json: bool) -> None:
     """Print every backbone, whether it works here, and how to get what is missing."""
     from edgecil.cli.answers import Backbones, Entry
-    from edgecil.cli.training import require_training
+    from edgecil.io.packages import require_training
 
     require_training()
     from edgecil.backbones import backbone_names, backbone_status

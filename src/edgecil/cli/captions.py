@@ -1,51 +1,57 @@
-"""`edgecil captions`: have a language model say what each class looks like."""
+"""`edgecil captions`: captions of classes from a language model."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from pathlib import Path
 
-from edgecil.cli.inputs import read_names
-from edgecil.cli.output import console, note, print_json
+from edgecil.cli.options import add_dataset
+from edgecil.cli.output import print_json, print_line
+from edgecil.cli.progress import Progress
 
 NAME = "captions"
-HELP = "have a language model write captions of the classes, for 'similarity --captions'"
-EXAMPLES = ("", "")
-LEGACY = True
+HELP = "write captions of the classes with a language model, for 'similarity --captions'"
+EXAMPLES = (
+    "edgecil captions ham10000 --out captions.json",
+    "edgecil captions --names classes.txt --model gpt-4o-mini --out captions.json",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which classes, who writes, and where to."""
-    parser.add_argument("dataset", nargs="?", metavar="DATASET", help="see 'edgecil datasets'")
+    """Which classes, which model, and where the captions go."""
+    add_dataset(parser)
     parser.add_argument("--names", metavar="FILE", help="class names: .txt, .csv or .json")
     parser.add_argument(
-        "--model", metavar="NAME", help="at the endpoint (default: $EDGECIL_LLM_MODEL)"
+        "--model", metavar="NAME", help="the language model (default: $EDGECIL_LLM_MODEL)"
     )
     parser.add_argument("--out", required=True, metavar="FILE.json", help="save the captions here")
 
 
-def run(args: argparse.Namespace) -> None:
-    """Write a caption for each class and save them all."""
-    from edgecil.errors import UsageError
-    from edgecil.io.files import replace_file
+def run(
+    *,
+    json: bool,
+    out: str,
+    dataset: str | None = None,
+    names: str | None = None,
+    model: str | None = None,
+) -> None:
+    """Write a caption for each class and save them."""
+    from edgecil.cli.answers import Captions
     from edgecil.io.language_model import LanguageModel
+    from edgecil.similarity import find_classes
     from edgecil.similarity.captioning import write_captions
+    from edgecil.similarity.captions import check_caption_path, save_captions
 
-    path = Path(args.out)
-    if path.suffix.lower() != ".json":
-        raise UsageError(f"Captions are saved to a .json file. Got {path} instead.")
-    classes = read_names(args)
-
-    def tell(label: str, caption: str) -> None:
-        if sys.stderr.isatty():
-            note(f"{label}: {caption}")
-
-    captions = write_captions(classes, LanguageModel.from_environment(args.model), on_caption=tell)
-    with replace_file(path) as file:
-        file.write((json.dumps(captions, ensure_ascii=False, indent=2) + "\n").encode())
-    if args.json:
-        print_json({"captions": captions, "out": args.out})
+    check_caption_path(out)
+    classes = find_classes(dataset, names)
+    with Progress("captions") as progress:
+        progress.start(len(classes))
+        captions = write_captions(
+            classes,
+            LanguageModel.from_environment(model),
+            on_caption=lambda label, caption: progress.advance(f"{label}: {caption}"),
+        )
+    save_captions(captions, out)
+    if json:
+        print_json(Captions(captions=captions, out=out))
     else:
-        console().print(f"{len(captions)} captions saved to {args.out}", markup=False)
+        print_line(f"Saved {len(captions)} captions to {out}")

@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(*, json: bool) -> None:
     """Print every method with its default settings."""
     from edgecil.cli.answers import Method, Methods
-    from edgecil.cli.training import require_training
+    from edgecil.io.packages import require_training
 
     require_training()
     from edgecil.methods import get_method, method_names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 Container = argparse._ActionsContainer
@@ -192,3 +193,15 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
         help="times that a protocol's random part is redrawn (default: 2000)",
     )
     group.add_argument("--seed", type=int, metavar="SEED", help="seed of these draws (default: 0)")
+
+
+SIMILARITY = (
+    *("dataset", "classes", "classes_seed", "names", "encoder", "template", "captions", "weights"),
+    *("similarity", "embeddings"),
+)
+SPACE = ("tasks", "base", "increment", "sizes")
+
+
+def pick(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, Any]:
+    """Take the options of these names that are given out of all."""
+    return {name: options.pop(name) for name in wanted if name in options}

@@ -96,11 +96,11 @@ def run(args: argparse.Namespace) -> None:
     if _is_toolbox_config(args.config) and args.increment is None:
         values = cut_tasks(values)
     config = build_config(values)
-    progress = Progress()
+    progress = Progress("tasks")
 
     def start(prepared: Prepared, store: Store) -> None:
         announce(prepared.sequences)
-        progress.start(prepared, store)
+        progress.start(len(prepared.plan), len(set(prepared.plan) & set(store.done())))
 
     try:
         with progress:
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> None:
                 fresh=args.fresh,
                 share=not args.no_sharing,
                 on_start=start,
-                on_finished=progress.advance,
+                on_finished=lambda finished: progress.advance(finished.job.node.method),
             )
     except KeyboardInterrupt:
         note(f"Stopped; what is finished is kept in {args.out}. To go on: {_again()}")

@@ -32,6 +32,7 @@ from edgecil.similarity.files import (
 from edgecil.similarity.images import PIXELS, image_similarity
 from edgecil.similarity.matrix import Embeddings, Similarity, SimilarityMatrix
 from edgecil.similarity.prototypes import prototype_embeddings
+from edgecil.similarity.sources import Sources, read_sources
 from edgecil.similarity.text import TEMPLATE, text_embeddings, text_similarity
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Similarity",
     "SimilarityMatrix",
     "SimilarityOptions",
+    "Sources",
     "bundled_captions",
     "check_captions",
     "choose_similarity",
@@ -59,6 +61,7 @@ __all__ = [
     "read_embeddings",
     "read_features",
     "read_similarity",
+    "read_sources",
     "save_similarity",
     "similarity",
     "text_embeddings",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.io.files import read_text
+from edgecil.io.files import read_text, replace_file
 
 CAPTIONED = ("ham10000", "eyepacs", "quickdraw")
 
@@ -76,6 +76,19 @@ def bundled_captions(dataset: str) -> tuple[str, ...]:
     resource = files("edgecil.similarity") / "data" / "captions" / f"{classes.name}.json"
     with as_file(resource) as path:
         return read_captions(path, classes)
+
+
+def save_captions(captions: Mapping[str, str], path: str | Path) -> None:
+    """Write captions by class label to a .json file, as :func:`read_captions` reads it."""
+    with replace_file(check_caption_path(path)) as file:
+        file.write((json.dumps(dict(captions), ensure_ascii=False, indent=2) + "\n").encode())
+
+
+def check_caption_path(path: str | Path) -> Path:
+    """The path, if captions can be saved under its name."""
+    if Path(path).suffix.lower() != ".json":
+        raise UsageError(f"Captions are saved to a .json file. Got {path} instead.")
+    return Path(path)
 
 
 def _in_label_order(classes: ClassList, pairs: Iterable[tuple[str, str]]) -> list[str]:

@@ -1,0 +1,68 @@
+"""Several similarities described in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edgecil.backbones.pretrained import PRETRAINED
+from edgecil.classes import get_classes
+from edgecil.errors import UsageError
+from edgecil.recipes import read_recipe, recipe_names
+from edgecil.similarity import PIXELS, encoder_names, read_sources
+from edgecil.similarity.captions import CAPTIONED
+
+TWO = """
+dataset = "ham10000"
+tasks = 7
+
+[similarities.names]
+template = "{name}"
+
+[similarities.pictures]
+images = "pixels"
+root = "there"
+"""
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    path = tmp_path / "two.toml"
+    path.write_text(TWO, encoding="utf-8")
+    return path
+
+
+def test_a_given_root_replaces_the_files(two: Path) -> None:
+    assert read_sources(two).similarities["pictures"].root == "there"
+    sources = read_sources(two, root="here")
+    assert [source.root for source in sources.similarities.values()] == [None, "here"]
+    assert sources.space == {"tasks": 7, "base": None, "increment": None, "sizes": None}
+
+
+def test_a_root_without_images_and_a_single_source_are_refused(two: Path) -> None:
+    two.write_text(TWO.replace('images = "pixels"\nroot = "there"', 'encoder = "minilm"'))
+    with pytest.raises(UsageError, match="'root'"):
+        read_sources(two, root="here")
+    two.write_text(TWO.split("[similarities.pictures]")[0])
+    with pytest.raises(UsageError, match="Got 1"):
+        read_sources(two)
+
+
+def test_the_similarities_are_built_in_the_order_of_the_file(two: Path) -> None:
+    two.write_text(TWO.replace('images = "pixels"\nroot = "there"', 'captions = "bundled"'))
+    built = read_sources(two).build()
+    assert list(built) == ["names", "pictures"]
+    assert {len(matrix) for matrix in built.values()} == {7}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in recipe_names() if "similarities" in read_recipe(name)]
+)
+def test_a_bundled_comparison_names_only_what_exists(name: str) -> None:
+    sources = read_sources(f"recipe:{name}")
+    for source in sources.similarities.values():
+        assert source.encoder in (None, *encoder_names())
+        assert source.images in (None, PIXELS, *PRETRAINED)
+        assert source.captions is None or sources.dataset in CAPTIONED
+    assert len(get_classes(sources.dataset)) % (sources.tasks or 1) == 0
