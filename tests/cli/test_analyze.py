@@ -21,20 +21,22 @@ def accuracies() -> Path:
     return Path("a.csv")
 
 
-def test_the_answer_has_a_key_per_method_and_a_ranking(cli: Cli, accuracies: Path) -> None:
-    answer = cli("analyze", accuracies, "--similarity", "D.npz", "--draws", 3, "--json").json
-    assert set(answer) == {"first", "second", "ranking", "comparison", "notes"}
-    assert answer["first"]["truth"]["n"] == 90
-    assert answer["first"]["estimates"]["edge"]["regression"]["wasserstein"] > 0.0
-    assert answer["first"]["correlation"]["predictor"] == "adjacent"
-    assert answer["ranking"]["truth"]["lower"] == {"first": 2.0, "second": 1.0}
+def test_the_answer_has_methods_and_a_ranking(cli: Cli, accuracies: Path) -> None:
+    options = ("--similarity", "D.npz", "--draws", 3, "--json")
+    (answer,) = cli("analyze", accuracies, *options).json["datasets"]
+    first = answer["methods"]["first"]
+    assert len(first["truth"]["accuracies"]) == 90
+    assert first["estimates"]["edge"]["regression"]["closeness"]["wasserstein"] > 0.0
+    assert first["predictor"] == "adjacent"
+    assert answer["true_ranking"]["lower"] == {"first": 2.0, "second": 1.0}
 
 
 def test_without_a_similarity_it_says_so_and_goes_on(cli: Cli, accuracies: Path) -> None:
     found = cli("analyze", accuracies, "--draws", 2, "--json")
     assert "No similarity of the classes of 'made-up'" in found.err
-    assert found.json["first"]["correlation"] == {"predictor": None, "predictors": {}}
-    assert "regression" in found.json["first"]["estimates"]["edge"]
+    first = found.json["datasets"][0]["methods"]["first"]
+    assert (first["predictor"], first["correlations"]) == (None, {})
+    assert "regression" in first["estimates"]["edge"]
 
 
 def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
@@ -49,17 +51,18 @@ def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
 
 def test_people_see_every_rank_and_how_far_rankings_are_off(cli: Cli, accuracies: Path) -> None:
     options = ("--similarity", "D.npz", "--draws", 2)
-    answer = cli("analyze", accuracies, *options, "--json").json["ranking"]
+    answer = cli("analyze", accuracies, *options, "--json").json["datasets"][0]
     found = cli("analyze", accuracies, *options).out
     assert "Ranks by worst order, best order and steadiness." in found
     lines = [line.split() for line in found[found.index("Ranks by") :].splitlines()]
     (truth,) = [line[1:] for line in lines if line[:1] == ["truth"]]
-    criteria = [answer["truth"][by] for by in ("lower", "upper", "stability")]
+    criteria = [answer["true_ranking"][by] for by in ("lower", "upper", "stability")]
     ranks = [f"{criterion[name]:g}" for name in ("first", "second") for criterion in criteria]
     assert [rank.rstrip(",") for rank in truth] == ranks
     (edge,) = [line[2:5] for line in lines if line[:2] == ["edge", "gaussian"]]
-    error, average = answer["edge"]["gaussian"]["error"], answer["edge"]["gaussian"]["average"]
-    assert edge == [f"{error:g}", f"{average['error']:.1f}", f"{average['faultless']:.0%}"]
+    ranking = answer["rankings"]["edge"]["gaussian"]
+    error, average = ranking["error"], ranking["average"]
+    assert edge == [f"{error:g}", f"{average['error']:.1f}", f"{average['correct_share']:.0%}"]
 
 
 def test_the_bundled_names_of_a_known_dataset_give_s_and_its_images_more(cli: Cli) -> None:
@@ -67,11 +70,9 @@ def test_the_bundled_names_of_a_known_dataset_give_s_and_its_images_more(cli: Cl
     write_accuracies(runs, "a.csv")
     text = Path("a.csv").read_text().replace("made-up", "QuickDraw")
     Path("b.csv").write_text(text)
-    found = cli("analyze", "b.csv", "--draws", 2, "--json").json["m"]["correlation"]
-    assert {"adjacent", "intra", "image prototypes (pixels) adjacent"} <= set(found["predictors"])
-    assert found["pearson"] == found["predictors"]["adjacent"]["pearson"]
-    drawn = cli("analyze", "b.csv", "--draws", 2, "--classes-seed", 1, "--json").json["m"]
-    assert drawn["correlation"]["pearson"] != found["pearson"]
+    (found,) = cli("analyze", "b.csv", "--draws", 2, "--json").json["datasets"]
+    correlations = found["methods"]["m"]["correlations"]
+    assert {"adjacent", "intra", "image prototypes (pixels) adjacent"} <= set(correlations)
 
 
 def test_several_datasets_are_judged_one_by_one(cli: Cli, accuracies: Path) -> None:
@@ -79,7 +80,7 @@ def test_several_datasets_are_judged_one_by_one(cli: Cli, accuracies: Path) -> N
     other = [line.replace("made-up", "other") for line in lines[1:]]
     Path("both.csv").write_text("\n".join([*lines, *other]))
     answer = cli("analyze", "both.csv", "--draws", 1, "--json").json
-    assert set(answer["datasets"]) == {"made-up", "other"}
+    assert [dataset["dataset"] for dataset in answer["datasets"]] == ["made-up", "other"]
 
 
 def test_a_column_and_a_pilot_can_predict(cli: Cli, accuracies: Path) -> None:
@@ -87,10 +88,11 @@ def test_a_column_and_a_pilot_can_predict(cli: Cli, accuracies: Path) -> None:
     rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
     Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]))
     hint = cli("analyze", "hint.csv", "--predictor", "hint", "--draws", 1, "--json").json
-    assert hint["first"]["correlation"]["predictor"] == "hint"
+    assert hint["datasets"][0]["methods"]["first"]["predictor"] == "hint"
     options = ("--predictor", "pilot", "--pilot", accuracies, "--draws", 1, "--json")
     pilot = cli("analyze", accuracies, *options).json
-    assert pilot["first"]["correlation"]["pearson"] == pytest.approx(1.0)
+    first = pilot["datasets"][0]["methods"]["first"]
+    assert first["correlations"]["pilot"]["pearson"] == pytest.approx(1.0)
 
 
 def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
@@ -102,7 +104,7 @@ def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
     ("options", "words"),
     [
         (("--predictor", "hnt"), "no column 'hnt'"),
-        (("--predictor", "pilot"), "give --pilot"),
+        (("--predictor", "pilot"), "--pilot"),
         (("--draws", 0), "'draws' parameter must be an int >= 1"),
         (("--similarity", "small.npy"), "covers 3 classes but the runs have 6"),
         (("--classes-seed", 1), "Unknown dataset 'made-up'"),

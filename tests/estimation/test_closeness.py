@@ -36,7 +36,7 @@ def test_ends_outside_the_truth_keep_their_signs_and_miss_nothing() -> None:
     ]
     found = average_closeness(truth, drawn)
     assert (found.min, found.max) == (36.0, 60.5)
-    assert found.missed == pytest.approx((5.0 + 2.0) / 2)
+    assert found.missed_range == pytest.approx((5.0 + 2.0) / 2)
     assert (found.min_error, found.max_error) == (6.0, 5.5)
 
 

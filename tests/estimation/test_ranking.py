@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.estimation import Ranking, average_ranking, rank, ranking_error
+from edgecil.estimation import AverageRanking, Ranking, average_ranking, rank, ranking_error
 
 METHODS = ("L2P", "CODA-Prompt", "Hide-Prompt", "EASE", "MOS", "RanPAC")
 # The paper's ranks: of each method Real, EDGE, RS by lower bound, by upper bound, by stability.
@@ -61,7 +61,7 @@ def test_the_average_is_over_draws_and_counts_those_without_error() -> None:
     )
     draws = zip(right, turned, tied, right, strict=True)
     found = average_ranking(dict(zip("abc", draws, strict=True)), truth)
-    assert found.as_dict() == {"draws": 4, "error": (4.0 + 1.0) / 4, "faultless": 0.5}
+    assert found == AverageRanking(draws=4, error=(4.0 + 1.0) / 4, correct_share=0.5)
 
 
 def test_rankings_of_different_methods_are_not_compared() -> None:

@@ -15,7 +15,7 @@ def test_the_shares_are_those_worked_out_by_hand() -> None:
     assert found.seed_std == pytest.approx(np.sqrt(2.0))
     assert found.order_share == pytest.approx(151.0 / 169.0)
     assert found.seed_share == pytest.approx(18.0 / 169.0)
-    assert (found.orders, found.repeats, found.reason) == (10, 10, None)
+    assert (found.repeated_orders, found.repeats, found.reason) == (10, 10, None)
 
 
 def test_the_mean_squares_are_those_of_scipys_f_test() -> None:
@@ -57,7 +57,7 @@ def test_nothing_varies_and_no_share_is_made_up() -> None:
 def test_few_repeats_give_no_share_and_say_how_many_there_are() -> None:
     found = split_variance([[40.0, 60.0], *([value] for value in np.arange(89.0))])
     assert found is not None
-    assert (found.orders, found.repeats) == (1, 1)
+    assert (found.repeated_orders, found.repeats) == (1, 1)
     assert (found.order_share, found.seed_share) == (None, None)
     assert found.reason == (
         "shares need at least 10 repeated trainings, and there is one repeated training"

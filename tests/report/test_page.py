@@ -148,7 +148,7 @@ def test_rankings_have_their_errors_as_run_and_over_draws(evidence, report) -> N
             "draws without error, %",
             "all",
             None,
-            *(100.0 * one.average.faultless for one in found),
+            *(100.0 * one.average.correct_share for one in found),
         ),
     )
 

@@ -15,7 +15,7 @@ from edgecil.report.verdict import COUNTED, beside_random, verdict
 from tests.estimation.tables import SPACE, six_classes
 from tests.report.made_up import evidence_of, varied, write_run
 
-ERRORS = ("jsd", "wasserstein", "missed")
+ERRORS = ("jsd", "wasserstein", "missed_range")
 
 
 def average(wasserstein: float, jsd: float, missed: float, noise: float = 0.0) -> AverageCloseness:
@@ -30,7 +30,7 @@ def average(wasserstein: float, jsd: float, missed: float, noise: float = 0.0) -
         std_error=0.0,
         min_error=0.0,
         max_error=0.0,
-        missed=missed,
+        missed_range=missed,
         min=0.0,
         max=0.0,
         standard_errors=errors,

@@ -29,10 +29,11 @@ def run(args: argparse.Namespace) -> None:
     if args.csv is not None:
         _export(args)
     found = judge_source(args)
+    from edgecil.io.json import to_plain
+
     judgements = [judged.judgement for judged in found]
     if args.json:
-        answers = {judgement.dataset: judgement.as_dict() for judgement in judgements}
-        print_json(next(iter(answers.values())) if len(answers) == 1 else {"datasets": answers})
+        print_json({"datasets": [to_plain(judgement) for judgement in judgements]})
     else:
         for judgement in judgements:
             _show(judgement)
@@ -84,15 +85,12 @@ def _told(method: MethodAnalysis) -> str:
     """The truth, normality and variance in one line."""
     parts = ["no truth is known"]
     if method.truth is not None:
-        true = method.truth.as_dict()
-        over = f"{true['n']} random orders, which stand for Ω"
+        true, n = method.truth, len(method.truth.sequences)
+        over = f"{n} random orders, which stand for Ω"
         if method.truth.kind == "enumerated":
-            some = f"{true['n']} of " if true["n"] < method.truth.orders else ""
-            over = f"{some}all {method.truth.orders} orders"
-        parts = [
-            f"{true['mean']:.2f} ± {true['std']:.2f}, {true['min']:.2f} to {true['max']:.2f}, over "
-            f"{over}"
-        ]
+            some = f"{n} of " if n < method.truth.space_size else ""
+            over = f"{some}all {method.truth.space_size} orders"
+        parts = [f"{true.mean:.2f} ± {true.std:.2f}, {true.min:.2f} to {true.max:.2f}, over {over}"]
     normality = method.normality
     if normality.shapiro_p is not None:
         parts.append(
@@ -105,8 +103,8 @@ def _told(method: MethodAnalysis) -> str:
         parts.append(
             f"variance due to the order n/a ({method.variance.reason})"
             if share is None
-            else f"{share:.0%} of the variance is due to the order ({method.variance.orders} "
-            "orders were trained with several seeds)"
+            else f"{share:.0%} of the variance is due to the order "
+            f"({method.variance.repeated_orders} orders were trained with several seeds)"
         )
     return "; ".join(parts)
 
@@ -194,7 +192,7 @@ def _show_ranking(judgement: DatasetAnalysis) -> None:
             errors = (
                 "" if found.error is None else f"{found.error:g}",
                 "" if average is None else f"{average.error:.1f}",
-                "" if average is None else f"{average.faultless:.0%}",
+                "" if average is None else f"{average.correct_share:.0%}",
             )
             rows.append((protocol, estimator, *errors, *_ranks(found.ranking, methods)))
     console().print(
@@ -202,7 +200,7 @@ def _show_ranking(judgement: DatasetAnalysis) -> None:
         "made, its mean over draws, and the share of draws without any.",
         markup=False,
     )
-    columns = ("ranking by", "estimate", "error", "mean", "faultless", *methods)
+    columns = ("ranking by", "estimate", "error", "mean", "correct_share", *methods)
     print_table(columns, rows, right=columns[2:])
 
 

@@ -18,6 +18,7 @@ from edgecil.estimation.analysis import (
 )
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.analyze_table import analyze_table
+from edgecil.estimation.budgets import BudgetPoint, OutsideRange, budget_curve, count_outside
 from edgecil.estimation.closeness import (
     AverageCloseness,
     Closeness,
@@ -52,7 +53,6 @@ from edgecil.estimation.ranking import (
     ranking_error,
 )
 from edgecil.estimation.redraws import RedrawnEstimates
-from edgecil.estimation.samples import Capture, SamplePoint, capture, sample_curve
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import VarianceShares, split_variance
 
@@ -63,7 +63,7 @@ __all__ = [
     "AnalysisOptions",
     "AverageCloseness",
     "AverageRanking",
-    "Capture",
+    "BudgetPoint",
     "Closeness",
     "Comparison",
     "Correlation",
@@ -75,6 +75,7 @@ __all__ = [
     "Normality",
     "Observations",
     "OrderAccuracies",
+    "OutsideRange",
     "Predictor",
     "PredictorSummary",
     "ProtocolEstimate",
@@ -82,20 +83,20 @@ __all__ = [
     "Ranking",
     "RedrawnEstimates",
     "Run",
-    "SamplePoint",
     "Truth",
     "VarianceShares",
     "analyze",
     "analyze_table",
     "average_closeness",
     "average_ranking",
-    "capture",
+    "budget_curve",
     "check_normality",
     "clearly_closer",
     "closeness",
     "column_predictor",
     "compare",
     "correlate",
+    "count_outside",
     "default_estimator",
     "find_truth",
     "get_estimator",
@@ -106,7 +107,6 @@ __all__ = [
     "rank",
     "ranking_error",
     "read_accuracies",
-    "sample_curve",
     "split_variance",
     "wasserstein",
     "write_accuracies",

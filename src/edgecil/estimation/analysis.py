@@ -2,72 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import unknown
+from edgecil.estimation.budgets import BudgetPoint, OutsideRange
 from edgecil.estimation.closeness import AverageCloseness, Closeness
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.correlation import Correlation
 from edgecil.estimation.estimators import Estimate
 from edgecil.estimation.normality import Normality
-from edgecil.estimation.ranking import CRITERIA, AverageRanking, Ranking
+from edgecil.estimation.ranking import AverageRanking, Ranking
 from edgecil.estimation.redraws import RedrawnEstimates
-from edgecil.estimation.samples import Capture, SamplePoint
 from edgecil.estimation.truth import Truth
 from edgecil.estimation.variance import VarianceShares
 from edgecil.io.arrays import Floats
 from edgecil.sequences.sequence import ClassSequence
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
 
 @dataclass(frozen=True)
 class ProtocolEstimate:
-    """An estimate and, where the truth is known, its distance from it.
+    """An estimate and, if the truth is available, its distance from the truth.
 
     Attributes:
-        estimate: None if it could not be made, with the reason.
-        runs: how many it counts; an order that was run under two labels may count once.
+        estimate: None if there is none; `reason` says why.
+        runs: how many runs it uses; an order that was run under two labels may count once.
         closeness: None without a truth.
         reason: why there is no estimate.
+        quantiles: of the estimated distribution, by probability (`0.05` to `0.95`).
     """
 
     estimate: Estimate | None
     runs: int
     closeness: Closeness | None = None
     reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The numbers as plain JSON values; None where there is none."""
-        if self.estimate is None:
-            names = ("mean", "std", "min", "max", "jsd", "wasserstein")
-            return {**dict.fromkeys(names), "runs": self.runs, "reason": self.reason}
-        distribution, near = self.estimate.distribution, self.closeness
-        return {
-            "mean": distribution.mean,
-            "std": distribution.std,
-            "min": self.estimate.min,
-            "max": self.estimate.max,
-            "runs": self.runs,
-            "jsd": None if near is None else near.jsd,
-            "wasserstein": None if near is None else near.wasserstein,
-            "errors": None
-            if near is None
-            else {name: getattr(near, f"{name}_error") for name in ("mean", "std", "min", "max")},
-            "quantiles": {
-                f"{level:g}": float(value)
-                for level, value in zip(
-                    QUANTILES, distribution.quantile(np.array(QUANTILES)), strict=True
-                )
-            },
-            "mean_interval": self.estimate.mean_interval,
-            "std_interval": self.estimate.std_interval,
-        }
+    quantiles: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,8 +54,10 @@ class MethodAnalysis:
         correlations: of accuracy with every predictor, by name.
         normality: of the truth, or of the orders drawn without a look at the classes.
         variance: due to order and seed; None if no seed repeats.
-        samples: closeness of the Gaussian as the budget grows, for `random` and each extreme one.
-        captures: by protocol, how many true accuracies its runs' ends leave outside.
+        by_budget: closeness of the Gaussian as the budget grows, for `random` and each protocol
+            with extreme sequences.
+        outside_range: by protocol with extreme sequences, how many orders have accuracies outside
+            the range of these sequences.
         warnings: sentences.
     """
 
@@ -98,29 +70,9 @@ class MethodAnalysis:
     correlations: dict[str, Correlation]
     normality: Normality
     variance: VarianceShares | None
-    samples: dict[str, list[SamplePoint]]
-    captures: dict[str, Capture]
+    by_budget: dict[str, tuple[BudgetPoint, ...]]
+    outside_range: dict[str, OutsideRange]
     warnings: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The judgement as plain JSON values."""
-        main = None if self.predictor is None else self.correlations[self.predictor].as_dict()
-        return {
-            "truth": None if self.truth is None else self.truth.as_dict(),
-            "estimates": _plain(self.estimates),
-            "runs": self.runs,
-            "averages": _plain(self.averages),
-            "correlation": {
-                "predictor": self.predictor,
-                **(main or {}),
-                "predictors": _plain(self.correlations),
-            },
-            "normality": self.normality.as_dict(),
-            "variance": None if self.variance is None else self.variance.as_dict(),
-            "samples": _plain(self.samples),
-            "captures": _plain(self.captures),
-            "warnings": list(self.warnings),
-        }
 
 
 @dataclass(frozen=True)
@@ -137,12 +89,6 @@ class ProtocolRanking:
     ranking: Ranking | None
     error: float | None
     average: AverageRanking | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        ranks = dict.fromkeys(CRITERIA) if self.ranking is None else self.ranking.as_dict()
-        average = None if self.average is None else self.average.as_dict()
-        return {**ranks, "error": self.error, "average": average}
 
 
 @dataclass(frozen=True)
@@ -231,22 +177,6 @@ class DatasetAnalysis:
         accuracies = self.table.orders(method).accuracies
         return float(accuracies.min()), float(accuracies.max())
 
-    def as_dict(self) -> dict[str, Any]:
-        """The analysis as plain JSON values: a key per method, then what is about all of them."""
-        return {
-            **{name: method.as_dict() for name, method in self.methods.items()},
-            "ranking": {
-                "truth": None if self.true_ranking is None else self.true_ranking.as_dict(),
-                **_plain(self.rankings),
-            },
-            "comparison": [
-                {"first": first, "second": second, **comparison.as_dict()}
-                for first, others in self.comparisons.items()
-                for second, comparison in others.items()
-            ],
-            "notes": list(self.notes),
-        }
-
 
 @dataclass(frozen=True)
 class AnalysisOptions:
@@ -297,12 +227,3 @@ class Analysis:
 def extreme_protocol(protocols: tuple[str, ...]) -> str | None:
     """The first of some protocols that has a hard, a median and an easy sequence."""
     return next((name for name in _EXTREME if name in protocols), None)
-
-
-def _plain(value: Any) -> Any:
-    """Nested mappings and lists of answers as plain JSON values."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value.as_dict()

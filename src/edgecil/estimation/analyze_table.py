@@ -15,6 +15,7 @@ from edgecil.estimation.analysis import (
     PredictorSummary,
     ProtocolEstimate,
 )
+from edgecil.estimation.budgets import count_outside
 from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import Comparison, compare
 from edgecil.estimation.correlation import correlate, warn_of_predictor
@@ -31,11 +32,10 @@ from edgecil.estimation.predictors import (
 from edgecil.estimation.redraws import (
     AllRedraws,
     average_protocols,
+    budget_curves,
     build_pool,
     redraw_estimates,
-    sample_curves,
 )
-from edgecil.estimation.samples import capture
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
@@ -47,6 +47,7 @@ from edgecil.similarity.matrix import Similarity
 
 DRAWS = 2_000
 _NAMED = 3
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def analyze_table(
@@ -241,9 +242,9 @@ def _analyze_method(
         correlations=correlations,
         normality=check_normality(sample.accuracies),
         variance=split_variance(table.repeats(method)),
-        samples=sample_curves(pool, draws=draws, seed=seed) if pool else {},
-        captures={
-            name: capture(pool.accuracies[places], pool.truth.accuracies)
+        by_budget=budget_curves(pool, draws=draws, seed=seed) if pool else {},
+        outside_range={
+            name: count_outside(pool.accuracies[places], pool.truth.accuracies)
             for name, places in pool.extremes.items()
         }
         if pool
@@ -264,11 +265,11 @@ def _unbiased_orders(table: AccuracyTable, method: str, truth: Truth | None) -> 
 
 
 def _warn_of_truth(truth: Truth | None) -> list[str]:
-    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.orders:
+    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.space_size:
         return []
     return [
-        f"Only {len(truth.sequences)} of {truth.orders} sequences have an accuracy; the truth is "
-        "taken from those."
+        f"Only {len(truth.sequences)} of {truth.space_size} sequences have an accuracy; they are "
+        "used as the truth."
     ]
 
 
@@ -294,7 +295,7 @@ def _runs(
     space: SequenceSpace,
 ) -> Observations:
     if predictor is None:
-        return Observations(accuracies, orders=space.size)
+        return Observations(accuracies, space_size=space.size)
     return Observations(accuracies, predictor.z(sequences), predictor.levels(), space.size)
 
 
@@ -313,8 +314,12 @@ def _estimate(
             answers[name] = ProtocolEstimate(None, count, None, f"{name} {reason}")
             continue
         estimate = estimator(runs)
+        levels = estimate.distribution.quantile(np.array(_QUANTILES)).tolist()
         answers[name] = ProtocolEstimate(
-            estimate, count, None if truth is None else closeness(truth, estimate)
+            estimate,
+            count,
+            None if truth is None else closeness(truth, estimate),
+            quantiles={f"{p:g}": level for p, level in zip(_QUANTILES, levels, strict=True)},
         )
     return answers
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,10 +32,6 @@ class Closeness:
     min_error: float
     max_error: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class AverageCloseness:
@@ -51,8 +46,7 @@ class AverageCloseness:
         std_error: of the standard deviation.
         min_error: of the worst order's accuracy.
         max_error: of the best order's accuracy.
-        missed: mean part of the true range that lies outside the ends found, in points; ends
-            beyond the true ones miss nothing.
+        missed_range: mean part of the true range that lies outside the estimated one, in points.
         min: mean of the worst order's accuracy, per cent.
         max: mean of the best order's accuracy.
         standard_errors: of each of these means, by its name; 0 if the draws are exhaustive, None
@@ -67,14 +61,10 @@ class AverageCloseness:
     std_error: float
     min_error: float
     max_error: float
-    missed: float
+    missed_range: float
     min: float
     max: float
     standard_errors: dict[str, float] | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
 
 
 def closeness(truth: Floats, estimate: Estimate) -> Closeness:
@@ -105,7 +95,7 @@ def average_closeness(
         "std_error": np.abs([known.std - truth.std() for known in distributions]),
         "min_error": np.abs(low - truth.min()),
         "max_error": np.abs(high - truth.max()),
-        "missed": np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0),
+        "missed_range": np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0),
         "min": low,
         "max": high,
     }
@@ -126,7 +116,7 @@ def clearly_closer(mine: AverageCloseness, theirs: AverageCloseness, measure: st
     Args:
         mine: over the draws of one protocol.
         theirs: over the draws of another, independent of them.
-        measure: which mean: `jsd`, `wasserstein`, `missed`, …
+        measure: which mean: `jsd`, `wasserstein`, `missed_range`, …
     """
     if mine.standard_errors is None or theirs.standard_errors is None:
         return False

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,10 +31,6 @@ class Comparison:
     interval: tuple[float, float] | None
     probability_of_improvement: float
     p_value: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
 
 
 def compare(first: ArrayLike, second: ArrayLike) -> Comparison:

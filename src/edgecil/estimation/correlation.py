@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,10 +38,6 @@ class Correlation:
     spearman: float | None = None
     spearman_interval: tuple[float, float] | None = None
     reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
 
 
 def correlate(predicted: ArrayLike, accuracies: ArrayLike) -> Correlation:

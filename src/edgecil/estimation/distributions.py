@@ -21,7 +21,7 @@ _STEPS = 60
 _NEAR = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Distribution:
     """Σₖ wₖ N(locationₖ, width²), in accuracy points.
 
@@ -29,6 +29,8 @@ class Distribution:
         locations: (m,) ascending, finite.
         weights: (m,) positive, summing to 1.
         width: standard deviation of every component; 0 leaves atoms.
+        mean: Σₖ wₖ locationₖ.
+        std: the standard deviation, √(Σₖ wₖ (locationₖ - mean)² + width²).
 
     >>> Distribution.of([1.0, 2.0, 6.0]).mean
     3.0
@@ -36,23 +38,32 @@ class Distribution:
 
     locations: Floats
     weights: Floats
-    width: float = 0.0
+    width: float
+    mean: float
+    std: float
 
-    def __post_init__(self) -> None:
-        locations = np.atleast_1d(np.array(self.locations, dtype=np.float64))
-        weights = np.atleast_1d(np.array(self.weights, dtype=np.float64))
-        if locations.ndim != 1 or locations.shape != weights.shape or not locations.size:
+    # Validated here and not after decoding: normalised weights must be read back bit by bit.
+    def __init__(self, locations: ArrayLike, weights: ArrayLike, width: float = 0.0) -> None:
+        at = np.atleast_1d(np.array(locations, dtype=np.float64))
+        shares = np.atleast_1d(np.array(weights, dtype=np.float64))
+        if at.ndim != 1 or at.shape != shares.shape or not at.size:
             raise UsageError(
-                "A distribution needs as many weights as locations, and at least one. "
-                f"Got shapes {weights.shape} and {locations.shape}."
+                "A distribution requires as many weights as locations, and at least one. "
+                f"Got shapes {shares.shape} and {at.shape}."
             )
-        if not (np.isfinite(locations).all() and 0.0 <= self.width < np.inf):
+        if not (np.isfinite(at).all() and 0.0 <= width < np.inf):
             raise UsageError("A distribution's locations and width must be finite, the width >= 0.")
-        if not (weights > 0.0).all():
-            raise UsageError(f"A distribution's weights must be positive. Got {weights.min():g}.")
-        order = np.argsort(locations, kind="stable")
-        object.__setattr__(self, "locations", locations[order])
-        object.__setattr__(self, "weights", weights[order] / weights.sum())
+        if not (shares > 0.0).all():
+            raise UsageError(f"A distribution's weights must be positive. Got {shares.min():g}.")
+        order = np.argsort(at, kind="stable")
+        at, shares = at[order], shares[order] / shares.sum()
+        mean = float(shares @ at)
+        around = shares @ (at - mean) ** 2
+        object.__setattr__(self, "locations", at)
+        object.__setattr__(self, "weights", shares)
+        object.__setattr__(self, "width", float(width))
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "std", float(np.sqrt(around + width**2)))
 
     @classmethod
     def of(cls, values: ArrayLike) -> Distribution:
@@ -64,17 +75,6 @@ class Distribution:
     def normal(cls, mean: float, std: float) -> Distribution:
         """N(mean, std²); a point mass if std is 0."""
         return cls(np.array([mean]), np.ones(1), std)
-
-    @property
-    def mean(self) -> float:
-        """The expected accuracy."""
-        return float(self.weights @ self.locations)
-
-    @property
-    def std(self) -> float:
-        """The standard deviation."""
-        around = self.weights @ (self.locations - self.mean) ** 2
-        return float(np.sqrt(around + self.width**2))
 
     def cdf(self, at: ArrayLike) -> Floats:
         """P(X <= x) at each of any array of points."""

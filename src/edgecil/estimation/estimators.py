@@ -35,13 +35,13 @@ class Observations:
         accuracies: (n,) per cent, one per order.
         z: (n,) the predictor there, in standard deviations over Ω; None without one.
         levels: (m,) its values over Ω and their weights; None without one.
-        orders: |Ω|; None if it does not matter.
+        space_size: |Ω|, the number of all orders; None if it does not matter.
     """
 
     accuracies: Floats
     z: Floats | None = None
     levels: tuple[Floats, Floats] | None = None
-    orders: int | None = None
+    space_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ def _ends(distribution: Distribution, runs: Observations) -> Interval:
 
     The runs made are of the space, so the ends never lie inside them.
     """
-    draws = min(runs.orders or _MOST_ORDERS, _MOST_ORDERS)
+    draws = min(runs.space_size or _MOST_ORDERS, _MOST_ORDERS)
     tail = -np.expm1(-np.log(2.0) / draws)
     low, high = distribution.quantile(np.array([tail, 1.0 - tail]))
     least, most = runs.accuracies.min(), runs.accuracies.max()

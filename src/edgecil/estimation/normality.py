@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,10 +31,6 @@ class Normality:
     dagostino_p: float | None = None
     ks_p: float | None = None
     reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
 
 
 def check_normality(accuracies: ArrayLike) -> Normality:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,10 +30,6 @@ class Ranking:
     upper: Ranks
     stability: Ranks
 
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class AverageRanking:
@@ -43,16 +38,12 @@ class AverageRanking:
     Attributes:
         draws: how many.
         error: mean footrule.
-        faultless: share of the draws whose ranking is the true one, in [0, 1].
+        correct_share: share of the draws whose ranking is the true one, in [0, 1].
     """
 
     draws: int
     error: float
-    faultless: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return dict(vars(self))
+    correct_share: float
 
 
 def rank(methods: Mapping[str, tuple[float, float, float]]) -> Ranking:

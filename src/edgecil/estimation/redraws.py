@@ -15,11 +15,11 @@ from math import comb
 import numpy as np
 
 from edgecil.engine.accuracies import OrderAccuracies
+from edgecil.estimation.budgets import BudgetPoint, budget_curve, draw_runs
 from edgecil.estimation.closeness import AverageCloseness, average_closeness
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.estimators import ESTIMATORS, Estimate, Observations
 from edgecil.estimation.predictors import Predictor
-from edgecil.estimation.samples import SamplePoint, draw_runs, sample_curve
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.latin import latin
@@ -94,7 +94,7 @@ class Pool:
     def runs(self, places: Ints) -> Observations:
         """The runs at these places."""
         z = None if self.z is None else self.z[places]
-        return Observations(self.accuracies[places], z, self.levels, self.truth.orders)
+        return Observations(self.accuracies[places], z, self.levels, self.truth.space_size)
 
 
 def build_pool(
@@ -162,10 +162,10 @@ def average_protocols(truth: Truth, redrawn: AllRedraws) -> dict[str, dict[str, 
     }
 
 
-def sample_curves(pool: Pool, *, draws: int, seed: int) -> dict[str, list[SamplePoint]]:
+def budget_curves(pool: Pool, *, draws: int, seed: int) -> dict[str, tuple[BudgetPoint, ...]]:
     """Closeness of the paper's Gaussian as the budget grows, for random and extreme protocols."""
     return {
-        protocol: sample_curve(
+        protocol: budget_curve(
             pool.truth.accuracies,
             np.random.default_rng(seed),
             pool=pool.accuracies,
@@ -196,7 +196,7 @@ def _redraw(
         every = combinations(np.setdiff1d(np.arange(size), fixed), runs - len(fixed))
         drawn = rng.permutation([[*fixed, *some] for some in every])
         return list(drawn), pool.truth.kind == "enumerated"
-    if protocol == "latin" and size == pool.truth.orders:
+    if protocol == "latin" and size == pool.truth.space_size:
         place = pool.truth.index()
         designs = _latin_designs(space, budget, draws, seed)
         return [np.array([place[sequence] for sequence in design]) for design in designs], False

@@ -1,89 +1,103 @@
-"""What stands for the true distribution of accuracy: every sequence, or a large random sample."""
+"""The true distribution of accuracy: that of every sequence, or of a large random sample."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.io.arrays import Floats
-from edgecil.sequences.counting import decimal_text
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
 
 LEAST_SAMPLE = 30
-_TENTH = 10  # in whole numbers: |Ω| may be beyond any float
+_TENTH = 10  # an int, as |Ω| may exceed any float
 _RANDOM = ("random", "random-legacy")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Truth:
-    """Accuracies of one method over Ω.
+    """Accuracies of one method over all sequences, Ω.
 
     Attributes:
         kind: `enumerated` if (nearly) all of Ω was run, `sample` if random sequences stand for it.
-        protocols: whose runs these are; they are not judged against themselves.
+        protocols: whose runs these are; they are not evaluated against themselves.
         sequences: n different ones.
         accuracies: (n,) per cent, means over training seeds.
-        orders: |Ω|.
+        mean: of the accuracies.
+        std: of the accuracies, population.
+        min: the worst order's accuracy.
+        max: the best order's accuracy.
     """
 
     kind: Literal["enumerated", "sample"]
     protocols: tuple[str, ...]
     sequences: tuple[ClassSequence, ...]
     accuracies: Floats
-    orders: int
+    mean: float
+    std: float
+    min: float
+    max: float
+
+    def __init__(
+        self,
+        kind: Literal["enumerated", "sample"],
+        protocols: tuple[str, ...],
+        sequences: tuple[ClassSequence, ...],
+        accuracies: Floats,
+    ) -> None:
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "protocols", protocols)
+        object.__setattr__(self, "sequences", sequences)
+        object.__setattr__(self, "accuracies", accuracies)
+        object.__setattr__(self, "mean", float(accuracies.mean()))
+        object.__setattr__(self, "std", float(accuracies.std()))
+        object.__setattr__(self, "min", float(accuracies.min()))
+        object.__setattr__(self, "max", float(accuracies.max()))
+
+    @cached_property
+    def space_size(self) -> int:
+        """|Ω|, the number of all sequences."""
+        return SequenceSpace(self.sequences[0].sizes).size
 
     def index(self) -> dict[ClassSequence, int]:
-        """Where each sequence stands."""
+        """The position of each sequence."""
         return {sequence: place for place, sequence in enumerate(self.sequences)}
-
-    def as_dict(self) -> dict[str, Any]:
-        """Population statistics as plain JSON values."""
-        values = self.accuracies
-        return {
-            "mean": float(values.mean()),
-            "std": float(values.std()),
-            "min": float(values.min()),
-            "max": float(values.max()),
-            "n": len(values),
-            "kind": self.kind,
-            "orders": decimal_text(self.orders),
-        }
 
 
 def find_truth(table: AccuracyTable, method: str) -> Truth | None:
     """A method's true distribution, if the table holds it.
 
-    All of Ω, of which up to a tenth may have failed; else at least 30 different sequences that the
-    random protocols ran; else None.
+    That is all of Ω, of which up to a tenth may have failed, if it was run; else at least 30
+    different sequences of the random protocols, if there are as many; else None.
     """
-    orders = table.space.size
-    found = _in_order(table, table.orders(method).by_sequence())
-    nearly = "enumerate" in table.protocols and _TENTH * len(found) >= (_TENTH - 1) * orders
-    if nearly or len(found) == orders:
-        return _truth("enumerated", ("enumerate",), found, orders)
+    size = table.space.size
+    accuracies = _in_order(table, table.orders(method).by_sequence())
+    nearly = "enumerate" in table.protocols and _TENTH * len(accuracies) >= (_TENTH - 1) * size
+    if nearly or len(accuracies) == size:
+        return _truth("enumerated", ("enumerate",), accuracies)
     drawn: dict[ClassSequence, float] = {}
     for protocol in _RANDOM:
         drawn |= table.orders(method, protocol).by_sequence()
     if len(drawn) >= LEAST_SAMPLE:
-        return _truth("sample", _RANDOM, _in_order(table, drawn), orders)
+        return _truth("sample", _RANDOM, _in_order(table, drawn))
     return None
 
 
 def _in_order(
-    table: AccuracyTable, found: dict[ClassSequence, float]
+    table: AccuracyTable, accuracies: dict[ClassSequence, float]
 ) -> dict[ClassSequence, float]:
-    """Sequences as the table first names them, so that methods with the same ones agree."""
-    named = dict.fromkeys(run.sequence for run in table.runs)
-    return {sequence: found[sequence] for sequence in named if sequence in found}
+    """Sequences in the order of the table's runs, which is the same for every method."""
+    ordered = dict.fromkeys(run.sequence for run in table.runs)
+    return {sequence: accuracies[sequence] for sequence in ordered if sequence in accuracies}
 
 
 def _truth(
     kind: Literal["enumerated", "sample"],
     protocols: tuple[str, ...],
-    found: dict[ClassSequence, float],
-    orders: int,
+    accuracies: dict[ClassSequence, float],
 ) -> Truth:
-    return Truth(kind, protocols, tuple(found), np.array(list(found.values())), orders)
+    return Truth(kind, protocols, tuple(accuracies), np.array(list(accuracies.values())))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ class VarianceShares:
     """One-way random effects: accuracy = mean + order + seed.
 
     Attributes:
-        orders: how many sequences were trained with several seeds.
+        repeated_orders: how many sequences were trained with several seeds.
         repeats: how many trainings these are beyond the first of each.
         order_std: standard deviation due to the order, the noise of seeds taken off.
         seed_std: standard deviation between seeds of one order.
@@ -29,17 +28,13 @@ class VarianceShares:
         reason: why there are no shares.
     """
 
-    orders: int
+    repeated_orders: int
     repeats: int
     order_std: float
     seed_std: float
     order_share: float | None
     seed_share: float | None
     reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
 
 
 def split_variance(groups: Sequence[ArrayLike]) -> VarianceShares | None:

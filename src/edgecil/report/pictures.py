@@ -148,7 +148,7 @@ def picture_samples(evidence: Evidence, name: str) -> Picture | None:
     """Distance from the truth as the number of runs grows; None without a truth."""
     curves = {
         protocol: points
-        for protocol, points in evidence.judgement.methods[name].samples.items()
+        for protocol, points in evidence.judgement.methods[name].by_budget.items()
         if points
     }
     if not curves:

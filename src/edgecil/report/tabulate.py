@@ -177,7 +177,7 @@ def tabulate_rankings(evidence: Evidence) -> Table:
 def _ranking_errors(ranked: list[ProtocolRanking]) -> list[tuple[Cell, ...]]:
     """Rows on how far each ranking is from the true one: as run, and over draws."""
     averages = [found.average for found in ranked]
-    shares = [None if average is None else 100.0 * average.faultless for average in averages]
+    shares = [None if average is None else 100.0 * average.correct_share for average in averages]
     errors: dict[str, list[float | None]] = {
         "error of this run": [found.error for found in ranked],
         "mean error over draws": [None if found is None else found.error for found in averages],
@@ -242,9 +242,9 @@ def tabulate_samples(evidence: Evidence) -> Table:
         "Mean distance of the paper's Gaussian from the truth with n runs, over many draws.",
         (Column("method"), Column("protocol"), Column("n", 0), Column("JSD", 3), Column("W₁", 2)),
         tuple(
-            (name, protocol, point.n, point.jsd, point.wasserstein)
+            (name, protocol, point.budget, point.jsd, point.wasserstein)
             for name, method in evidence.judgement.methods.items()
-            for protocol, points in method.samples.items()
+            for protocol, points in method.by_budget.items()
             for point in points
         ),
     )
@@ -267,7 +267,7 @@ def tabulate_captures(evidence: Evidence) -> Table:
         tuple(
             (name, protocol, found.low, found.high, found.below, found.above, found.n)
             for name, method in evidence.judgement.methods.items()
-            for protocol, found in method.captures.items()
+            for protocol, found in method.outside_range.items()
         ),
     )
 

@@ -82,7 +82,7 @@ def _tell_closer(pairs: list[Pair], learners: str = "") -> str:
 
 def _tell_range(pairs: list[Pair], swapped: list[Pair]) -> str:
     """For how many learners the first of a pair finds clearly more of the range."""
-    more, less = _count(pairs, "missed"), _count(swapped, "missed")
+    more, less = _count(pairs, "missed_range"), _count(swapped, "missed_range")
     if not more and not less:
         return "about as much of the range"
     if len(pairs) == 1:
@@ -106,7 +106,7 @@ def _noise(methods: Mapping[str, MethodAnalysis]) -> list[str]:
         elif found.order_share is None:
             unknown.append(f"{name} ({found.reason})")
         else:
-            again = count(found.orders, "order")
+            again = count(found.repeated_orders, "order")
             shares.append(f"{found.order_share:.0%} ({name}, from {again} trained again)")
     sentences = []
     if shares:

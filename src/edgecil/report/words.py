@@ -148,10 +148,10 @@ def _spread(evidence: Evidence, name: str, truth: Truth) -> str:
     orders, bound = len(truth.accuracies), ""
     if truth.kind == "sample":
         bound, whole = "at least ", f"all runs; {orders:,} random orders stand for the truth"
-    elif orders == truth.orders:
+    elif orders == truth.space_size:
         whole = f"all {orders} orders"
     else:
-        whole = f"{orders} of all {truth.orders} orders"
+        whole = f"{orders} of all {truth.space_size} orders"
     return (
         f"Accuracy of {name} depends on the class order by {bound}{high - low:.1f} points "
         f"({low:.1f} to {high:.1f} over {whole}, {mean})."

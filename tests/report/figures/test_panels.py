@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation import SamplePoint
+from edgecil.estimation import BudgetPoint
 from edgecil.report.figures.closeness import draw_closeness
 from edgecil.report.figures.matrices import draw_matrices
 from edgecil.report.figures.prediction import draw_prediction
@@ -63,7 +63,7 @@ def test_each_measure_has_a_panel_and_each_protocol_its_dots() -> None:
 
 @pytest.mark.parametrize("sizes", [(3, 5, 10), (3,)])
 def test_curves_of_the_number_of_runs_hold_their_means(sizes) -> None:
-    points = [SamplePoint(n, 0.1, (0.05, 0.2), 4.0 / n, (1.0 / n, 9.0 / n)) for n in sizes]
+    points = [BudgetPoint(n, 0.1, (0.05, 0.2), 4.0 / n, (1.0 / n, 9.0 / n)) for n in sizes]
     axes = draw_samples("icarl", {"random": points}).axes[0]
     (curve,) = axes.lines
     assert list(curve.get_ydata()) == [4.0 / n for n in sizes]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from edgecil.estimation.samples import SamplePoint
+from edgecil.estimation.budgets import BudgetPoint
 from edgecil.report.figures.canvas import colour_of, drawing, marker_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_samples(name: str, curves: Mapping[str, Sequence[SamplePoint]]) -> Figure:
+def draw_samples(name: str, curves: Mapping[str, Sequence[BudgetPoint]]) -> Figure:
     """Draw mean W₁ with the band that holds nine draws of ten, by protocol.
 
     Args:
@@ -23,7 +23,7 @@ def draw_samples(name: str, curves: Mapping[str, Sequence[SamplePoint]]) -> Figu
         figure = new_figure(2.4, width=3.9)
         axes = figure.subplots()
         for protocol, points in curves.items():
-            sizes = [point.n for point in points]
+            sizes = [point.budget for point in points]
             low, high = zip(*(point.wasserstein_band for point in points), strict=True)
             colour = colour_of(protocol)
             axes.fill_between(sizes, low, high, color=colour, alpha=0.15, lw=0)

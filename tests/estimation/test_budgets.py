@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import chisquare
 
 from edgecil.errors import UsageError
-from edgecil.estimation import Distribution, capture, sample_curve, wasserstein
-from edgecil.estimation.samples import draw_runs
+from edgecil.estimation import Distribution, budget_curve, count_outside, wasserstein
+from edgecil.estimation.budgets import draw_runs
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 12)
 
@@ -18,15 +18,15 @@ def test_the_mean_is_that_over_every_possible_draw() -> None:
         wasserstein(TRUTH, Distribution.normal(TRUTH[list(c)].mean(), TRUTH[list(c)].std()))
         for c in combinations(range(12), 3)
     ]
-    (found,) = sample_curve(TRUTH, np.random.default_rng(1), sizes=[3], draws=600)
+    (found,) = budget_curve(TRUTH, np.random.default_rng(1), sizes=[3], draws=600)
     assert found.wasserstein == pytest.approx(np.mean(every), rel=0.06)
     low, high = np.quantile(every, [0.05, 0.95])
     assert found.wasserstein_band == pytest.approx((low, high), rel=0.12)
 
 
 def test_more_runs_come_closer_and_all_of_them_leave_only_the_shape() -> None:
-    points = sample_curve(TRUTH, np.random.default_rng(1), sizes=[3, 6, 12, 13], draws=40)
-    assert [point.n for point in points] == [3, 6, 12], "13 are not to be had"
+    points = budget_curve(TRUTH, np.random.default_rng(1), sizes=[3, 6, 12, 13], draws=40)
+    assert [point.budget for point in points] == [3, 6, 12], "13 are not to be had"
     distances = [point.wasserstein for point in points]
     assert distances == sorted(distances, reverse=True)
     assert points[-1].wasserstein_band[0] == pytest.approx(points[-1].wasserstein_band[1])
@@ -47,7 +47,7 @@ def test_more_runs_than_there_are_is_an_error() -> None:
 
 
 def test_capture_counts_what_the_ends_leave_outside() -> None:
-    found = capture([72.3, 58.5], [57.55, 58.5, 60.0, 72.3 + 1e-12, 80.0])
+    found = count_outside([72.3, 58.5], [57.55, 58.5, 60.0, 72.3 + 1e-12, 80.0])
     assert (found.low, found.high) == (58.5, 72.3)
     assert (found.below, found.above, found.n) == (1, 1, 5)
 

@@ -1,0 +1,97 @@
+"""JSON for result classes: dataclasses of plain values and NumPy arrays, under a named schema.
+
+msgspec encodes and decodes dataclasses, tuples and mappings by their type hints; the hooks here add
+arrays. NaN is written as null, and null in an array is read as NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin
+
+import msgspec
+import numpy as np
+
+from edgecil.errors import DataError
+
+_T = TypeVar("_T")
+
+
+def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
+    """A dataclass or mapping as one JSON object whose first key, `schema`, names its schema.
+
+    Args:
+        value: what to encode.
+        schema: name and version, such as `edgecil.analysis/1`.
+        indent: blanks per level; 0 writes one line.
+
+    >>> to_json({"mean": np.float64(1.5), "values": np.array([1.0, np.nan])}, "example/1")
+    b'{"schema":"example/1","mean":1.5,"values":[1.0,null]}'
+    """
+    data = msgspec.json.encode({"schema": schema, **to_plain(value)})
+    return msgspec.json.format(data, indent=indent) if indent else data
+
+
+def to_plain(value: Any) -> Any:
+    """A result as plain JSON values: dictionaries, lists, strings, numbers, booleans and None."""
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=_encode)
+
+
+def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JSON text") -> _T:
+    """What :func:`to_json` wrote, as an object of its class.
+
+    Args:
+        data: the JSON text.
+        kind: the class.
+        schema: the name that the text must have.
+        origin: where the text comes from, for error messages.
+    """
+    try:
+        plain = msgspec.json.decode(data)
+        if not isinstance(plain, Mapping) or plain.get("schema") != schema:
+            given = plain.get("schema") if isinstance(plain, Mapping) else None
+            raise DataError(f"{origin} must have the schema {schema!r}. Got {given!r} instead.")
+        return msgspec.json.decode(data, type=kind, dec_hook=_decode)
+    except msgspec.MsgspecError as error:
+        raise DataError(f"{origin} does not have the schema {schema!r}: {error}.") from error
+
+
+def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
+    """The object in a JSON file."""
+    return from_json(Path(path).read_bytes(), kind, schema, origin=str(path))
+
+
+def json_schema(kind: type[Any], schema: str) -> dict[str, Any]:
+    """The JSON Schema of what :func:`to_json` writes for a class."""
+    definition = msgspec.json.schema(kind, schema_hook=_describe)
+    reference = definition.pop("$ref").rsplit("/", 1)[1]
+    whole = definition["$defs"].pop(reference)
+    whole["properties"] = {"schema": {"const": schema}, **whole["properties"]}
+    whole["required"] = ["schema", *whole["required"]]
+    return {**whole, "$defs": definition["$defs"]}
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()  # msgspec writes NaN as null
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(f"{type(value).__name__} has no JSON form")
+
+
+def _decode(kind: Any, value: Any) -> Any:
+    if _is_array(kind):
+        _, dtype = get_args(kind)
+        return np.array(value, dtype=get_args(dtype)[0])
+    raise NotImplementedError(f"{kind} cannot be read from JSON")
+
+
+def _describe(kind: Any) -> dict[str, Any]:
+    if _is_array(kind):
+        return {"type": "array"}
+    raise NotImplementedError(f"{kind} has no JSON form")
+
+
+def _is_array(kind: Any) -> bool:
+    return get_origin(kind) is np.ndarray
