@@ -82,7 +82,7 @@ def test_two_tasks_of_one_class_have_neither_intra_nor_lag2(cli: Cli) -> None:
         ({"tasks": []}, (), "at least one task"),
         ({"tasks": [[], [0]]}, (), "at least one class"),
         ({"tasks": [list(range(12))]}, (), "needs K >= 2"),
-        ({"tasks": TASKS}, ("--tasks", 3), "sizes [3, 3, 3, 3], not those asked for"),
+        ({"tasks": TASKS}, ("--tasks", 3), "sizes [3, 3, 3, 3], which differ"),
         (TASKS, ("--tasks", 4), 'must hold {"tasks"'),
         ({}, (), 'must hold {"tasks"'),
         ({"order": None}, (), 'must hold {"tasks"'),
@@ -91,7 +91,7 @@ def test_two_tasks_of_one_class_have_neither_intra_nor_lag2(cli: Cli) -> None:
         ([], ("--tasks", 4), "holds no classes"),
         (list(range(12)), (), "Say how the classes form tasks"),
         (list(range(11)), ("--tasks", 4), "do not divide into 4"),
-        ({"sequences": [{"tasks": TASKS}]}, (), "holds several sequences"),
+        ({"sequences": [{"label": "a"}, {"label": "b"}]}, (), "holds several sequences"),
     ],
 )
 def test_an_order_that_makes_no_sense_is_told(

@@ -55,7 +55,7 @@ def write_run(
         store.add_config(ExperimentConfig(**config).as_dict())
         for name in protocols:
             budget = None if name == "enumerate" else runs
-            labelled = protocol(name, space, similarity=similarity or six_classes(), runs=budget)
+            labelled = protocol(name, space, similarity=similarity or six_classes(), budget=budget)
             store.add_sequences(name, labelled)
             for run in labelled:
                 for method, share in methods.items():

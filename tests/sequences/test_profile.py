@@ -75,7 +75,7 @@ def test_both_forms_of_a_similarity_give_the_same_profile() -> None:
 
 def test_a_profile_is_plain_json() -> None:
     found = profile(SimilarityMatrix.of(matrix("signed", 4)), ClassSequence([[0, 1], [2, 3]]))
-    again = json.loads(json.dumps(found.as_dict()))
+    again = json.loads(json.dumps(vars(found)))
     assert again["score"] == found.score
     assert again["lag2"] is None
     assert again["objectives"]["intra"]["value"] == found.intra

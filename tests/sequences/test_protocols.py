@@ -17,7 +17,7 @@ from edgecil.sequences import (
     score,
     seeded,
 )
-from edgecil.sequences.protocols import tell_repeats
+from edgecil.sequences.protocols import describe_duplicates
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix, symmetric
 
@@ -56,21 +56,21 @@ def test_runs_have_names_of_their_own_lie_in_the_space_and_come_again(name, size
 @pytest.mark.parametrize("budget", range(2, 7))
 def test_the_budget_is_kept(name, budget) -> None:
     for space in (SIX, SequenceSpace((1, 1)), SequenceSpace.equal(30, 5)):
-        runs = runs_of(name, space, runs=budget)
+        runs = runs_of(name, space, budget=budget)
         assert len(runs) == budget
         assert len({run.label for run in runs}) == budget
 
 
 @pytest.mark.parametrize("name", WITH_BUDGET)
 def test_three_runs_are_the_default(name) -> None:
-    assert runs_of(name) == runs_of(name, runs=3)
+    assert runs_of(name) == runs_of(name, budget=3)
     assert len(runs_of(name)) == 3
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_only_what_looks_at_the_classes_needs_a_similarity(name) -> None:
     if PROTOCOLS[name].needs_similarity:
-        with pytest.raises(UsageError, match=r"needs a similarity.*use random or .*latin"):
+        with pytest.raises(UsageError, match=r"requires a similarity.*use latin or random"):
             protocol(name, SIX)
     else:
         assert protocol(name, SIX) == runs_of(name)
@@ -79,8 +79,8 @@ def test_only_what_looks_at_the_classes_needs_a_similarity(name) -> None:
 @pytest.mark.parametrize("name", EXTREMES)
 def test_hard_comes_first_easy_last_and_random_ones_between(name) -> None:
     assert [run.label for run in runs_of(name)] == ["hard", "median", "easy"]
-    assert [run.label for run in runs_of(name, runs=2)] == ["hard", "easy"]
-    assert [run.label for run in runs_of(name, runs=5)] == [
+    assert [run.label for run in runs_of(name, budget=2)] == ["hard", "easy"]
+    assert [run.label for run in runs_of(name, budget=5)] == [
         "hard",
         "random-1",
         "random-2",
@@ -91,7 +91,7 @@ def test_hard_comes_first_easy_last_and_random_ones_between(name) -> None:
 
 @pytest.mark.parametrize("name", EXTREMES)
 def test_the_ends_do_not_depend_on_the_budget(name) -> None:
-    few, many = runs_of(name, runs=3), runs_of(name, runs=6)
+    few, many = runs_of(name, budget=3), runs_of(name, budget=6)
     assert few[0] == many[0]
     assert few[-1] == many[-1]
 
@@ -99,9 +99,9 @@ def test_the_ends_do_not_depend_on_the_budget(name) -> None:
 @pytest.mark.parametrize("name", EXTREMES)
 def test_the_seed_is_that_of_what_is_random(name) -> None:
     space = SequenceSpace.equal(30, 5)
-    medians = {runs_of(name, space, seed=seed)[1].sequence for seed in range(4)}
+    medians = {runs_of(name, space, order_seed=seed)[1].sequence for seed in range(4)}
     assert len(medians) == 4
-    assert runs_of(name, space) == runs_of(name, space, seed=0)
+    assert runs_of(name, space) == runs_of(name, space, order_seed=0)
 
 
 def test_edge_runs_are_the_generators() -> None:
@@ -119,7 +119,7 @@ def test_the_median_is_none_of_the_random_protocols_and_no_extreme(name) -> None
     }
     medians = set()
     for seed in range(150):
-        hard, median, easy = runs_of(name, seed=seed)
+        hard, median, easy = runs_of(name, order_seed=seed)
         assert median.sequence not in known | {hard.sequence, easy.sequence}
         medians.add(median.sequence)
     assert len(medians) > 30
@@ -127,20 +127,20 @@ def test_the_median_is_none_of_the_random_protocols_and_no_extreme(name) -> None
 
 def test_random_runs_between_the_extremes_are_all_different() -> None:
     for seed in range(10):
-        runs = runs_of("edge", runs=12, seed=seed)
+        runs = runs_of("edge", budget=12, order_seed=seed)
         assert len({run.sequence for run in runs}) == 12
 
 
 def test_a_space_too_small_for_different_runs_still_gives_as_many_as_asked_for() -> None:
     pair = SequenceSpace((1, 1))
     for name in EXTREMES:
-        runs = runs_of(name, pair, runs=6)
+        runs = runs_of(name, pair, budget=6)
         assert {run.sequence for run in runs} <= set(pair.enumerate())
         assert len(runs) == 6
 
 
 def test_random_is_the_papers_three_seeds_then_others() -> None:
-    runs = protocol("random", SIX, runs=6)
+    runs = protocol("random", SIX, budget=6)
     assert [run.label for run in runs] == [f"seed-{seed}" for seed in (0, 42, 1993, 1, 2, 3)]
     for run in runs:
         order = np.random.default_rng(int(run.label[5:])).permutation(6)
@@ -150,13 +150,13 @@ def test_random_is_the_papers_three_seeds_then_others() -> None:
 
 
 def test_later_seeds_do_not_repeat_the_papers() -> None:
-    labels = [run.label for run in protocol("random", SequenceSpace((2, 1)), runs=60)]
+    labels = [run.label for run in protocol("random", SequenceSpace((2, 1)), budget=60)]
     assert len(set(labels)) == 60
     assert labels.count("seed-42") == 1
 
 
 def test_a_given_seed_is_counted_on_from() -> None:
-    runs = protocol("random", SIX, seed=7, runs=4)
+    runs = protocol("random", SIX, order_seed=7, budget=4)
     assert [run.label for run in runs] == ["seed-7", "seed-8", "seed-9", "seed-10"]
     assert [run.sequence for run in runs] == [seeded(SIX, seed) for seed in (7, 8, 9, 10)]
 
@@ -178,8 +178,8 @@ def test_enumerating_too_much_is_refused_before_it_begins() -> None:
 
 
 def test_enumerate_takes_no_budget() -> None:
-    with pytest.raises(UsageError, match="takes no 'runs'"):
-        protocol("enumerate", SIX, runs=3)
+    with pytest.raises(UsageError, match="leave the 'budget'"):
+        protocol("enumerate", SIX, budget=3)
 
 
 def test_latin_runs_are_a_latin_design() -> None:
@@ -188,7 +188,7 @@ def test_latin_runs_are_a_latin_design() -> None:
     assert [run.label for run in runs] == ["latin-1", "latin-2", "latin-3"]
     for class_ in range(9):
         assert {int(run.sequence.task_of()[class_]) for run in runs} == {0, 1, 2}
-    assert runs != protocol("latin", space, seed=1)
+    assert runs != protocol("latin", space, order_seed=1)
 
 
 def test_optimal_carries_its_certificates() -> None:
@@ -215,17 +215,17 @@ def test_optimal_optimises_what_it_is_asked_to(objective) -> None:
 
 @pytest.mark.parametrize("name", EXTREMES)
 def test_two_extremes_do_not_fit_into_one_run(name) -> None:
-    with pytest.raises(UsageError, match=f"'{name}' has two extremes and needs runs >= 2. Got 1"):
-        runs_of(name, runs=1)
+    with pytest.raises(UsageError, match=f"'{name}' has two extremes and requires a 'budget' >= 2"):
+        runs_of(name, budget=1)
 
 
 @pytest.mark.parametrize("name", WITH_BUDGET)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"runs": 0}, "'runs' parameter must be an int >= 1. Got 0"),
-        ({"runs": -2}, "Got -2"),
-        ({"seed": -1}, "'seed' parameter must be an int >= 0. Got -1"),
+        ({"budget": 0}, "'budget' parameter must be an int >= 1. Got 0"),
+        ({"budget": -2}, "Got -2"),
+        ({"order_seed": -1}, "'order_seed' parameter must be an int >= 0. Got -1"),
     ],
     ids=str,
 )
@@ -247,15 +247,15 @@ def test_a_similarity_over_other_classes_is_refused(name) -> None:
 
 def test_labels_that_share_a_sequence_are_told_and_counted() -> None:
     runs = [(run.label, run.sequence) for run in runs_of("random")]
-    assert tell_repeats("random", runs) == (
+    assert describe_duplicates("random", runs) == (
         "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same."
     )
-    assert tell_repeats("random", runs[1:]) is None
-    assert tell_repeats("random", runs[:2]) == (
+    assert describe_duplicates("random", runs[1:]) is None
+    assert describe_duplicates("random", runs[:2]) == (
         "The 2 runs of random have one order: seed-0 and seed-42 are the same."
     )
     twice = [*runs, ("again", runs[2][1]), ("once more", runs[2][1])]
-    assert tell_repeats("random", twice) == (
+    assert describe_duplicates("random", twice) == (
         "The 5 runs of random have 2 different orders: seed-0 and seed-42 are the same, and 1 more "
         "such."
     )

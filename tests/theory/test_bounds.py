@@ -100,7 +100,7 @@ def test_bounds_are_named_by_their_keys() -> None:
 def test_runs_is_the_first_that_a_linear_scan_meets(
     bound: SampleBound, size: int, epsilon: float, delta: float, spread: float
 ) -> None:
-    population = size - bound.known_sequences
+    population = size - bound.extreme_runs
     scan = (
         runs for runs in range(1, population) if holds(bound, size, runs, epsilon, delta, spread)
     )
@@ -127,7 +127,7 @@ def test_runs_is_enough_and_one_less_is_not(
 def test_epsilon_and_runs_are_inverse(
     bound: SampleBound, size: int, drawn: int, delta: float, spread: float
 ) -> None:
-    assume(2 * drawn <= size - bound.known_sequences)
+    assume(2 * drawn <= size - bound.extreme_runs)
     epsilon = bound.epsilon(size, drawn, delta, spread)
     runs = bound.runs(size, epsilon, delta, spread)
     assert runs is not None
@@ -142,7 +142,7 @@ def test_epsilon_and_runs_are_inverse(
 def test_delta_and_runs_are_inverse(
     bound: SampleBound, size: int, drawn: int, epsilon: float, spread: float
 ) -> None:
-    assume(2 * drawn <= size - bound.known_sequences)
+    assume(2 * drawn <= size - bound.extreme_runs)
     delta = bound.delta(size, drawn, epsilon, spread)
     assume(delta < 1)
     runs = bound.runs(size, epsilon, delta, spread)
@@ -173,8 +173,8 @@ def test_asking_for_less_never_costs_more(
 
 @every_bound
 def test_every_sequence_run_leaves_nothing_open(bound: SampleBound) -> None:
-    assert bound.epsilon(90, 90 - bound.known_sequences, delta=0.05) == 0
-    assert bound.delta(90, 90 - bound.known_sequences, epsilon=0.1) == 0
+    assert bound.epsilon(90, 90 - bound.extreme_runs, delta=0.05) == 0
+    assert bound.delta(90, 90 - bound.extreme_runs, epsilon=0.1) == 0
 
 
 @every_bound
@@ -184,16 +184,16 @@ def test_the_promise_is_kept_in_a_space_small_enough_to_check(
 ) -> None:
     """Accuracies 0 and 1 only: the hardest case of range 1, counted out draw by draw."""
     size, epsilon = 200, 0.3
-    population = size - bound.known_sequences
-    inside = ones - bound.known_sequences // 2
-    extremes = bound.known_sequences // 2
+    population = size - bound.extreme_runs
+    inside = ones - bound.extreme_runs // 2
+    extremes = bound.extreme_runs // 2
     mean = Fraction(ones, size)
     assert bound.delta(size, population // 2, epsilon) < 0.1
     for runs in range(1, population + 1):
         missed = sum(
             math.comb(inside, hits) * math.comb(population - inside, runs - hits)
             for hits in range(min(inside, runs) + 1)
-            if abs(Fraction(extremes + hits, runs + bound.known_sequences) - mean) > epsilon
+            if abs(Fraction(extremes + hits, runs + bound.extreme_runs) - mean) > epsilon
         )
         assert missed / math.comb(population, runs) <= bound.delta(size, runs, epsilon)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from itertools import combinations
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.options import add_space
@@ -46,7 +46,7 @@ def run(
     **options: Any,
 ) -> None:
     """Compare each pair."""
-    from edgecil.sequences import SequenceSpace, agree
+    from edgecil.sequences import compare_similarities
     from edgecil.similarity import read_similarity, read_sources
 
     if (matrices or config is None) and (len(matrices) < 2 or config or root):
@@ -56,14 +56,12 @@ def run(
         built, options = sources.build(), options or sources.space
     else:
         built = {path: read_similarity(path) for path in matrices}
-    space = SequenceSpace.choose(len(next(iter(built.values()))), **options)
-    agreements = {(a, b): agree(built[a], built[b], space) for a, b in combinations(built, 2)}
+    agreements = compare_similarities(built, **options)
     if json:
-        rows = [{"left": a, "right": b, **it.as_dict()} for (a, b), it in agreements.items()]
-        print_json({"agreements": rows})
+        print_json({"agreements": [asdict(agreement) for agreement in agreements]})
         return
-    for (left, right), agreement in agreements.items():
-        print_table((f"{left} and {right}", ""), _rows(agreement))
+    for agreement in agreements:
+        print_table((f"{agreement.left} and {agreement.right}", ""), _rows(agreement))
 
 
 def _rows(agreement: Agreement) -> list[tuple[str, str]]:

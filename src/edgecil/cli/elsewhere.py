@@ -68,8 +68,8 @@ class Chosen:
                 name,
                 space,
                 similarity=self.similarity,
-                runs=None if name == "enumerate" and len(names) > 1 else args.runs,
-                seed=args.seed,
+                budget=None if name == "enumerate" and len(names) > 1 else args.runs,
+                order_seed=args.seed,
                 answered=answered.get(name),
             )
             for name in names

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def announce(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None:
     """Say before a run what of its sequences, by protocol, might surprise."""
-    from edgecil.sequences.protocols import tell_repeats
+    from edgecil.sequences.protocols import describe_duplicates
 
     for name, runs in sequences.items():
-        repeats = tell_repeats(name, ((run.label, run.sequence) for run in runs))
+        repeats = describe_duplicates(name, ((run.label, run.sequence) for run in runs))
         if repeats is not None:
             note(repeats)
 

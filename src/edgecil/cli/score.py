@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 from edgecil.cli.inputs import add_similarity_options, add_space_options, read_any_similarity
 from edgecil.cli.output import print_json, print_table
@@ -30,13 +31,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the profile."""
-    from edgecil.cli.sequence_file import read_sequence
-    from edgecil.sequences import profile
+    from edgecil.cli.inputs import parse_numbers
+    from edgecil.sequences import profile, read_sequence
 
     similarity = read_any_similarity(args)
-    found = profile(similarity, read_sequence(args, len(similarity)))
+    sequence = read_sequence(
+        args.sequence,
+        classes=len(similarity),
+        tasks=args.tasks,
+        base=args.base,
+        increment=args.increment,
+        sizes=None if args.sizes is None else parse_numbers(args.sizes, "sizes"),
+        label=args.label,
+    )
+    found = profile(similarity, sequence)
     if args.json:
-        print_json(found.as_dict())
+        print_json(asdict(found))
         return
     rows = [
         ("S", f"{found.score:.4f}", f"{found.z:+.2f}"),

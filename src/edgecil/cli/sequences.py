@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.inputs import (
@@ -72,8 +73,8 @@ def run(args: argparse.Namespace) -> None:
         args.protocol,
         space,
         similarity=similarity,
-        runs=args.runs,
-        seed=args.seed,
+        budget=args.runs,
+        order_seed=args.seed,
         objective=args.objective or "adjacent",
     )
     if args.plot is not None:
@@ -100,7 +101,7 @@ def _as_json(run: LabelledSequence, found: Profile, args: argparse.Namespace) ->
     """
     from edgecil.interop import export
 
-    answer = {"label": run.label, **export(run.sequence, "json"), "profile": found.as_dict()}
+    answer = {"label": run.label, **export(run.sequence, "json"), "profile": asdict(found)}
     if args.protocol == "optimal":
         optimum = run.optimum
         answer["objective"] = args.objective or "adjacent"

@@ -92,12 +92,12 @@ def _bounds(size: int, args: argparse.Namespace) -> dict[str, Any]:
     asked = []
     for name, bound in BOUNDS.items():
         key = name.replace("-", "_")
-        if not bound.known_sequences:
+        if not bound.extreme_runs:
             asked.append((key, bound, 1.0))
         if bound.states_range:
-            asked.append((key if bound.known_sequences else f"{key}_range", bound, args.range))
+            asked.append((key if bound.extreme_runs else f"{key}_range", bound, args.range))
     askable = [
-        (key, bound, range_) for key, bound, range_ in asked if size > bound.known_sequences + 1
+        (key, bound, range_) for key, bound, range_ in asked if size > bound.extreme_runs + 1
     ]
     return {
         "bounds": {
@@ -107,7 +107,7 @@ def _bounds(size: int, args: argparse.Namespace) -> dict[str, Any]:
         "epsilon_after_runs": {
             key: bound.epsilon(size, args.runs, args.delta, range_)
             for key, bound, range_ in askable
-            if args.runs <= size - bound.known_sequences
+            if args.runs <= size - bound.extreme_runs
         },
     }
 

@@ -228,8 +228,8 @@ def choose_sequences(
             name,
             space,
             similarity=similarity,
-            runs=None if name == "enumerate" and len(config.protocols) > 1 else config.runs,
-            seed=config.seed,
+            budget=None if name == "enumerate" and len(config.protocols) > 1 else config.runs,
+            order_seed=config.seed,
             objective=config.objective,
             answered=answered.get(name),
         )

@@ -40,7 +40,7 @@ from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
-from edgecil.sequences.protocols import tell_repeats
+from edgecil.sequences.protocols import describe_duplicates
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
@@ -150,7 +150,7 @@ def _note_repeats(table: AccuracyTable) -> list[str]:
     runs: dict[str, dict[tuple[str, ClassSequence], None]] = {}
     for run in table.runs:
         runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
-    sentences = (tell_repeats(protocol, labelled) for protocol, labelled in runs.items())
+    sentences = (describe_duplicates(protocol, labelled) for protocol, labelled in runs.items())
     return [sentence for sentence in sentences if sentence is not None]
 
 

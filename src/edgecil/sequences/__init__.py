@@ -1,8 +1,8 @@
 """Class sequences: what they are, what they are worth, and how to choose them."""
 
-from edgecil.sequences.agreement import Agreement, Consistency, agree, consistency
+from edgecil.sequences.agreement import Agreement, Consistency, compare_similarities, consistency
 from edgecil.sequences.certificate import Bounds, bounds
-from edgecil.sequences.generators import generators, get_generator
+from edgecil.sequences.generators import GENERATORS, generators, get_generator
 from edgecil.sequences.generators.optimal import Optimum, find_optimum
 from edgecil.sequences.generators.random import seeded
 from edgecil.sequences.latin import latin
@@ -11,14 +11,23 @@ from edgecil.sequences.objective import OBJECTIVES, Objective, get_objective
 from edgecil.sequences.profile import Profile, profile, score
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sampling import sample_scores, score_orders
+from edgecil.sequences.scored import (
+    Certificate,
+    ScoredSequence,
+    read_sequence,
+    score_sequences,
+    sequences,
+)
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 __all__ = [
+    "GENERATORS",
     "OBJECTIVES",
     "PROTOCOLS",
     "Agreement",
     "Bounds",
+    "Certificate",
     "ClassSequence",
     "Consistency",
     "LabelledSequence",
@@ -26,9 +35,10 @@ __all__ = [
     "Objective",
     "Optimum",
     "Profile",
+    "ScoredSequence",
     "SequenceSpace",
-    "agree",
     "bounds",
+    "compare_similarities",
     "consistency",
     "find_optimum",
     "generators",
@@ -38,8 +48,11 @@ __all__ = [
     "moments",
     "profile",
     "protocol",
+    "read_sequence",
     "sample_scores",
     "score",
     "score_orders",
+    "score_sequences",
     "seeded",
+    "sequences",
 ]

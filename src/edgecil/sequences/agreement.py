@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from itertools import permutations
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import SimilarityMatrix
+from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
 
 _PERMUTATIONS = 9_999
 _LOOK_UPS = 400_000_000
@@ -38,47 +38,89 @@ class Agreement:
     """How far two similarity matrices agree.
 
     Attributes:
+        left: name of the first matrix.
+        right: name of the second matrix.
         mae: mean absolute difference over class pairs.
         spearman: rank correlation ρ over class pairs; None if one matrix is constant.
         p_value: two-sided, by permuting the classes of one matrix (Mantel's test).
-        permutations: how many permutations stand behind it; all N! for small N.
+        permutations: number of permutations behind it; all N! for small N.
         csg: consistency of the hard and of the easy EDGE sequences.
     """
 
+    left: str
+    right: str
     mae: float
     spearman: float | None
     p_value: float | None
     permutations: int
     csg: dict[str, Consistency]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
 
-
-def agree(
-    left: SimilarityMatrix,
-    right: SimilarityMatrix,
-    space: SequenceSpace,
+def compare_similarities(
+    similarities: Mapping[str, SimilarityMatrix],
     *,
+    tasks: int | None = None,
+    base: int | None = None,
+    increment: int | None = None,
+    sizes: Sequence[int] | None = None,
     rng: np.random.Generator | None = None,
-) -> Agreement:
-    """Compare two matrices over the same N classes in the same label order."""
-    if len(left) != len(right):
+) -> list[Agreement]:
+    """Compare every pair of similarity matrices over the same classes in the same order.
+
+    Args:
+        similarities: two or more matrices by name.
+        tasks: number of equal tasks of the EDGE sequences that are compared.
+        base: classes in the first task; requires `increment`.
+        increment: classes in each further task.
+        sizes: any task sizes that sum to the number of classes.
+        rng: for the permutation test; seed 0 by default.
+    """
+    if len(similarities) < 2:
         raise UsageError(
-            f"The matrices cover {len(left)} and {len(right)} classes; "
-            "both must cover the same classes in the same order."
+            f"The 'similarities' parameter must hold two or more. Got {len(similarities)} instead."
         )
+    first = next(iter(similarities.values()))
+    space = SequenceSpace.choose(
+        len(first), tasks=tasks, base=base, increment=increment, sizes=sizes
+    )
+    for pair in combinations(similarities.items(), 2):
+        _require_same_classes(*pair)
     rng = np.random.default_rng(0) if rng is None else rng
-    rho, p_value, permuted = _mantel(left, right, rng)
+    return [_compare(*pair, space, rng) for pair in combinations(similarities.items(), 2)]
+
+
+def _compare(
+    left: tuple[str, SimilarityMatrix],
+    right: tuple[str, SimilarityMatrix],
+    space: SequenceSpace,
+    rng: np.random.Generator,
+) -> Agreement:
+    rho, p_value, permuted = _mantel(left[1], right[1], rng)
     csg = {}
     for goal in ("hard", "easy"):
-        first, second = (
-            get_generator("edge", goal)(matrix, space, rng) for matrix in (left, right)
+        generator = get_generator("edge", goal)
+        csg[goal] = consistency(generator(left[1], space, rng), generator(right[1], space, rng))
+    mae = float(np.abs(left[1].pairs() - right[1].pairs()).mean())
+    return Agreement(left[0], right[0], mae, rho, p_value, permuted, csg)
+
+
+def _require_same_classes(
+    left: tuple[str, SimilarityMatrix], right: tuple[str, SimilarityMatrix]
+) -> None:
+    """Raise unless both cover the same classes; numbered classes fit any names."""
+    if len(left[1]) != len(right[1]):
+        raise UsageError(
+            f"The similarities cover {len(left[1])} ({left[0]}) and {len(right[1])} ({right[0]}) "
+            "classes; both must cover the same classes in the same order."
         )
-        csg[goal] = consistency(first, second)
-    mae = float(np.abs(left.pairs() - right.pairs()).mean())
-    return Agreement(mae, rho, p_value, permuted, csg)
+    if numbered_names(len(left[1])) in (left[1].names, right[1].names):
+        return
+    for label, (first, second) in enumerate(zip(left[1].names, right[1].names, strict=True)):
+        if first != second:
+            raise UsageError(
+                f"The similarities name different classes: label {label} is {first!r} in {left[0]} "
+                f"and {second!r} in {right[0]}; both must cover the same classes in the same order."
+            )
 
 
 def consistency(first: ClassSequence, second: ClassSequence) -> Consistency:
@@ -87,7 +129,7 @@ def consistency(first: ClassSequence, second: ClassSequence) -> Consistency:
 
     if first.sizes != second.sizes:
         raise UsageError(
-            f"Sequences to compare need the same task sizes. "
+            f"Sequences to compare must have the same task sizes. "
             f"Got {list(first.sizes)} and {list(second.sizes)}."
         )
     shared = np.zeros((len(first), len(second)))
@@ -112,15 +154,15 @@ def _mantel(
     square[rows, columns] = square[columns, rows] = second
     rho = float(first @ second)
     orders = _class_permutations(classes, rng)
-    found = np.array([first @ square[order[rows], order[columns]] for order in orders])
-    as_extreme = int(np.sum(np.abs(found) >= abs(rho) - 1e-12))
+    permuted = np.array([first @ square[order[rows], order[columns]] for order in orders])
+    as_extreme = int(np.sum(np.abs(permuted) >= abs(rho) - 1e-12))
     exact = classes <= _ALL_PERMUTATIONS_UP_TO
     p_value = as_extreme / len(orders) if exact else (as_extreme + 1) / (len(orders) + 1)
     return rho, p_value, len(orders)
 
 
 def _class_permutations(classes: int, rng: np.random.Generator) -> Ints:
-    """All permutations of a few classes; of many, as many as are looked up in a few seconds."""
+    """All permutations of a few classes; for many, as many as take a few seconds."""
     if classes <= _ALL_PERMUTATIONS_UP_TO:
         return np.array(list(permutations(range(classes))))
     count = min(_PERMUTATIONS, max(999, _LOOK_UPS // (classes * (classes - 1) // 2)))

@@ -17,8 +17,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
+from edgecil.registry import Registry
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity, group_similarity
@@ -124,36 +125,38 @@ def generalization(space: SequenceSpace, ratio: float = OVERPARAMETERIZATION) ->
     return Objective("generalization", weights, hard="max")
 
 
-OBJECTIVES: dict[str, Callable[[SequenceSpace], Objective]] = {
-    "adjacent": adjacent,
-    "intra": intra,
-    "to-last": to_last,
-    "generalization": generalization,
-}
+OBJECTIVES: Registry[Callable[[SequenceSpace], Objective]] = Registry(
+    "objective",
+    {
+        "adjacent": adjacent,
+        "intra": intra,
+        "to-last": to_last,
+        "generalization": generalization,
+    },
+)
+"""Every named objective; each builds its weights for a space."""
 
 
 def get_objective(objective: str | Objective | ArrayLike, space: SequenceSpace) -> Objective:
     """A named objective on a space, or your own K x K weights as one (its hard end is `min`)."""
     if isinstance(objective, str):
-        if objective not in OBJECTIVES:
-            raise unknown("objective", objective, OBJECTIVES)
         return OBJECTIVES[objective](space)
-    found = objective if isinstance(objective, Objective) else Objective("custom", objective)  # type: ignore[arg-type]
-    if len(found.weights) != space.tasks:
+    chosen = objective if isinstance(objective, Objective) else Objective("custom", objective)  # type: ignore[arg-type]
+    if len(chosen.weights) != space.tasks:
         raise UsageError(
             f"Objective weights must be {space.tasks} x {space.tasks} for {space.tasks} tasks. "
-            f"Got {found.weights.shape} instead."
+            f"Got {chosen.weights.shape} instead."
         )
-    return found
+    return chosen
 
 
 def applicable_objectives(space: SequenceSpace) -> dict[str, Objective]:
     """Every named objective that is defined on the space, by name."""
-    found = {}
+    objectives = {}
     for name, build in OBJECTIVES.items():
         with suppress(UsageError):
-            found[name] = build(space)
-    return found
+            objectives[name] = build(space)
+    return objectives
 
 
 def lag(space: SequenceSpace, distance: int) -> Objective:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -41,10 +40,6 @@ class Profile:
     lag2: float | None
     inter: float
     objectives: dict[str, dict[str, float]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return dict(vars(self))
 
 
 def score(similarity: Similarity, sequence: ClassSequence) -> float:

@@ -1,4 +1,4 @@
-"""Protocols: named, labelled lists of sequences to run a method on."""
+"""Protocols: named, labelled lists of the sequences to run a method on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError
 from edgecil.io.language_model import Conversation, LanguageModel
+from edgecil.registry import Registry
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.optimal import Optimum, find_optimum
@@ -25,19 +26,20 @@ from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
 PAPER_SEEDS = (0, 42, 1993)
+DEFAULT_BUDGET = 3
 _ENUMERABLE = 1_000_000
 _OWN_STREAM = 0x6564676563696C
 
 
 @dataclass(frozen=True)
 class LabelledSequence:
-    """One run of a protocol.
+    """One sequence of a protocol.
 
     Attributes:
-        label: what it is called: hard, median, easy, seed-42, latin-1, …
+        label: its name within the protocol: hard, median, easy, seed-42, latin-1, …
         sequence: the classes, task by task.
-        optimum: the certificate, where the protocol gives one.
-        transcript: of the conversation with a language model, where there was one.
+        optimum: the certificate, if the protocol gives one.
+        transcript: the conversation with a language model, if there was one.
     """
 
     label: str
@@ -48,29 +50,29 @@ class LabelledSequence:
 
 @dataclass(frozen=True)
 class Request:
-    """What a protocol is asked for; see :func:`protocol`."""
+    """The arguments of :func:`protocol`, checked."""
 
     space: SequenceSpace
     similarity: Similarity | None
-    runs: int | None
-    seed: int | None
+    budget: int | None
+    order_seed: int | None
     objective: str | Objective | ArrayLike
     answered: Mapping[str, ClassSequence] = field(default_factory=dict)
 
     def rng(self) -> np.random.Generator:
-        """A stream of its own: no plain seed, so none of the random protocol's, leads to it."""
-        return np.random.default_rng([_OWN_STREAM, self.seed or 0])
+        """A random stream that no plain seed, so no seed of the random protocol, leads to."""
+        return np.random.default_rng([_OWN_STREAM, self.order_seed or 0])
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way to choose the runs.
+    """A rule that chooses the sequences to run.
 
     Attributes:
-        name: how it is asked for.
+        name: its name in :data:`PROTOCOLS`.
         build: request to labelled sequences, lazily.
         summary: one line for the list of protocols.
-        needs_similarity: whether it looks at the classes at all.
+        needs_similarity: whether the choice depends on the similarity of the classes.
         asks_model: whether it asks a language model.
     """
 
@@ -86,77 +88,80 @@ def protocol(
     space: SequenceSpace,
     *,
     similarity: Similarity | None = None,
-    runs: int | None = None,
-    seed: int | None = None,
+    budget: int | None = None,
+    order_seed: int | None = None,
     objective: str | Objective | ArrayLike = "adjacent",
     answered: Mapping[str, ClassSequence] | None = None,
 ) -> list[LabelledSequence]:
-    """The sequences that a protocol runs, with their labels.
+    """The sequences of a protocol, with their labels.
 
     Args:
         name: one of :data:`PROTOCOLS`.
         space: N classes and their task sizes.
-        similarity: over the same N classes; only the extreme sequences need it.
-        runs: budget L, 3 by default; `enumerate` takes all of Ω and no budget.
-        seed: of everything random in it. `random` uses the paper's seeds 0, 42, 1993 (then 1, 2,
-            …) unless a seed is given, from which it counts on.
+        similarity: over the same N classes; only protocols with extreme sequences need it.
+        budget: number of sequences L, 3 by default; `enumerate` takes all of Ω and no budget.
+        order_seed: seed for choosing class orders. `random` uses the paper's seeds 0, 42, 1993
+            (then 1, 2, …) unless a seed is given, and counts up from it otherwise.
         objective: what `optimal` optimises.
-        answered: what a language model has answered before, by label; it is not asked again.
+        answered: earlier answers of a language model by label; it is not asked again for these.
     """
-    if name not in PROTOCOLS:
-        raise unknown("protocol", name, PROTOCOLS)
     chosen = PROTOCOLS[name]
     if chosen.needs_similarity and similarity is None:
+        others = [other.name for other in PROTOCOLS.values() if not other.needs_similarity]
         raise UsageError(
-            f"Protocol {name!r} needs a similarity between the classes; give one, or use "
-            f"{' or '.join(key for key, known in PROTOCOLS.items() if not known.needs_similarity)}."
+            f"Protocol {chosen.name!r} requires a similarity between the classes; give one, or use "
+            f"{' or '.join(others)}."
         )
-    if runs is not None and runs < 1:
-        raise UsageError(f"The 'runs' parameter must be an int >= 1. Got {runs} instead.")
-    if seed is not None and seed < 0:
-        raise UsageError(f"The 'seed' parameter must be an int >= 0. Got {seed} instead.")
-    return list(chosen.build(Request(space, similarity, runs, seed, objective, answered or {})))
+    if budget is not None and budget < 1:
+        raise UsageError(f"The 'budget' parameter must be an int >= 1. Got {budget} instead.")
+    if order_seed is not None and order_seed < 0:
+        raise UsageError(
+            f"The 'order_seed' parameter must be an int >= 0. Got {order_seed} instead."
+        )
+    request = Request(space, similarity, budget, order_seed, objective, answered or {})
+    return list(chosen.build(request))
 
 
-def tell_repeats(name: str, runs: Iterable[tuple[str, ClassSequence]]) -> str | None:
-    """One sentence if labels of a protocol stand for the same sequence; None if none do.
+def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) -> str | None:
+    """One sentence if several labels of a protocol stand for the same sequence, else None.
 
     >>> one, other = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
-    >>> tell_repeats("random", [("seed-0", one), ("seed-42", one), ("seed-1993", other)])
+    >>> describe_duplicates("random", [("seed-0", one), ("seed-42", one), ("seed-1993", other)])
     'The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.'
     """
     labels: dict[ClassSequence, list[str]] = {}
     for label, sequence in runs:
         labels.setdefault(sequence, []).append(label)
-    same = [" and ".join(some) for some in labels.values() if len(some) > 1]
+    same = [" and ".join(group) for group in labels.values() if len(group) > 1]
     if not same:
         return None
-    count = sum(map(len, labels.values()))
+    total = sum(map(len, labels.values()))
     orders = "one order" if len(labels) == 1 else f"{len(labels)} different orders"
     more = f", and {len(same) - 1} more such" if same[1:] else ""
-    return f"The {count} runs of {name} have {orders}: {same[0]} are the same{more}."
+    return f"The {total} runs of {name} have {orders}: {same[0]} are the same{more}."
 
 
 def _random(request: Request, *, legacy: bool) -> Iterator[LabelledSequence]:
     further = (seed for seed in count(1) if seed not in PAPER_SEEDS)
-    seeds = iter([*PAPER_SEEDS, *islice(further, request.runs or 0)])
-    if request.seed is not None:
-        seeds = count(request.seed)
-    for seed in islice(seeds, request.runs or 3):
+    seeds = iter([*PAPER_SEEDS, *islice(further, request.budget or 0)])
+    if request.order_seed is not None:
+        seeds = count(request.order_seed)
+    for seed in islice(seeds, request.budget or DEFAULT_BUDGET):
         yield LabelledSequence(f"seed-{seed}", seeded(request.space, seed, legacy=legacy))
 
 
 def _extremes(request: Request, *, generator: str) -> Iterator[LabelledSequence]:
-    """Hard, then random ones up to the budget (the median, if it is one), then easy."""
-    runs = request.runs or 3
-    if runs < 2:
+    """Hard, then random ones up to the budget (called median if there is only one), then easy."""
+    budget = request.budget or DEFAULT_BUDGET
+    if budget < 2:
         raise UsageError(
-            f"Protocol {generator!r} has two extremes and needs runs >= 2. Got {runs} instead."
+            f"Protocol {generator!r} has two extremes and requires a 'budget' >= 2. Got {budget} "
+            "instead."
         )
     rng = request.rng()
     hard, easy = (_extreme(request, generator, goal, rng) for goal in ("hard", "easy"))
     between = _unseen(request.space, {hard.sequence, easy.sequence}, rng)
-    labels = ["median"] if runs == 3 else [f"random-{index + 1}" for index in range(runs - 2)]
+    labels = ["median"] if budget == 3 else [f"random-{index + 1}" for index in range(budget - 2)]
     yield hard
     for label in labels:
         yield LabelledSequence(label, next(between))
@@ -179,26 +184,26 @@ def _extreme(
 
 
 def _ask(request: Request, build: Generator, rng: np.random.Generator) -> LabelledSequence:
-    """What a language model answers, with the conversation, or what it has answered before."""
+    """A language model's answer with the conversation, or the answer it gave earlier."""
     answered = request.answered.get(build.goal)
     if answered is not None and answered in request.space:
         return LabelledSequence(build.goal, answered)
     assert request.similarity is not None
     conversation = Conversation(LanguageModel.from_environment())
-    found = build(request.similarity, request.space, rng, conversation=conversation)
-    return LabelledSequence(build.goal, found, transcript=conversation.record())
+    sequence = build(request.similarity, request.space, rng, conversation=conversation)
+    return LabelledSequence(build.goal, sequence, transcript=conversation.record())
 
 
 def _unseen(
     space: SequenceSpace, taken: set[ClassSequence], rng: np.random.Generator
 ) -> Iterator[ClassSequence]:
-    """Random sequences, none twice, none of the extremes and none of the random protocol's.
+    """Random sequences without repeats, extremes, and sequences of the random protocol.
 
-    Where the space is too small for that, anything but the extremes will do, then anything.
+    In a space too small for that, only the extremes are avoided, then nothing.
     """
-    known = {seeded(space, seed, legacy=legacy) for seed in PAPER_SEEDS for legacy in (False, True)}
+    paper = {seeded(space, seed, legacy=legacy) for seed in PAPER_SEEDS for legacy in (False, True)}
     while True:
-        avoid = next(set_ for set_ in (taken | known, taken, set()) if len(set_) < space.size)
+        avoid = next(set_ for set_ in (taken | paper, taken, set()) if len(set_) < space.size)
         drawn = ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
         if drawn not in avoid:
             taken.add(drawn)
@@ -209,78 +214,82 @@ def _enumerate(request: Request) -> Iterator[LabelledSequence]:
     if request.space.size > _ENUMERABLE:
         raise UsageError(
             f"The space holds {count_text(request.space.size)} sequences, too many to enumerate; "
-            "take fewer classes, or another protocol."
+            "use fewer classes or another protocol."
         )
-    if request.runs is not None:
-        raise UsageError("Protocol 'enumerate' runs every sequence and takes no 'runs'.")
+    if request.budget is not None:
+        raise UsageError(
+            "Protocol 'enumerate' takes every sequence; leave the 'budget' parameter out."
+        )
     for index, sequence in enumerate(request.space.enumerate()):
         yield LabelledSequence(f"all-{index + 1}", sequence)
 
 
 def _latin(request: Request) -> Iterator[LabelledSequence]:
-    for index, sequence in enumerate(latin(request.space, request.runs or 3, request.rng())):
+    sequences = latin(request.space, request.budget or DEFAULT_BUDGET, request.rng())
+    for index, sequence in enumerate(sequences):
         yield LabelledSequence(f"latin-{index + 1}", sequence)
 
 
-PROTOCOLS: dict[str, Protocol] = {
-    known.name: known
-    for known in (
-        Protocol(
-            "edge",
-            partial(_extremes, generator="edge"),
-            "the paper's: hard, median, easy; with a larger budget more random ones between",
-            needs_similarity=True,
-        ),
-        Protocol(
-            "random",
-            partial(_random, legacy=False),
-            "the field's: numpy.random.default_rng with seeds 0, 42, 1993",
-            needs_similarity=False,
-        ),
-        Protocol(
-            "random-legacy",
-            partial(_random, legacy=True),
-            "the same from numpy.random.seed, as PyCIL and PILOT draw them",
-            needs_similarity=False,
-        ),
-        Protocol("enumerate", _enumerate, "every sequence: the truth", needs_similarity=False),
-        Protocol(
-            "latin",
-            _latin,
-            "every class visits the positions evenly, with new partners",
-            needs_similarity=False,
-        ),
-        Protocol(
-            "optimal",
-            partial(_extremes, generator="optimal"),
-            "both ends of an objective, certified, and a median",
-            needs_similarity=True,
-        ),
-        Protocol(
-            "adversarial",
-            partial(_extremes, generator="adversarial"),
-            "greedy walks over the classes (AS), and a median",
-            needs_similarity=True,
-        ),
-        Protocol(
-            "maxcover",
-            partial(_extremes, generator="maxcover"),
-            "the ends of a covering set of random sequences (MS), and a median",
-            needs_similarity=True,
-        ),
-        Protocol(
-            "llm-1",
-            partial(_extremes, generator="llm-1"),
-            "what a language model takes for hard and easy, and a median",
-            needs_similarity=True,
-            asks_model=True,
-        ),
-        Protocol(
-            "llm-5",
-            partial(_extremes, generator="llm-5"),
-            "the same after four rounds of feedback on S",
-            needs_similarity=True,
-            asks_model=True,
-        ),
-    )
-}
+PROTOCOLS: Registry[Protocol] = Registry("protocol")
+"""Every protocol by name."""
+
+for _protocol in (
+    Protocol(
+        "latin",
+        _latin,
+        "every class visits the positions evenly and changes partners",
+        needs_similarity=False,
+    ),
+    Protocol(
+        "random",
+        partial(_random, legacy=False),
+        "uniformly random orders (RS); by default the paper's seeds 0, 42, 1993",
+        needs_similarity=False,
+    ),
+    Protocol(
+        "random-legacy",
+        partial(_random, legacy=True),
+        "uniformly random orders from numpy.random.seed, as PyCIL and PILOT draw them",
+        needs_similarity=False,
+    ),
+    Protocol(
+        "edge",
+        partial(_extremes, generator="edge"),
+        "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
+        needs_similarity=True,
+    ),
+    Protocol(
+        "optimal",
+        partial(_extremes, generator="optimal"),
+        "both extremes of an objective, with a certificate, and a median",
+        needs_similarity=True,
+    ),
+    Protocol("enumerate", _enumerate, "every sequence: the truth", needs_similarity=False),
+    Protocol(
+        "adversarial",
+        partial(_extremes, generator="adversarial"),
+        "greedy walks over the classes (AS), and a median",
+        needs_similarity=True,
+    ),
+    Protocol(
+        "maxcover",
+        partial(_extremes, generator="maxcover"),
+        "the extremes of a covering set of random sequences (MS), and a median",
+        needs_similarity=True,
+    ),
+    Protocol(
+        "llm-1",
+        partial(_extremes, generator="llm-1"),
+        "a language model's hard and easy sequence, and a median",
+        needs_similarity=True,
+        asks_model=True,
+    ),
+    Protocol(
+        "llm-5",
+        partial(_extremes, generator="llm-5"),
+        "the same after four rounds of feedback on S",
+        needs_similarity=True,
+        asks_model=True,
+    ),
+):
+    PROTOCOLS.add(_protocol.name, _protocol)

@@ -7,8 +7,22 @@ from edgecil.theory.bounds import (
     THEOREM_2,
     SampleBound,
 )
+from edgecil.theory.coverage import (
+    expected_share_inside,
+    tolerance_confidence,
+    tolerance_runs,
+    tolerance_share,
+    worse_probability,
+)
 from edgecil.theory.greedy import GreedyBound, greedy_bound
 from edgecil.theory.partitions import PAPER_PARTITIONS, PartitionRow, partition_table
+from edgecil.theory.summary import (
+    BoundSummary,
+    SeenRange,
+    SpaceSummary,
+    TailSummary,
+    space,
+)
 from edgecil.theory.tails import (
     chebyshev_tail,
     gaussian_tail,
@@ -23,14 +37,24 @@ __all__ = [
     "PAPER_PARTITIONS",
     "THEOREM_1",
     "THEOREM_2",
+    "BoundSummary",
     "GreedyBound",
     "PartitionRow",
     "SampleBound",
+    "SeenRange",
+    "SpaceSummary",
+    "TailSummary",
     "chebyshev_tail",
+    "expected_share_inside",
     "gaussian_tail",
     "greedy_bound",
     "miss_probability",
     "miss_probability_paper",
     "partition_table",
     "runs_to_hit",
+    "space",
+    "tolerance_confidence",
+    "tolerance_runs",
+    "tolerance_share",
+    "worse_probability",
 ]

@@ -45,12 +45,14 @@ def open_probability(name: str, value: float) -> Fraction:
     return _number(name, value, "a number in (0, 1)", lambda number: 0 < number < 1)
 
 
-def closed_probability(name: str, value: float) -> Fraction:
+def closed_probability(name: str, value: float | Fraction) -> Fraction:
     """The exact value of a probability, 0 and 1 included."""
     return _number(name, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
 
 
-def _number(name: str, value: float, allowed: str, holds: Callable[[Fraction], bool]) -> Fraction:
+def _number(
+    name: str, value: float | Fraction, allowed: str, holds: Callable[[Fraction], bool]
+) -> Fraction:
     if isinstance(value, Real) and not isinstance(value, bool):
         if isinstance(value, Rational):
             number = Fraction(value)

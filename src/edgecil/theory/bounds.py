@@ -37,7 +37,7 @@ class SampleBound:
         name: the key in `BOUNDS`.
         title: the name people know.
         reference: where it is proved, or at least stated.
-        known_sequences: extreme sequences run beside the random ones; T = |Ω| − known_sequences,
+        extreme_runs: extreme sequences run beside the random ones; T = |Ω| − extreme_runs,
             and the whole evaluation costs that many runs more.
         states_range: whether the statement has R in it; one without is applied to accuracies
             divided by R, which is the same thing, but no longer its letter.
@@ -49,7 +49,7 @@ class SampleBound:
     name: str
     title: str
     reference: str
-    known_sequences: int
+    extreme_runs: int
     states_range: bool
     union: bool
     effective_runs: Callable[[int, int], tuple[int, int]]
@@ -67,7 +67,7 @@ class SampleBound:
             accuracy_range: R, largest minus smallest accuracy over all of Ω.
 
         Returns:
-            L, not counting `known_sequences`; None when no L short of every sequence is enough
+            L, not counting `extreme_runs`; None when no L short of every sequence is enough
             (small Ω), so that only enumeration is certain.
 
         >>> from edgecil.sequences.counting import count_sequences
@@ -129,8 +129,8 @@ class SampleBound:
         return _exp_rounded_up(self._log_union(population) - Fraction(decay, 1 << _BINARY_DIGITS))
 
     def _population(self, size: int) -> int:
-        least = self.known_sequences + 2
-        return whole_number("size", size, least=least) - self.known_sequences
+        least = self.extreme_runs + 2
+        return whole_number("size", size, least=least) - self.extreme_runs
 
     def _log_union(self, population: int) -> Fraction:
         return _ln(Fraction(2 * population if self.union else 2))
@@ -150,7 +150,7 @@ THEOREM_1 = SampleBound(
     name="theorem1",
     title="Theorem 1",
     reference="the paper, Theorem 1: L(|Ω|−L)/(|Ω|−1) ≥ ln(2|Ω|/δ)/(2ε²)",
-    known_sequences=0,
+    extreme_runs=0,
     states_range=False,
     union=True,
     effective_runs=_paper_effective,
@@ -168,7 +168,7 @@ THEOREM_2 = SampleBound(
     name="theorem2",
     title="Theorem 2",
     reference="the paper, Theorem 2: L(|Ω|−2−L)/(|Ω|−3) ≥ ln(2(|Ω|−2)/δ)·R²/(2ε²)",
-    known_sequences=2,
+    extreme_runs=2,
     states_range=True,
     union=True,
     effective_runs=_paper_effective,
@@ -191,7 +191,7 @@ HOEFFDING_SERFLING = SampleBound(
         "replacement, Bernoulli 21(3), 1361–1385, Corollary 2.5, two-sided: "
         "L/ρ ≥ ln(2/δ)·R²/(2ε²)"
     ),
-    known_sequences=0,
+    extreme_runs=0,
     states_range=True,
     union=False,
     effective_runs=_serfling_effective,

@@ -9,6 +9,12 @@ from edgecil.errors import UsageError
 from edgecil.theory.arguments import number_at_least_zero, positive_number, whole_number
 from edgecil.theory.partitions import equal_task_size
 
+CAVEAT = (
+    "Δ is the paper's number and does not bound S: no order has S above N/K·U, which is below the "
+    "ceiling, so in units of S the statement holds for every order."
+)
+"""What a reader of Δ has to know; :func:`greedy_bound` gives the reasons."""
+
 
 @dataclass(frozen=True)
 class GreedyBound:
@@ -23,6 +29,9 @@ class GreedyBound:
             For `delta_proved` it is twice as high.
         probability: 1 − e^{−K/2}, with which the claim is said to hold at least.
         expected_score: the true expectation of the paper's own score S, N/K·S̄.
+        mean_similarity: S̄, as given.
+        max_similarity: U, as given.
+        caveat: why Δ is no evidence that greedy beats random.
     """
 
     expected: float
@@ -32,6 +41,9 @@ class GreedyBound:
     threshold: float
     probability: float
     expected_score: float
+    mean_similarity: float
+    max_similarity: float
+    caveat: str = CAVEAT
 
 
 def greedy_bound(
@@ -84,4 +96,6 @@ def greedy_bound(
         threshold=4 * tasks**2 * growth / (classes * (tasks - 1) ** 2) * upper,
         probability=-math.expm1(-tasks / 2),
         expected_score=task_size * mean,
+        mean_similarity=mean,
+        max_similarity=upper,
     )

@@ -43,7 +43,7 @@ def chebyshev_tail(deviations: float) -> float:
     return 1.0 if exact <= 1 else float(1 / exact**2)
 
 
-def miss_probability(share: float, runs: int, size: int | None = None) -> float:
+def miss_probability(share: float | Fraction, runs: int, size: int | None = None) -> float:
     """Probability that none of `runs` random sequences falls into a set of that share of Ω.
 
     With `size` the runs are drawn without replacement: C(|Ω|−m, L)/C(|Ω|, L), where the set holds
@@ -67,7 +67,7 @@ def miss_probability(share: float, runs: int, size: int | None = None) -> float:
         return _miss_endless(exact_share, whole_number("runs", runs, least=1))
     population = whole_number("size", size, least=1)
     drawn = whole_number("runs", runs, least=1, most=population)
-    return _miss_finite(round(exact_share * population), drawn, population)
+    return probability_of_miss(round(exact_share * population), drawn, population)
 
 
 def miss_probability_paper(share: float, runs: int) -> float:
@@ -108,7 +108,7 @@ def runs_to_hit(share: float, confidence: float, size: int | None = None) -> int
     if marked == 0:
         return None
     return least_integer(
-        lambda runs: _miss_finite(marked, runs, population) <= accepted, population
+        lambda runs: probability_of_miss(marked, runs, population) <= accepted, population
     )
 
 
@@ -121,8 +121,11 @@ def _miss_endless(share: Fraction, runs: int) -> float:
     return math.exp(-float(expected_hits) * _log_ratio(float(share), float(1 - share)))
 
 
-def _miss_finite(marked: int, runs: int, population: int) -> float:
-    """C(T−m, L)/C(T, L) = ∏ᵢ (1 − m/(T−i)), i = 0..L−1; symmetric in m and L."""
+def probability_of_miss(marked: int, runs: int, population: int) -> float:
+    """Probability that L draws without replacement from T miss all of m marked ones.
+
+    C(T−m, L)/C(T, L) = ∏ᵢ (1 − m/(T−i)), i = 0..L−1; symmetric in m and L.
+    """
     if marked == 0:
         return 1.0
     if marked + runs > population:

@@ -1,9 +1,16 @@
-"""Generators: each makes one class sequence; a new one is known as soon as it is imported here."""
+"""Generators: each makes one class sequence; importing a module here registers its own."""
 
 from edgecil.sequences.generators import adversarial, edge, llm, maxcover, optimal, random
-from edgecil.sequences.generators.registry import Generator, generators, get_generator, register
+from edgecil.sequences.generators.registry import (
+    GENERATORS,
+    Generator,
+    generators,
+    get_generator,
+    register,
+)
 
 __all__ = [
+    "GENERATORS",
     "Generator",
     "adversarial",
     "edge",

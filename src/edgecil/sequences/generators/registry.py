@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError
+from edgecil.registry import Registry
 from edgecil.sequences.canonical import canonical_order
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -61,11 +62,12 @@ class Generator:
         if self.goal == "random":
             return self.build(similarity, space, rng, **options)
         ids = canonical_order(similarity)
-        found = self.build(similarity.take(ids), space, rng, **options)
-        return ClassSequence(ids[list(task)].tolist() for task in found.tasks)
+        sequence = self.build(similarity.take(ids), space, rng, **options)
+        return ClassSequence(ids[list(task)].tolist() for task in sequence.tasks)
 
 
-_generators: dict[tuple[str, str], Generator] = {}
+GENERATORS: Registry[dict[str, Generator]] = Registry("generator")
+"""Every generator by name, then by goal."""
 
 
 def register(
@@ -76,10 +78,12 @@ def register(
     most_classes: int | None = None,
     asks_model: bool = False,
 ) -> Callable[[_Build], _Build]:
-    """Decorate a build function to make it known under a name and a goal."""
+    """Decorate a build function to register it under a name and a goal."""
 
     def add(build: _Build) -> _Build:
-        _generators[name, goal] = Generator(name, goal, build, summary, most_classes, asks_model)
+        generator = Generator(name, goal, build, summary, most_classes, asks_model)
+        goals = GENERATORS[name] if name in GENERATORS else GENERATORS.add(name, {})
+        goals[goal] = generator
         return build
 
     return add
@@ -87,15 +91,12 @@ def register(
 
 def generators() -> tuple[Generator, ...]:
     """Every registered generator."""
-    return tuple(_generators.values())
+    return tuple(generator for goals in GENERATORS.values() for generator in goals.values())
 
 
 def get_generator(name: str, goal: str) -> Generator:
     """The generator of that name for that goal."""
-    if (name, goal) in _generators:
-        return _generators[name, goal]
-    names = dict.fromkeys(known for known, _ in _generators)
-    if name not in names:
-        raise unknown("generator", name, names)
-    goals = [known_goal for known, known_goal in _generators if known == name]
-    raise UsageError(f"Generator {name!r} makes {' and '.join(goals)} sequences. Got {goal!r}.")
+    goals = GENERATORS[name]
+    if goal not in goals:
+        raise UsageError(f"Generator {name!r} makes {' and '.join(goals)} sequences. Got {goal!r}.")
+    return goals[goal]

@@ -1,0 +1,168 @@
+"""What a few blindly drawn orders say about all orders, whatever the distribution of accuracies.
+
+The L orders are drawn uniformly, without looking at the classes; nothing else is assumed. Ranks
+alone decide: the L + 1 gaps that L draws leave between them (below all, between neighbours, above
+all) are exchangeable, so that on average each holds the same share of the orders. Where several
+orders have the same accuracy, the statements hold with room to spare.
+
+With `size` the draws are without replacement from the |Ω| orders of a finite space; without it,
+from an endless one.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Literal
+
+from edgecil.theory.arguments import open_probability, whole_number
+from edgecil.theory.search import least_integer
+from edgecil.theory.tails import miss_probability, probability_of_miss
+
+Sides = Literal[1, 2]
+_ENDLESS = 10**12
+
+
+def expected_share_inside(runs: int, size: int | None = None) -> float:
+    """Expected share of all orders between the worst and the best of L random ones.
+
+    (L−1)/(L+1); in a finite space the L orders themselves count, too, and the share is
+    ((L−1)|Ω| + 2L)/((L+1)|Ω|).
+
+    >>> expected_share_inside(3)
+    0.5
+    >>> expected_share_inside(90, size=90)
+    1.0
+    """
+    drawn, population = _draws(runs, size)
+    share = Fraction(drawn - 1, drawn + 1)
+    if population is not None:
+        share += Fraction(2 * drawn, (drawn + 1) * population)
+    return float(share)
+
+
+def worse_probability(runs: int, size: int | None = None) -> float:
+    """Probability that a further random order is worse than all L before it: 1/(L+1).
+
+    The same holds for better. In a finite space the further order is one of all |Ω| orders, of
+    which L have been run: (1 − L/|Ω|)/(L+1).
+
+    >>> worse_probability(3)
+    0.25
+    """
+    drawn, population = _draws(runs, size)
+    unseen = Fraction(1) if population is None else 1 - Fraction(drawn, population)
+    return float(unseen / (drawn + 1))
+
+
+def tolerance_confidence(
+    share: float, runs: int, *, sides: Sides = 1, size: int | None = None
+) -> float:
+    """Confidence that L random orders bound at least that share of all orders (Wilks 1941).
+
+    One side: the share is no worse than the worst order seen, with confidence 1 − p^L. Two sides:
+    it lies between the worst and the best, with confidence 1 − L p^(L−1) + (L−1) p^L.
+
+    In a finite space at most m = ⌊(1−p)|Ω|⌋ orders may lie outside. One side fails if none of the
+    m + 1 worst orders is drawn; two sides fail, since the gaps are exchangeable, as often as fewer
+    than two of the m + 2 worst orders are drawn.
+
+    Args:
+        share: p, in (0, 1).
+        runs: L.
+        sides: 1 or 2.
+        size: |Ω|, exact.
+
+    >>> round(tolerance_confidence(0.95, 59), 4), round(tolerance_confidence(0.95, 3), 4)
+    (0.9515, 0.1426)
+    """
+    exact_share = open_probability("share", share)
+    drawn, population = _draws(runs, size)
+    return _confidence(exact_share, drawn, _sides(sides), population)
+
+
+def tolerance_runs(
+    share: float, confidence: float, *, sides: Sides = 1, size: int | None = None
+) -> int:
+    """The least number of random orders that bound that share of all orders with confidence.
+
+    >>> tolerance_runs(0.95, 0.95), tolerance_runs(0.95, 0.95, sides=2)
+    (59, 93)
+    >>> tolerance_runs(0.95, 0.95, size=90)
+    40
+    """
+    exact_share = open_probability("share", share)
+    wanted = open_probability("confidence", confidence)
+    population = None if size is None else whole_number("size", size, least=1)
+    least = least_integer(
+        lambda runs: _confidence(exact_share, runs, _sides(sides), population) >= wanted,
+        population,
+    )
+    assert least is not None  # all of a finite space bound all of it
+    return least
+
+
+def tolerance_share(
+    runs: int, confidence: float, *, sides: Sides = 1, size: int | None = None
+) -> float:
+    """The largest share of all orders that L random ones bound with that confidence.
+
+    In an endless space by bisection, rounded down; in a finite one a whole number of orders.
+
+    >>> round(tolerance_share(3, 0.95), 4)
+    0.3684
+    """
+    drawn, population = _draws(runs, size)
+    wanted = open_probability("confidence", confidence)
+    number = _sides(sides)
+    if population is not None and not _is_endless(population, drawn):
+        # With all orders but one outside, the confidence is 1.
+        outside = least_integer(
+            lambda left: (
+                _confidence(1 - Fraction(left - 1, population), drawn, number, population) >= wanted
+            ),
+            population,
+        )
+        assert outside is not None
+        return float(1 - Fraction(outside - 1, population))
+    low, high = 0.0, 1.0
+    while (middle := (low + high) / 2) not in (low, high):
+        granted = _confidence(Fraction(middle), drawn, number, None) >= wanted
+        low, high = (middle, high) if granted else (low, middle)
+    return low
+
+
+def _draws(runs: int, size: int | None) -> tuple[int, int | None]:
+    if size is None:
+        return whole_number("runs", runs, least=1), None
+    population = whole_number("size", size, least=1)
+    return whole_number("runs", runs, least=1, most=population), population
+
+
+def _sides(sides: int) -> int:
+    return whole_number("sides", sides, least=1, most=2)
+
+
+def _is_endless(population: int, runs: int) -> bool:
+    """Whether drawing with or without replacement differs by less than rounding."""
+    return population > _ENDLESS * runs**2
+
+
+def _confidence(share: Fraction, runs: int, sides: int, population: int | None) -> float:
+    if population is None or _is_endless(population, runs):
+        missed = miss_probability(1 - share, runs)
+        if sides == 2:
+            missed = min(1.0, missed + runs * float(1 - share) * _power(share, runs - 1))
+        return 1.0 - missed
+    outside = math.floor((1 - share) * population)
+    if outside + sides > population:
+        return 1.0
+    missed = probability_of_miss(outside + sides, runs, population)
+    if sides == 2:
+        once = (outside + 2) * math.comb(population - outside - 2, runs - 1)
+        missed = min(1.0, missed + once / math.comb(population, runs))
+    return 1.0 - missed
+
+
+def _power(share: Fraction, exponent: int) -> float:
+    return 1.0 if exponent == 0 else miss_probability(1 - share, exponent)

@@ -1,0 +1,239 @@
+"""A space of class sequences in numbers: its size, every bound, and what a budget can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edgecil.errors import UsageError
+from edgecil.sequences.counting import decimal_text
+from edgecil.sequences.space import SequenceSpace
+from edgecil.theory.arguments import whole_number
+from edgecil.theory.bounds import BOUNDS, SampleBound
+from edgecil.theory.coverage import (
+    expected_share_inside,
+    tolerance_runs,
+    tolerance_share,
+    worse_probability,
+)
+from edgecil.theory.greedy import GreedyBound, greedy_bound
+from edgecil.theory.tails import gaussian_tail, miss_probability, runs_to_hit
+
+# |Ω| is written out; its digits take seconds here and minutes far beyond.
+_MOST_CLASSES = 100_000
+CONFIDENCE = 0.95
+TOLERATED_SHARE = 0.95
+
+
+@dataclass(frozen=True)
+class BoundSummary:
+    """A sample-size bound in a space.
+
+    Attributes:
+        name: its key in :data:`edgecil.theory.BOUNDS`.
+        title: its usual name.
+        accuracy_range: R, the range of accuracies it is applied to, in [0, 1] units.
+        extreme_runs: extreme sequences to run beside the random ones.
+        runs: least number of random runs for ε and δ; None if only all of Ω are enough.
+        epsilon: the ε after as many runs as the budget; None if the budget exceeds the space.
+    """
+
+    name: str
+    title: str
+    accuracy_range: float
+    extreme_runs: int
+    runs: int | None
+    epsilon: float | None
+
+
+@dataclass(frozen=True)
+class TailSummary:
+    """The orders beyond a number of standard deviations, if accuracies are normal.
+
+    Attributes:
+        deviations: distance from the mean in standard deviations, both sides.
+        share: share of all orders beyond it.
+        miss_probability: probability that a random budget has none of them.
+        runs_to_hit: random orders that hit them with probability 0.95; None if there are none.
+    """
+
+    deviations: float
+    share: float
+    miss_probability: float
+    runs_to_hit: int | None
+
+
+@dataclass(frozen=True)
+class SeenRange:
+    """Exact statements about the range of a random budget; they assume no distribution.
+
+    Attributes:
+        share_inside: expected share of all orders between the worst and the best one seen.
+        worse_probability: probability that a further random order is worse than all seen.
+        share_not_worse: share of all orders that is no worse than the worst seen, with
+            confidence 0.95.
+        runs_one_sided: random orders to say with confidence 0.95 that 95 % of all orders are no
+            worse than the worst seen.
+        runs_two_sided: random orders to say with confidence 0.95 that 95 % of all orders lie
+            between the worst and the best seen.
+    """
+
+    share_inside: float
+    worse_probability: float
+    share_not_worse: float
+    runs_one_sided: int
+    runs_two_sided: int
+
+
+@dataclass(frozen=True)
+class SpaceSummary:
+    """A space of class sequences in numbers.
+
+    Attributes:
+        classes: N.
+        tasks: K.
+        sizes: the task sizes.
+        size: |Ω| in decimal digits; it exceeds the numbers of most JSON readers.
+        log10_size: decimal logarithm of |Ω|.
+        epsilon: error of the mean that the bounds are asked for.
+        delta: probability of a larger error.
+        budget: number of runs that `bounds`, `tails` and `seen` speak of.
+        bounds: sample-size bounds, the paper's first.
+        tails: beyond 1, 2 and 3 standard deviations.
+        seen: what the range of a random budget says.
+        greedy: Theorem 4, if a mean similarity was given.
+    """
+
+    classes: int
+    tasks: int
+    sizes: tuple[int, ...]
+    size: str
+    log10_size: float
+    epsilon: float
+    delta: float
+    budget: int
+    bounds: tuple[BoundSummary, ...]
+    tails: tuple[TailSummary, ...]
+    seen: SeenRange
+    greedy: GreedyBound | None = None
+
+
+def space(
+    classes: int,
+    *,
+    tasks: int | None = None,
+    base: int | None = None,
+    increment: int | None = None,
+    sizes: Sequence[int] | None = None,
+    epsilon: float = 0.1,
+    delta: float = 0.05,
+    accuracy_range: float = 1.0,
+    budget: int = 3,
+    mean_similarity: float | None = None,
+    max_similarity: float = 1.0,
+) -> SpaceSummary:
+    """How many sequences there are, how many runs are enough, and what a few of them show.
+
+    Args:
+        classes: N.
+        tasks: number of equal tasks.
+        base: classes in the first task; requires `increment`.
+        increment: classes in each further task.
+        sizes: any task sizes that sum to N.
+        epsilon: error of the mean accuracy, in [0, 1] units.
+        delta: probability of a larger error.
+        accuracy_range: R, largest minus smallest accuracy over all of Ω, in (0, 1].
+        budget: number of random runs.
+        mean_similarity: S̄ of Theorem 4, which needs tasks of one size.
+        max_similarity: U of Theorem 4.
+
+    >>> summary = space(6, tasks=3)
+    >>> summary.size, round(summary.seen.share_inside, 3)
+    ('90', 0.517)
+    """
+    whole_number("classes", classes, least=1, most=_MOST_CLASSES)
+    whole_number("budget", budget, least=1)
+    if not 0.0 < accuracy_range <= 1.0:
+        raise UsageError(
+            "The 'accuracy_range' parameter must be in (0, 1], 0.1 for ten accuracy points. "
+            f"Got {accuracy_range!r} instead."
+        )
+    chosen = SequenceSpace.choose(classes, tasks=tasks, base=base, increment=increment, sizes=sizes)
+    greedy = None
+    if mean_similarity is not None:
+        if len(set(chosen.sizes)) > 1:
+            raise UsageError(
+                "The 'mean_similarity' parameter belongs to Theorem 4, which requires tasks of one "
+                f"size. Got sizes {list(chosen.sizes)}."
+            )
+        greedy = greedy_bound(classes, chosen.tasks, mean_similarity, max_similarity)
+    return SpaceSummary(
+        classes=classes,
+        tasks=chosen.tasks,
+        sizes=chosen.sizes,
+        size=decimal_text(chosen.size),
+        log10_size=chosen.log10_size,
+        epsilon=epsilon,
+        delta=delta,
+        budget=budget,
+        bounds=tuple(
+            _bound(bound, chosen.size, epsilon, delta, range_, budget)
+            for bound, range_ in _applicable(chosen.size, accuracy_range)
+        ),
+        tails=tuple(_tail(deviations, chosen.size, budget) for deviations in (1.0, 2.0, 3.0)),
+        seen=_seen(chosen.size, min(budget, chosen.size)),
+        greedy=greedy,
+    )
+
+
+def _applicable(size: int, accuracy_range: float) -> list[tuple[SampleBound, float]]:
+    """Bounds with the range they are applied to.
+
+    Theorem 1 holds for accuracies in [0, 1], Theorem 2 for the given range, and
+    Hoeffding–Serfling for both.
+    """
+    pairs = []
+    for bound in BOUNDS.values():
+        if size <= bound.extreme_runs + 1:
+            continue
+        if not bound.extreme_runs:
+            pairs.append((bound, 1.0))
+        if bound.states_range and (bound.extreme_runs or accuracy_range < 1.0):
+            pairs.append((bound, accuracy_range))
+    return pairs
+
+
+def _bound(
+    bound: SampleBound, size: int, epsilon: float, delta: float, range_: float, budget: int
+) -> BoundSummary:
+    granted = None
+    if budget <= size - bound.extreme_runs:
+        granted = bound.epsilon(size, budget, delta, range_)
+    return BoundSummary(
+        bound.name,
+        bound.title,
+        range_,
+        bound.extreme_runs,
+        bound.runs(size, epsilon, delta, range_),
+        granted,
+    )
+
+
+def _tail(deviations: float, size: int, budget: int) -> TailSummary:
+    share = gaussian_tail(deviations)
+    return TailSummary(
+        deviations,
+        share,
+        miss_probability(share, min(budget, size), size),
+        runs_to_hit(share, CONFIDENCE, size),
+    )
+
+
+def _seen(size: int, budget: int) -> SeenRange:
+    return SeenRange(
+        share_inside=expected_share_inside(budget, size),
+        worse_probability=worse_probability(budget, size),
+        share_not_worse=tolerance_share(budget, CONFIDENCE, size=size),
+        runs_one_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, size=size),
+        runs_two_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, sides=2, size=size),
+    )

@@ -1,0 +1,100 @@
+"""Sequences with their profiles, as one call gives them, and sequences from files."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from edgecil.errors import UsageError
+from edgecil.sequences import (
+    PROTOCOLS,
+    ClassSequence,
+    ScoredSequence,
+    SequenceSpace,
+    find_optimum,
+    profile,
+    protocol,
+    read_sequence,
+    sequences,
+)
+from edgecil.similarity import SimilarityMatrix
+from tests.sequences.oracles import matrix
+
+SIMILARITY = SimilarityMatrix.of(matrix("positive", 6))
+OFFLINE = [name for name, entry in PROTOCOLS.items() if not entry.asks_model]
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_each_is_a_sequence_of_the_protocol_with_its_profile(name) -> None:
+    scored = sequences(SIMILARITY, tasks=3, protocol=name)
+    labelled = protocol(name, SequenceSpace.equal(6, 3), similarity=SIMILARITY)
+    assert [(run.label, run.sequence) for run in scored] == [
+        (run.label, run.sequence) for run in labelled
+    ]
+    for run in scored:
+        assert run.order == run.sequence.order
+        assert run.profile == profile(SIMILARITY, run.sequence)
+        assert (run.certificate is not None) == (name == "optimal" and run.label != "median")
+
+
+def test_they_are_plain_data_that_json_carries() -> None:
+    scored = sequences(SIMILARITY, sizes=(1, 3, 2), protocol="optimal")
+    again = msgspec.json.decode(msgspec.json.encode(scored), type=list[ScoredSequence])
+    assert again == scored
+
+
+def test_the_certificate_names_its_objective() -> None:
+    hard, _, _ = sequences(SIMILARITY, tasks=3, protocol="optimal", objective="to-last")
+    optimum = find_optimum(SIMILARITY, SequenceSpace.equal(6, 3), "hard", objective="to-last")
+    assert hard.certificate is not None
+    assert (hard.certificate.objective, hard.certificate.value) == ("to-last", optimum.value)
+    assert hard.certificate.exact
+
+
+def test_an_objective_needs_the_protocol_that_uses_it() -> None:
+    with pytest.raises(UsageError, match="Got protocol 'edge'"):
+        sequences(SIMILARITY, tasks=3, protocol="Edge", objective="intra")
+
+
+TASKS = [[0, 1], [3, 4], [2, 5]]
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        ({"tasks": TASKS}, {}),
+        ({"tasks": TASKS, "order": [9]}, {"increment": 2}),
+        ([0, 1, 3, 4, 2, 5], {"tasks": 3}),
+        ({"order": [1, 0, 3, 4, 5, 2]}, {"sizes": (2, 2, 2)}),
+        ({"sequences": [{"label": "hard", "tasks": TASKS}]}, {}),
+        ({"sequences": [{"label": "a", "tasks": [[0]]}, {"label": "b", "tasks": TASKS}]}, "b"),
+    ],
+)
+def test_every_way_to_write_an_order_is_the_same_sequence(tmp_path, content, options) -> None:
+    path = tmp_path / "orders.json"
+    path.write_text(json.dumps(content))
+    given = {"label": options} if isinstance(options, str) else options
+    assert read_sequence(path, classes=6, **given) == ClassSequence(TASKS)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "words"),
+    [
+        ({"tasks": TASKS[:2]}, {}, "each class from 0 to 5 once. Got 4"),
+        ({"tasks": TASKS}, {"tasks": 2}, "sizes .2, 2, 2., .*leave 'tasks' out"),
+        ([0, 1, 2], {}, "in one way"),
+        ([], {}, "no classes"),
+        ({"other": 1}, {}, "must hold"),
+        ({"sequences": [{"label": "a"}, {"label": "b"}]}, {}, "choose one by 'label': a, b"),
+        ({"sequences": [{"label": "hard"}]}, {"label": "hart"}, "Did you mean 'hard'"),
+        ({"sequences": 3}, {}, "list of labelled"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path, content, options, words) -> None:
+    path = tmp_path / "orders.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(UsageError, match=words) as error:
+        read_sequence(path, classes=6, **options)
+    assert "--" not in str(error.value)

@@ -1,0 +1,66 @@
+"""A space in numbers: each is the one that the theory's own function gives."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from edgecil.errors import UsageError
+from edgecil.sequences import SequenceSpace
+from edgecil.theory import BOUNDS, THEOREM_1, THEOREM_2, SpaceSummary, greedy_bound, space
+
+
+def test_the_paper_s_hundred_classes() -> None:
+    summary = space(100, tasks=10, accuracy_range=0.1)
+    size = SequenceSpace.equal(100, 10).size
+    assert int(summary.size) == size
+    by_name = {(bound.name, bound.accuracy_range): bound for bound in summary.bounds}
+    assert by_name["theorem1", 1.0].runs == THEOREM_1.runs(size, 0.1, 0.05) == 10_820
+    assert by_name["theorem2", 0.1].runs == THEOREM_2.runs(size, 0.1, 0.05, 0.1) == 109
+    assert by_name["hoeffding-serfling", 1.0].epsilon == pytest.approx(0.784, abs=1e-3)
+    assert ("hoeffding-serfling", 0.1) in by_name
+    assert [tail.deviations for tail in summary.tails] == [1, 2, 3]
+    assert summary.seen.share_inside == pytest.approx(0.5)
+    assert summary.seen.worse_probability == pytest.approx(0.25)
+    assert (summary.seen.runs_one_sided, summary.seen.runs_two_sided) == (59, 93)
+    assert summary.greedy is None
+
+
+def test_the_range_is_stated_once_where_it_is_the_whole() -> None:
+    names = [bound.name for bound in space(6, tasks=3).bounds]
+    assert names == list(BOUNDS)
+
+
+def test_theorem_4_comes_with_u_and_its_caveat() -> None:
+    greedy = space(100, tasks=10, mean_similarity=0.3, max_similarity=0.8).greedy
+    assert greedy == greedy_bound(100, 10, 0.3, 0.8)
+    assert greedy is not None
+    assert (greedy.mean_similarity, greedy.max_similarity) == (0.3, 0.8)
+    assert "does not bound S" in greedy.caveat
+
+
+@pytest.mark.parametrize("given", [{"classes": 2, "tasks": 2}, {"classes": 4, "tasks": 1}])
+def test_a_budget_beyond_the_space_has_no_epsilon(given) -> None:
+    summary = space(**given, budget=50)
+    assert all(bound.epsilon is None for bound in summary.bounds)
+    assert summary.seen.share_inside == 1.0
+
+
+def test_it_is_plain_data_that_json_carries() -> None:
+    summary = space(9, sizes=(4, 3, 2), budget=5)
+    assert msgspec.json.decode(msgspec.json.encode(summary), type=SpaceSummary) == summary
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"classes": 0, "tasks": 1}, r"'classes' .*\[1, 100000\]"),
+        ({"classes": 6, "tasks": 3, "accuracy_range": 0.0}, "'accuracy_range'"),
+        ({"classes": 6, "tasks": 3, "budget": 0}, "'budget'"),
+        ({"classes": 6, "sizes": (4, 2), "mean_similarity": 0.3}, "tasks of one size"),
+        ({"classes": 6}, "in one way"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(options, words) -> None:
+    with pytest.raises(UsageError, match=words):
+        space(**options)
