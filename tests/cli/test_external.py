@@ -246,7 +246,7 @@ def test_what_a_language_model_answered_is_kept_with_the_run_and_not_asked_again
     assert json.loads(kept["llm-1-hard.json"])["messages"][1]["content"] == "[[0, 1], [2, 3]]"
     assert not any("secret" in text for text in kept.values())
     store = Store("out")
-    assert store.settings()["protocol llm-1"] == {"model": "toy"}
+    assert store.identity()["protocol llm-1"] == {"model": "toy"}
     store.close()
     shutil.rmtree("cache")
     for name in ("OPENAI_API_KEY", "EDGECIL_LLM_MODEL"):

@@ -128,7 +128,7 @@ def test_an_exported_csv_names_the_same_classes_by_the_datasets_ids(cli: Cli) ->
     names = tuple(get_classes("quickdraw").labels[id_] for id_ in ids)
     labelled = protocol("latin", SPACE, runs=ORDERS)
     with closing(Store(Path("run"))) as store:
-        store.settle({"dataset": {"name": "quickdraw", "classes": names}})
+        store.check_identity({"dataset": {"name": "quickdraw", "classes": names}})
         store.add_sequences("latin", labelled)
         for run in labelled:
             said = {"cnn": Reported(3, 100.0 * paired(run.sequence, 0))}

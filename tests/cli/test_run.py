@@ -144,7 +144,7 @@ def test_changed_settings_are_refused_and_shown(cli: Cli, toy: Path) -> None:
     assert run(cli, toy, "finetune").code == 0
     answer = run(cli, toy, "finetune", "--epochs", 3)
     assert answer.code == 2
-    assert "method finetune.recipe.epochs: 2 there, 3 now" in answer.err
+    assert "method finetune.recipe.epochs: 2 stored, 3 given" in answer.err
     assert "--fresh" in answer.err
     assert run(cli, toy, "finetune", "--epochs", 3, "--fresh").code == 0
 
@@ -218,8 +218,8 @@ def test_the_command_line_wins_over_the_file(cli: Cli, toy: Path) -> None:
     assert [len(task) for task in answer["sequences"][0]["tasks"]] == [2, 2]
     assert {row["seed"] for row in answer["sequences"]} == {0}
     store = Store("line")
-    assert store.settings()["method ewc"]["recipe"]["epochs"] == 1
-    assert store.settings()["method ewc"]["recipe"]["learning_rate"] == 0.01
+    assert store.identity()["method ewc"]["recipe"]["epochs"] == 1
+    assert store.identity()["method ewc"]["recipe"]["learning_rate"] == 0.01
     store.close()
 
 
@@ -355,7 +355,7 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
     assert "icarl.json: keys that edgecil has no setting for: lamda." in answer.err
     assert "prefix, shuffle, seed do nothing here" in answer.err
     with closing(Store("out")) as store:
-        method, environment = store.settings()["method icarl"], store.settings()["setting"]
+        method, environment = store.identity()["method icarl"], store.identity()["setting"]
     assert method["memory"] == {"total": 8, "per_class": None}
     assert method["temperature"] == 3.0
     assert method["recipe"]["epochs"] == 1

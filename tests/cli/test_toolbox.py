@@ -258,7 +258,7 @@ def test_a_known_dataset_brings_its_names_and_its_similarity(cli: Cli, config) -
     answer = drive(cli, config, "--eval", "edge", "--runs", 3)
     assert "3 of the trainings failed" in answer.err, "the miniature knows no such dataset"
     store = Store("out")
-    settings = store.settings()
+    settings = store.identity()
     assert [run.label for run in store.sequences()["edge"]] == ["hard", "median", "easy"]
     store.close()
     assert settings["dataset"]["classes"] == ["apple", "aquarium_fish", "baby", "bear"]

@@ -102,7 +102,7 @@ def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
 def test_a_missing_source_is_an_error_and_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no file"):
         read_accuracies(tmp_path / "none")
-    with pytest.raises(DataError, match="no run directory"):
+    with pytest.raises(DataError, match="not an experiment"):
         read_accuracies(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -116,7 +116,7 @@ def test_different_datasets_do_not_share_a_table() -> None:
 def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> None:
     there, back = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
     store = Store(tmp_path)
-    store.settle({"dataset": {"name": "pets", "classes": ["cat", "dog"]}})
+    store.check_identity({"dataset": {"name": "pets", "classes": ["cat", "dog"]}})
     store.add_sequences("edge", [LabelledSequence("hard", there), LabelledSequence("easy", back)])
     for depth in (1, 2):
         result = NodeResult({"head": (3,) * depth}, (4,) * depth, 1.0, 1)

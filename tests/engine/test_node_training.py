@@ -62,6 +62,11 @@ def test_right_answers_by_hand() -> None:
         predicted = method.predict(torch.from_numpy(images.pixels), classifier).numpy()
         asked = (images.labels == 0) | (images.labels == 2)
         assert right == int(((predicted == images.labels) & asked).sum())
+        assert outcome.result.class_correct is not None
+        (by_class,) = outcome.result.class_correct[classifier]
+        assert by_class == tuple(
+            int(((predicted == images.labels) & (images.labels == label)).sum()) for label in (0, 2)
+        )
 
 
 def test_the_main_classifier_comes_first_whatever_order_the_method_reads_in() -> None:

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-import json
-
+import msgspec
 import numpy as np
 import pytest
 
-from edgecil.engine.results import Accuracies, NodeResult, Reported, RunResult, WholeRun
+from edgecil.engine.results import METRICS, Accuracies, NodeResult, Reported, RunResult, WholeRun
+from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence
 
 # Three tasks with 10, 40 and 50 test images.
 COUNTS = ((9,), (3, 20), (5, 10, 50))
 TOTALS = (10, 40, 50)
-METRICS = Accuracies(COUNTS, TOTALS)
+METRIC_VALUES = Accuracies(COUNTS, TOTALS)
 
 
 def result() -> RunResult:
@@ -27,14 +27,15 @@ def result() -> RunResult:
 def test_the_matrix() -> None:
     nan = np.nan
     expected = [[90.0, nan, nan], [30.0, 50.0, nan], [50.0, 25.0, 100.0]]
-    np.testing.assert_allclose(METRICS.matrix, expected)
+    np.testing.assert_allclose(METRIC_VALUES.matrix, expected)
 
 
 def test_metrics_by_hand() -> None:
-    assert METRICS.accuracy == pytest.approx((50 + 25 + 100) / 3)
-    assert METRICS.last == pytest.approx(65.0)
-    assert METRICS.average == pytest.approx((90 + 100 * 23 / 50 + 65) / 3)
-    assert METRICS.forgetting == pytest.approx(((90 - 50) + (50 - 25)) / 2)
+    assert METRIC_VALUES.accuracy == pytest.approx((50 + 25 + 100) / 3)
+    assert METRIC_VALUES.last == pytest.approx(65.0)
+    assert METRIC_VALUES.average == pytest.approx((90 + 100 * 23 / 50 + 65) / 3)
+    assert METRIC_VALUES.forgetting == pytest.approx(((90 - 50) + (50 - 25)) / 2)
+    assert METRIC_VALUES.bwt == pytest.approx(((50 - 90) + (25 - 50)) / 2)
 
 
 def test_with_equal_tests_both_final_accuracies_agree() -> None:
@@ -49,14 +50,15 @@ def test_getting_better_is_negative_forgetting() -> None:
 def test_one_task_has_nothing_to_forget() -> None:
     single = Accuracies(((4,),), (5,))
     assert single.forgetting is None
+    assert single.bwt is None
     assert single.accuracy == single.last == single.average == pytest.approx(80.0)
 
 
 def test_the_first_classifier_is_the_main_one() -> None:
     run = result()
     assert run.classifiers == ("nme", "head")
-    assert run.classifier() == run.classifier("nme") == METRICS
-    assert run.accuracy == METRICS.accuracy
+    assert run.classifier() == run.classifier("nme") == METRIC_VALUES
+    assert run.accuracy == METRIC_VALUES.accuracy
     assert run.classifier("head").accuracy == 0.0
 
 
@@ -65,9 +67,52 @@ def test_costs() -> None:
     assert result().peak_memory == 300
 
 
-def test_a_node_survives_json() -> None:
-    node = result().nodes[-1]
-    assert NodeResult.from_dict(json.loads(json.dumps(node.as_dict()))) == node
+PER_CLASS = NodeResult.per_class(
+    {"nme": ((4, 5), (3,)), "head": ((0, 1), (2,))}, ((10, 10), (5,)), 1.0, 10
+)
+
+
+def test_counts_per_task_are_the_sums_of_counts_per_class() -> None:
+    assert PER_CLASS.correct == {"nme": (9, 3), "head": (1, 2)}
+    assert PER_CLASS.totals == (20, 5)
+
+
+@pytest.mark.parametrize("node", [PER_CLASS, result().nodes[-1]])
+def test_a_node_survives_json(node: NodeResult) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(node), type=NodeResult) == node
+
+
+def test_counts_that_do_not_add_up_are_refused() -> None:
+    with pytest.raises(DataError, match="add up"):
+        NodeResult({"head": (3,)}, (4,), 1.0, 1, {"head": ((1, 1),)}, ((2, 2),))
+    with pytest.raises(DataError, match="class_totals"):
+        NodeResult({"head": (3,)}, (4,), 1.0, 1, {"head": ((1, 2),)})
+
+
+def test_accuracy_of_each_class_after_each_task() -> None:
+    first = NodeResult.per_class({"nme": ((8, 5),), "head": ((1, 1),)}, ((10, 10),), 1.0, 10)
+    run = RunResult("icarl", 0, ClassSequence([[2, 7], [4]]), (first, PER_CLASS))
+    expected = [[80.0, np.nan, 50.0], [40.0, 60.0, 50.0]]
+    np.testing.assert_allclose(run.class_accuracies(), expected)
+    np.testing.assert_allclose(run.class_accuracies("head")[0], [10.0, np.nan, 10.0])
+    assert result().class_accuracies() is None
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_reads_counts_and_reports_alike(name: str) -> None:
+    rows = tuple(tuple(row[: index + 1]) for index, row in enumerate(METRIC_VALUES.matrix))
+    reported = Reported(3, METRIC_VALUES.accuracy, METRIC_VALUES.last, METRIC_VALUES.average, rows)
+    cost = NodeResult({}, (), 7.5, 1000)
+    other = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": reported})
+    assert other.metric(name) == pytest.approx(result().metric(name))
+    assert result().metric(name, "head") is not None
+
+
+def test_an_unknown_metric_or_classifier_is_an_error() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'accuracy'"):
+        result().metric("acuracy")
+    with pytest.raises(UsageError, match="classifier"):
+        result().metric("accuracy", "nearest")
 
 
 def test_what_another_tool_reports_stands_in_for_counts() -> None:
@@ -77,8 +122,8 @@ def test_what_another_tool_reports_stands_in_for_counts() -> None:
     assert found.classifiers == ("head",)
     assert (found.accuracy, found.seconds, found.peak_memory) == (60.0, 7.5, 1000)
     main = found.classifier()
-    np.testing.assert_array_equal(main.matrix, METRICS.matrix)
-    assert main.forgetting == METRICS.forgetting
+    np.testing.assert_array_equal(main.matrix, METRIC_VALUES.matrix)
+    assert main.forgetting == METRIC_VALUES.forgetting
     assert (main.last, main.average) == (62.0, None)
 
 
@@ -92,4 +137,4 @@ def test_an_unknown_matrix_is_nan_everywhere() -> None:
 @pytest.mark.parametrize("reported", [{}, {"head": Reported(1, 60.0, rows=((60.0,),))}])
 def test_a_whole_run_comes_back_from_json(reported) -> None:
     run = WholeRun((NodeResult({"head": (3,)}, (4,), 1.0, 2),), reported)
-    assert WholeRun.from_dict(json.loads(json.dumps(run.as_dict()))) == run
+    assert msgspec.json.decode(msgspec.json.encode(run), type=WholeRun) == run

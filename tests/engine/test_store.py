@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.engine.store import FORMAT, Store, save_state
+from edgecil.engine.store import FORMAT, Store, StoreReader, save_state
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.sequences import ClassSequence
 from edgecil.sequences.protocols import LabelledSequence
@@ -19,7 +20,7 @@ FIRST = Node("m", 0, ((0, 1),))
 SECOND = Node("m", 0, ((0, 1), (2, 3)))
 RESULT = NodeResult({"head": (3,)}, (4,), 0.5, 1000)
 LATER = NodeResult({"head": (1, 4)}, (4, 4), 0.5, 1000)
-SETTINGS = {"sizes": [2, 2], "method m": {"recipe": {"epochs": 3}, "tasks": (1, 2)}}
+IDENTITY = {"sizes": [2, 2], "method m": {"recipe": {"epochs": 3}, "tasks": (1, 2)}}
 
 
 @pytest.fixture
@@ -75,31 +76,31 @@ def test_runs_are_whole_sequences_that_were_asked_for(store: Store) -> None:
     assert run.sequence == ClassSequence([[0, 1], [2, 3]])
 
 
-def test_the_same_settings_are_welcome_again_and_others_are_added(store: Store) -> None:
-    store.settle(SETTINGS)
-    store.settle(SETTINGS)
-    store.settle({"sizes": [2, 2], "method n": {"recipe": {}}})
-    assert set(store.settings()) == {"sizes", "method m", "method n"}
-    assert store.settings()["method m"] == {"recipe": {"epochs": 3}, "tasks": [1, 2]}
+def test_the_same_identity_is_accepted_again_and_new_names_are_added(store: Store) -> None:
+    store.check_identity(IDENTITY)
+    store.check_identity(IDENTITY)
+    store.check_identity({"sizes": [2, 2], "method n": {"recipe": {}}})
+    assert set(store.identity()) == {"sizes", "method m", "method n"}
+    assert store.identity()["method m"] == {"recipe": {"epochs": 3}, "tasks": [1, 2]}
 
 
-def test_changed_settings_are_refused_with_the_difference(store: Store) -> None:
-    store.settle(SETTINGS)
+def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None:
+    store.check_identity(IDENTITY)
     changed = {"sizes": [3, 1], "method m": {"recipe": {"epochs": 4}, "tasks": (1, 2)}, "new": 1}
     with pytest.raises(UsageError) as refused:
-        store.settle(changed)
+        store.check_identity(changed)
     message = str(refused.value)
-    assert "--fresh" in message
-    assert "sizes: [2, 2] there, [3, 1] now" in message
-    assert "method m.recipe.epochs: 3 there, 4 now" in message
+    assert "'overwrite'" in message
+    assert "sizes: [2, 2] stored, [3, 1] given" in message
+    assert "method m.recipe.epochs: 3 stored, 4 given" in message
     assert "tasks" not in message
-    assert "new" not in store.settings()
+    assert "new" not in store.identity()
 
 
-def test_a_setting_that_is_gone_is_a_difference_too(store: Store) -> None:
-    store.settle(SETTINGS)
-    with pytest.raises(UsageError, match=r"method m\.recipe\.epochs: 3 there, None now"):
-        store.settle({"method m": {"recipe": {}, "tasks": (1, 2)}})
+def test_a_missing_setting_is_a_difference(store: Store) -> None:
+    store.check_identity(IDENTITY)
+    with pytest.raises(UsageError, match=r"method m\.recipe\.epochs: 3 stored, None given"):
+        store.check_identity({"method m": {"recipe": {}, "tasks": (1, 2)}})
 
 
 def test_protocols_add_up_and_keep_their_order(store: Store) -> None:
@@ -119,20 +120,22 @@ def test_a_protocol_holds_what_was_asked_for_last(store: Store) -> None:
 
 def test_a_label_that_meant_another_sequence_is_refused(store: Store) -> None:
     store.add_sequences("edge", [labelled("hard", [0], [1])])
-    with pytest.raises(UsageError, match=r"protocol edge.hard: 0\|1 there, 1\|0 now"):
+    with pytest.raises(UsageError, match=r"protocol edge.hard: 0\|1 stored, 1\|0 given"):
         store.add_sequences("edge", [labelled("hard", [1], [0])])
     assert store.sequences() == {"edge": [labelled("hard", [0], [1])]}
 
 
 def test_another_format_is_refused(store: Store) -> None:
-    store._database.execute(f"PRAGMA user_version = {FORMAT + 1}")
-    with pytest.raises(DataError, match=f"format {FORMAT + 1}, this one reads {FORMAT}"):
-        again(store)
+    for number in (1, FORMAT + 1):
+        store._database.execute(f"PRAGMA user_version = {number}")
+        for kind in (Store, StoreReader):
+            with pytest.raises(DataError, match=f"format {number}, this version reads {FORMAT}"):
+                kind(store.directory)
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "results.sqlite").write_bytes(b"not a database at all" * 100)
-    with pytest.raises(DataError, match=r"results.sqlite: file is not a database; use --fresh"):
+    with pytest.raises(DataError, match=r"results.sqlite: file is not a database"):
         Store(tmp_path)
 
 
@@ -153,13 +156,13 @@ def test_a_database_with_a_hole(tmp_path: Path) -> None:
         finally:
             broken.close()
 
-    with pytest.raises(DataError, match="malformed; use --fresh"):
+    with pytest.raises(DataError, match="malformed"):
         read()
 
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(EdgecilError, match=r"Cannot make .*file/run: Not a directory"):
+    with pytest.raises(EdgecilError, match=r"Cannot create .*file/run: Not a directory"):
         Store(tmp_path / "file" / "run")
 
 
@@ -176,7 +179,7 @@ def test_a_full_disk_leaves_the_database_whole(store: Store) -> None:
     other.close()
 
 
-def test_a_database_that_someone_else_is_writing(store: Store) -> None:
+def test_a_database_that_another_process_writes(store: Store) -> None:
     other = sqlite3.connect(store.directory / "results.sqlite")
     other.execute("BEGIN IMMEDIATE")
     store._database.execute("PRAGMA busy_timeout = 1")
@@ -229,13 +232,58 @@ def test_a_whole_run_of_another_tool_shares_nothing(store: Store) -> None:
         store.record(node, run)
     assert store.done() == {}
     assert store.whole_runs() == runs
-    found = store.runs()
-    assert found["m", 0, one.prefix].nodes == (RESULT, LATER)
-    assert found["m", 0, other.prefix].accuracy == 61.5
-    assert found["m", 0, other.prefix].seconds == 9.0
+    results = store.runs()
+    assert results["m", 0, one.prefix].nodes == (RESULT, LATER)
+    assert results["m", 0, other.prefix].accuracy == 61.5
+    assert results["m", 0, other.prefix].seconds == 9.0
 
 
-def test_what_was_asked_for_is_remembered_once_each_in_order(store: Store) -> None:
+def test_each_config_is_stored_once_in_order(store: Store) -> None:
     for config in ({"methods": ["b"]}, {"methods": ["a"]}, {"methods": ["b"]}):
         store.add_config(config)
     assert store.configs() == [{"methods": ["b"]}, {"methods": ["a"]}]
+
+
+def read_only(directory: Path) -> list[str]:
+    """Read a directory without write access; the files in it afterwards."""
+    directory.chmod(0o555)
+    try:
+        with StoreReader(directory) as reader:
+            assert reader.done() == {FIRST: RESULT}
+        return sorted(path.name for path in directory.iterdir())
+    finally:
+        directory.chmod(0o755)
+
+
+def test_a_reader_of_a_closed_database_writes_nothing(store: Store) -> None:
+    store.record(FIRST, RESULT)
+    store.close()
+    before = sorted(path.name for path in store.directory.iterdir())
+    with StoreReader(store.directory) as reader:
+        assert reader.done() == {FIRST: RESULT}
+    assert sorted(path.name for path in store.directory.iterdir()) == before
+    assert read_only(store.directory) == before == ["results.sqlite", "states"]
+
+
+def test_a_reader_sees_what_a_running_process_has_written(store: Store) -> None:
+    store.record(FIRST, RESULT)
+    with StoreReader(store.directory) as reader:
+        assert reader.done() == {FIRST: RESULT}
+        store.record(SECOND, LATER)
+        assert reader.done() == {FIRST: RESULT, SECOND: LATER}
+
+
+def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store: Store, tmp_path: Path) -> None:
+    """The log of a killed process holds results that are not in the main file yet."""
+    store.record(FIRST, RESULT)
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    for name in ("results.sqlite", "results.sqlite-wal"):
+        shutil.copyfile(store.directory / name, crashed / name)
+    assert read_only(crashed) == ["results.sqlite", "results.sqlite-wal"]
+
+
+def test_a_directory_without_a_database_is_not_an_experiment(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="not an experiment"):
+        StoreReader(tmp_path)
+    assert list(tmp_path.iterdir()) == []

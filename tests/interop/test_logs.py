@@ -173,7 +173,7 @@ def test_logs_become_results_like_any(tmp_path) -> None:
         with closing(imported(logs, tmp_path)) as store:
             runs = store.runs()
             labels = [run.label for run in store.sequences()["logs"]]
-            settings = store.settings()
+            settings = store.identity()
     assert labels == ["seed-0", "seed-1"]
     assert {(method, seed) for method, seed, _ in runs} == {("icarl", 0), ("wa", 0)}
     assert len(runs) == 3

@@ -49,7 +49,7 @@ def write_run(
     """
     config = {"methods": tuple(methods), "dataset": "made-up", "tasks": 3, **(asked or {})}
     with closing(Store(directory)) as store:
-        store.settle(
+        store.check_identity(
             {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}
         )
         store.add_config(ExperimentConfig(**config).as_dict())
@@ -66,7 +66,7 @@ def write_run(
 def write_reported(directory: Path, accuracies: dict[str, float]) -> Path:
     """A directory of another tool that reports A(O) and nothing else, over EDGE's sequences."""
     with closing(Store(directory)) as store:
-        store.settle({"dataset": {"name": "made-up", "classes": NAMES}})
+        store.check_identity({"dataset": {"name": "made-up", "classes": NAMES}})
         labelled = protocol("edge", SPACE, similarity=six_classes())
         store.add_sequences("edge", labelled)
         for run in labelled:

@@ -58,11 +58,11 @@ class Chosen:
         self, args: argparse.Namespace, space: SequenceSpace
     ) -> dict[str, list[LabelledSequence]]:
         """The sequences of every protocol asked for."""
-        from edgecil.engine.store import recall_answers
+        from edgecil.engine.experiment import stored_answers
         from edgecil.sequences import protocol
 
         names = _protocols(args)
-        answered = {} if args.fresh else recall_answers(args.out)
+        answered = {} if args.fresh else stored_answers(args.out)
         return {
             name: protocol(
                 name,

@@ -1,33 +1,67 @@
-"""From sequences to accuracies: plan, executors, store, resume.
+"""From class sequences to results: configuration, plan, executors, store, experiment.
 
-What is exported here needs no torch; `engine.run` and `engine.driver`, which train, do.
+Everything exported here imports without torch; training imports it when it starts.
 """
 
-from edgecil.engine.config import ExperimentConfig, build_config, read_config
+from edgecil.engine.accuracies import (
+    AccuracyTable,
+    OrderAccuracies,
+    Run,
+    read_accuracies,
+    write_accuracies,
+)
+from edgecil.engine.config import ExperimentConfig, build_config, config_text, read_config
+from edgecil.engine.experiment import (
+    Experiment,
+    Failure,
+    ProtocolStatus,
+    Status,
+    TrainingFailedError,
+    save_experiment_similarity,
+    stored_answers,
+)
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import (
+    METRICS,
     Accuracies,
+    Metric,
     NodeResult,
     Reported,
     RunResult,
     Summary,
     WholeRun,
 )
-from edgecil.engine.store import Store
+from edgecil.engine.store import Store, StoreReader
 from edgecil.sequences.sequence import format_tasks
 
 __all__ = [
+    "METRICS",
     "Accuracies",
+    "AccuracyTable",
+    "Experiment",
     "ExperimentConfig",
+    "Failure",
+    "Metric",
     "Node",
     "NodeResult",
+    "OrderAccuracies",
     "Plan",
+    "ProtocolStatus",
     "Reported",
+    "Run",
     "RunResult",
+    "Status",
     "Store",
+    "StoreReader",
     "Summary",
+    "TrainingFailedError",
     "WholeRun",
     "build_config",
+    "config_text",
     "format_tasks",
+    "read_accuracies",
     "read_config",
+    "save_experiment_similarity",
+    "stored_answers",
+    "write_accuracies",
 ]

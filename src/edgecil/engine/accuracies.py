@@ -7,7 +7,6 @@ import gzip
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -15,7 +14,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from edgecil.engine.store import Store
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.arrays import Floats
 from edgecil.io.files import read_rows, replace_file
@@ -244,7 +242,7 @@ def read_accuracies(
         if not path.exists():
             raise DataError(f"There is no file {path}; give a CSV file or an experiment directory.")
         if path.is_dir():
-            return [_read_directory(path)]
+            return [_read_experiment(path, metric)]
         origin, rows = str(path), _csv_rows(path, metric)
     groups: dict[str, list[Run]] = {}
     for run in _parse_rows(rows, origin, metric):
@@ -278,35 +276,10 @@ def write_accuracies(
         file.write(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
 
 
-def _read_directory(directory: Path) -> AccuracyTable:
-    if not (directory / "results.sqlite").is_file():
-        raise DataError(f"{directory} is no run directory: it holds no results.sqlite.")
-    with closing(Store(directory)) as store:
-        dataset = store.settings().get("dataset", {})
-        sequences, results = store.sequences(), store.runs()
-        others = [*store.failures(), *store.done()]
-    begun = dict.fromkeys((method, seed) for method, seed, _ in results)
-    begun |= dict.fromkeys((node.method, node.seed) for node in others)
-    runs = []
-    for method, seed in begun:
-        for protocol, labelled in sequences.items():
-            for run in labelled:
-                result = results.get((method, seed, run.sequence.tasks))
-                accuracy = None if result is None else result.accuracy
-                runs.append(
-                    Run(
-                        method,
-                        dataset.get("name", ""),
-                        protocol,
-                        run.label,
-                        run.sequence,
-                        seed,
-                        accuracy,
-                    )
-                )
-    if not runs:
-        raise DataError(f"{directory} holds no results yet; there is nothing to estimate from.")
-    return AccuracyTable(tuple(runs), tuple(dataset["classes"]) if "classes" in dataset else None)
+def _read_experiment(directory: Path, metric: str) -> AccuracyTable:
+    from edgecil.engine.experiment import Experiment  # which uses this module
+
+    return Experiment.open(directory).table(metric)
 
 
 def _is_frame(source: object) -> bool:

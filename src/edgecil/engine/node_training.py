@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult
+from edgecil.engine.results import ClassCounts, NodeResult
 from edgecil.methods import Environment, Method, get_method
 from edgecil.methods.task import Scenario
 
@@ -99,7 +99,7 @@ def train_node(
         line = f"{type(error).__name__}: {error}".split("\n")[0]
         return Outcome(error=line, trace=traceback.format_exc()), None
     seconds = time.perf_counter() - start
-    return Outcome(NodeResult(correct, totals, seconds, _peak_memory())), state
+    return Outcome(NodeResult.per_class(correct, totals, seconds, _peak_memory())), state
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
@@ -117,8 +117,8 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 def _test(
     method: Method, scenario: Scenario, node: Node
-) -> tuple[dict[str, tuple[int, ...]], tuple[int, ...]]:
-    """Right answers on each task's test images, by classifier, and how many images there are."""
+) -> tuple[dict[str, ClassCounts], ClassCounts]:
+    """Right answers on each class's test images, by classifier, and the number of images."""
     order = tuple(class_ for task in node.prefix for class_ in task)
     images = scenario.test.only(order)
     seen = torch.tensor(method.seen, device=images.labels.device)
@@ -126,15 +126,17 @@ def _test(
     right = {
         classifier: seen[labels[classifier]] == images.labels for classifier in method.classifiers
     }
-    tasks = [
-        torch.isin(images.labels, torch.tensor(task, device=images.labels.device))
-        for task in node.prefix
-    ]
     correct = {
-        classifier: tuple(int((hits & task).sum()) for task in tasks)
-        for classifier, hits in right.items()
+        classifier: _count_classes(images.labels[hits], node) for classifier, hits in right.items()
     }
-    return correct, tuple(int(task.sum()) for task in tasks)
+    return correct, _count_classes(images.labels, node)
+
+
+def _count_classes(labels: torch.Tensor, node: Node) -> ClassCounts:
+    """How often each class of each task occurs among the labels."""
+    largest = max(class_ for task in node.prefix for class_ in task)
+    counts = torch.bincount(labels.cpu(), minlength=largest + 1).tolist()
+    return tuple(tuple(counts[class_] for class_ in task) for task in node.prefix)
 
 
 def _peak_memory() -> int:

@@ -1,60 +1,88 @@
-"""Results: what was counted at each node, and what a whole run makes of it."""
+"""Results: right answers after each task, and the metrics that follow from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from edgecil.engine.plan import Node
+from edgecil.errors import DataError, unknown
+from edgecil.io.arrays import Floats
+from edgecil.registry import Registry
 from edgecil.sequences.sequence import ClassSequence
+
+# One number for each class of each task.
+ClassCounts = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class NodeResult:
-    """What a learner knew after one task.
+    """The test of a learner after one task.
+
+    Counts per class are missing where another tool trained and reported counts per task only.
 
     Attributes:
-        correct: by classifier, the number of test images of each task so far classified rightly.
+        correct: by classifier, the number of correctly classified test images of each task so far.
         totals: the number of test images of each task so far.
-        seconds: learning and testing.
-        peak_memory: most memory the process had used by then, in bytes.
+        seconds: duration of training and testing.
+        peak_memory: peak memory of the process until then, in bytes.
+        class_correct: by classifier, `correct` for each class of each task, in the order of the
+            task's classes; None if unknown.
+        class_totals: `totals` for each class of each task; None if unknown.
     """
 
     correct: dict[str, tuple[int, ...]]
     totals: tuple[int, ...]
     seconds: float
     peak_memory: int
+    class_correct: dict[str, ClassCounts] | None = None
+    class_totals: ClassCounts | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
+    def __post_init__(self) -> None:
+        if (self.class_correct is None) != (self.class_totals is None):
+            raise DataError("Counts per class require both 'class_correct' and 'class_totals'.")
+        if self.class_correct is not None and self.class_totals is not None:
+            sums = {name: _task_sums(counts) for name, counts in self.class_correct.items()}
+            if sums != self.correct or _task_sums(self.class_totals) != self.totals:
+                raise DataError("The counts per class do not add up to the counts per task.")
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> NodeResult:
-        """What :meth:`as_dict` gave."""
-        correct = {classifier: tuple(counts) for classifier, counts in data["correct"].items()}
-        return cls(correct, tuple(data["totals"]), data["seconds"], data["peak_memory"])
+    def per_class(
+        cls,
+        class_correct: Mapping[str, ClassCounts],
+        class_totals: ClassCounts,
+        seconds: float,
+        peak_memory: int,
+    ) -> NodeResult:
+        """A result from counts per class; counts per task are their sums."""
+        return cls(
+            {name: _task_sums(counts) for name, counts in class_correct.items()},
+            _task_sums(class_totals),
+            seconds,
+            peak_memory,
+            dict(class_correct),
+            class_totals,
+        )
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """One method on one sequence with one seed: its accuracy matrix and what follows from it.
+    """One method on one sequence with one training seed.
 
-    Accuracies are in per cent. Properties are of the main classifier; :meth:`classifier` gives the
-    others.
+    Accuracies are in per cent. Properties are of the main classifier; :meth:`classifier` and
+    :meth:`metric` give those of the others.
 
     Attributes:
-        method: its name.
-        seed: of the run.
+        method: the method's name.
+        seed: the training seed.
         sequence: the classes, task by task.
         nodes: results after each task, first task first.
-        versions: of edgecil and torch.
-        reported: by classifier, what another tool said of the run where it gave no counts; the one
-            node there is then says only what the run cost.
+        versions: versions of edgecil and torch.
+        reported: by classifier, the accuracies that another tool reported in place of counts;
+            `nodes` then holds one entry with the cost of the run.
     """
 
     method: str
@@ -70,12 +98,44 @@ class RunResult:
         return WholeRun(self.nodes, self.reported).classifiers
 
     def classifier(self, name: str | None = None) -> Accuracies | Reported:
-        """The accuracies by one classifier (the main one by default)."""
-        chosen = name or self.classifiers[0]
+        """The accuracies of one classifier (the main one by default)."""
+        chosen = self._choose(name)
         if self.reported:
             return self.reported[chosen]
         correct = [node.correct[chosen] for node in self.nodes]
         return Accuracies(tuple(correct), self.nodes[-1].totals)
+
+    def metric(self, name: str = "accuracy", classifier: str | None = None) -> float | None:
+        """The value of one of `METRICS`; None where it is undefined or was not reported."""
+        return METRICS[name].compute(self.classifier(classifier))
+
+    def class_accuracies(self, classifier: str | None = None) -> Floats | None:
+        """Accuracy on each class after each task, shape (K, N), NaN for classes not seen yet.
+
+        Columns are in the order of the class ids. None if counts per class are unknown.
+        """
+        chosen = self._choose(classifier)
+        columns = {class_: index for index, class_ in enumerate(sorted(self.sequence.order))}
+        values = np.full((len(self.sequence.tasks), len(columns)), np.nan)
+        if self.reported:
+            return None
+        for row, node in enumerate(self.nodes):
+            if node.class_correct is None or node.class_totals is None:
+                return None
+            counted = zip(
+                self.sequence.tasks, node.class_correct[chosen], node.class_totals, strict=False
+            )
+            for task, correct, totals in counted:
+                for class_, right, total in zip(task, correct, totals, strict=True):
+                    values[row, columns[class_]] = 100.0 * right / total
+        return values
+
+    def _choose(self, classifier: str | None) -> str:
+        if classifier is None:
+            return self.classifiers[0]
+        if classifier not in self.classifiers:
+            raise unknown(f"classifier of {self.method!r}", classifier, self.classifiers)
+        return classifier
 
     @property
     def accuracy(self) -> float:
@@ -84,12 +144,12 @@ class RunResult:
 
     @property
     def seconds(self) -> float:
-        """Training and testing of all its tasks, shared or not."""
+        """Duration of training and testing all tasks, shared ones included."""
         return sum(node.seconds for node in self.nodes)
 
     @property
     def peak_memory(self) -> int:
-        """Most memory used, in bytes."""
+        """Peak memory, in bytes."""
         return max(node.peak_memory for node in self.nodes)
 
 
@@ -98,7 +158,7 @@ class Accuracies:
     """Counts of right answers after each task, and the usual metrics, in per cent.
 
     Attributes:
-        correct: `correct[t][s]` test images of task s right after task t, s <= t.
+        correct: `correct[t][s]` test images of task s classified correctly after task t, s <= t.
         totals: test images of each task.
     """
 
@@ -106,7 +166,7 @@ class Accuracies:
     totals: tuple[int, ...]
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
+    def matrix(self) -> Floats:
         """A[t, s], shape (K, K); NaN above the diagonal."""
         rows = [100.0 * np.array(row) / self.totals[: len(row)] for row in self.correct]
         return _triangle(rows, len(self.totals))
@@ -132,17 +192,25 @@ class Accuracies:
         """Mean over old tasks of best earlier minus final accuracy; None with a single task."""
         return _forgetting(self.matrix)
 
+    @property
+    def bwt(self) -> float | None:
+        """Backward transfer: mean over old tasks of final accuracy minus that right after the task.
+
+        None with a single task.
+        """
+        return _backward_transfer(self.matrix)
+
 
 @dataclass(frozen=True)
 class Reported:
-    """Accuracies that another tool computed, in per cent; what it did not say is None.
+    """Accuracies that another tool computed, in per cent; None where it reported nothing.
 
     Attributes:
-        tasks: K, how many there are.
+        tasks: K, the number of tasks.
         accuracy: A(O), the mean over tasks of the final accuracy.
-        last: over all test images after the last task.
+        last: accuracy over all test images after the last task.
         average: average incremental accuracy.
-        rows: `rows[t][s]` on task s after task t, s <= t; empty if not known.
+        rows: `rows[t][s]` accuracy on task s after task t, s <= t; empty if unknown.
     """
 
     tasks: int
@@ -152,29 +220,29 @@ class Reported:
     rows: tuple[tuple[float, ...], ...] = ()
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
-        """A[t, s], shape (K, K); NaN above the diagonal, or everywhere if it is not known."""
+    def matrix(self) -> Floats:
+        """A[t, s], shape (K, K); NaN above the diagonal, or everywhere if it is unknown."""
         return _triangle(self.rows, self.tasks)
 
     @property
     def forgetting(self) -> float | None:
-        """As that of :class:`Accuracies`; None where the matrix is not known."""
+        """As in :class:`Accuracies`; None where the matrix is unknown."""
         return _forgetting(self.matrix) if self.rows else None
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Reported:
-        """What `asdict` gave."""
-        return cls(**{**data, "rows": tuple(tuple(row) for row in data["rows"])})
+    @property
+    def bwt(self) -> float | None:
+        """As in :class:`Accuracies`; None where the matrix is unknown."""
+        return _backward_transfer(self.matrix) if self.rows else None
 
 
 @dataclass(frozen=True)
 class WholeRun:
-    """A sequence that another tool trained from end to end, sharing nothing with others.
+    """A sequence that another tool trained from end to end, without sharing tasks.
 
     Attributes:
-        nodes: counts after each task, the cost of all standing with the last; where the tool gave
-            no counts, a single node with the cost alone.
-        reported: by classifier, what it said instead.
+        nodes: counts after each task, the last one with the cost of the whole run; where the tool
+            gave no counts, a single entry with the cost.
+        reported: by classifier, the accuracies that the tool reported in place of counts.
     """
 
     nodes: tuple[NodeResult, ...]
@@ -185,26 +253,81 @@ class WholeRun:
         """Names of the classifiers, the main one first."""
         return tuple(self.reported or self.nodes[-1].correct)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> WholeRun:
-        """What :meth:`as_dict` gave."""
-        nodes = tuple(NodeResult.from_dict(node) for node in data["nodes"])
-        reported = {name: Reported.from_dict(said) for name, said in data["reported"].items()}
-        return cls(nodes, reported)
+@dataclass(frozen=True)
+class Metric:
+    """A number read off a run, in per cent.
+
+    Attributes:
+        name: the name by which it is requested.
+        label: a short label for tables and axes.
+        description: one sentence.
+        higher_is_better: whether a greater value is the better one.
+        compute: the value of a classifier's accuracies; None where it is undefined.
+    """
+
+    name: str
+    label: str
+    description: str
+    higher_is_better: bool
+    compute: Callable[[Accuracies | Reported], float | None]
+
+
+METRICS: Registry[Metric] = Registry(
+    "metric",
+    {
+        metric.name: metric
+        for metric in (
+            Metric(
+                "accuracy",
+                "A(O)",
+                "Mean over tasks of the accuracy after the last task (the paper's metric).",
+                True,
+                lambda run: run.accuracy,
+            ),
+            Metric(
+                "last",
+                "A_last",
+                "Accuracy over all test images after the last task.",
+                True,
+                lambda run: run.last,
+            ),
+            Metric(
+                "average",
+                "Ā",
+                "Average incremental accuracy: mean over tasks of the accuracy on all images of "
+                "the classes seen so far.",
+                True,
+                lambda run: run.average,
+            ),
+            Metric(
+                "forgetting",
+                "forgetting",
+                "Mean over old tasks of the best earlier accuracy minus the final one.",
+                False,
+                lambda run: run.forgetting,
+            ),
+            Metric(
+                "bwt",
+                "BWT",
+                "Backward transfer: mean over old tasks of the final accuracy minus the accuracy "
+                "right after the task.",
+                True,
+                lambda run: run.bwt,
+            ),
+        )
+    },
+)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run did.
+    """The work that one call of `run` did.
 
     Attributes:
-        trained: nodes trained now; whole sequences where another tool trains.
-        reused: nodes that an earlier call had finished.
-        failed: nodes that raised; those below them were not tried.
+        trained: tasks trained by this call; whole sequences where another tool trains.
+        reused: tasks that an earlier call had finished.
+        failed: tasks whose training raised; tasks after them were not tried.
     """
 
     trained: int
@@ -212,16 +335,25 @@ class Summary:
     failed: tuple[Node, ...]
 
 
-def _triangle(rows: Sequence[ArrayLike], tasks: int) -> NDArray[np.float64]:
-    """Rows of growing length as a square matrix with NaN in the rest."""
+def _task_sums(counts: ClassCounts) -> tuple[int, ...]:
+    return tuple(sum(task) for task in counts)
+
+
+def _triangle(rows: Sequence[ArrayLike], tasks: int) -> Floats:
+    """Rows of growing length as a square matrix, NaN elsewhere."""
     filled = np.full((tasks, tasks), np.nan)
-    for place, row in enumerate(rows):
-        filled[place, : place + 1] = row
+    for index, row in enumerate(rows):
+        filled[index, : index + 1] = row
     return filled
 
 
-def _forgetting(matrix: NDArray[np.float64]) -> float | None:
-    """Mean over old tasks of best earlier minus final accuracy; None with a single task."""
+def _forgetting(matrix: Floats) -> float | None:
     if len(matrix) < 2:
         return None
     return float(np.mean(np.nanmax(matrix[:-1, :-1], axis=0) - matrix[-1, :-1]))
+
+
+def _backward_transfer(matrix: Floats) -> float | None:
+    if len(matrix) < 2:
+        return None
+    return float(np.mean(matrix[-1, :-1] - np.diagonal(matrix)[:-1]))

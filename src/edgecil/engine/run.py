@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,11 +20,12 @@ from edgecil.data.dataset import ImageDataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import ExperimentConfig, run_similarity
 from edgecil.engine.executors import Finished, get_executor
+from edgecil.engine.experiment import SIMILARITY_FILE, save_experiment_similarity, stored_answers
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.results import Summary
 from edgecil.engine.scheduler import execute
-from edgecil.engine.store import Store, clear, recall_answers
+from edgecil.engine.store import Store, clear
 from edgecil.errors import UsageError
 from edgecil.io.device import choose_device, cores
 from edgecil.io.locks import locked
@@ -34,6 +35,7 @@ from edgecil.methods.task import Scenario
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import Similarity
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,14 @@ class Prepared:
         sequences: by protocol.
         plan: what to train.
         identity: what decides the results; a directory holds one of each.
+        similarity: from which the sequences were chosen; None if no protocol required one.
     """
 
     workplace: WorkerContext
     sequences: dict[str, list[LabelledSequence]]
     plan: Plan
     identity: dict[str, Any]
+    similarity: Similarity | None = None
 
     def sharing(self, directory: Path) -> Prepared:
         """The same run, whose sequences share what need not be computed twice."""
@@ -87,7 +91,7 @@ def run(
     Returns:
         The open store, and what was done.
     """
-    prepared = prepare(config, {} if fresh else recall_answers(out))
+    prepared = prepare(config, {} if fresh else stored_answers(out))
     if share:
         prepared = prepared.sharing(Path(out) / "shared")
     if workers is None:
@@ -99,14 +103,15 @@ def run(
             clear(out)
         store = Store(out)
         try:
-            store.settle(prepared.identity)
+            store.check_identity(prepared.identity)
             for name, runs in prepared.sequences.items():
                 store.add_sequences(name, runs)
+            _save_similarity(store, prepared, config.protocols)
             store.add_config(_portable(config).as_dict())
             on_start(prepared, store)
             summary = execute(prepared.plan, store, place, on_finished)
             if not summary.failed:
-                store.forget_features()
+                store.remove_features()
             return store, summary
         except BaseException:
             store.close()
@@ -155,7 +160,8 @@ def prepare(
         increment=config.increment,
         sizes=config.sizes,
     )
-    sequences = choose_sequences(config, space, dataset, answered or {})
+    similarity = choose_similarity(config, dataset)
+    sequences = choose_sequences(config, space, similarity, answered or {})
     everything = [run.sequence for runs in sequences.values() for run in runs]
     identity = {
         "edgecil": edgecil.__version__,
@@ -176,7 +182,18 @@ def prepare(
         sequences,
         Plan(config.methods, range(config.seeds), everything),
         identity,
+        similarity,
     )
+
+
+def _save_similarity(store: Store, prepared: Prepared, protocols: Sequence[str]) -> None:
+    """Save the similarity of the sequences: EDGE's if EDGE is run, else the first one."""
+    if prepared.similarity is None:
+        return
+    earlier = [name for config in store.configs() for name in config["protocols"]]
+    first = not (store.directory / SIMILARITY_FILE).exists()
+    if first or ("edge" in protocols and "edge" not in earlier):
+        save_experiment_similarity(store.directory, prepared.similarity)
 
 
 def _portable(config: ExperimentConfig) -> ExperimentConfig:
@@ -213,16 +230,19 @@ def _decisive(environment: Environment, entries: list[MethodEntry]) -> dict[str,
     return {**values, "weights": weights} if weights else values
 
 
+def choose_similarity(config: ExperimentConfig, dataset: ImageDataset) -> Similarity | None:
+    """The similarity between the N classes, if a protocol requires one."""
+    needed = any(PROTOCOLS[name].needs_similarity for name in config.protocols if name in PROTOCOLS)
+    return run_similarity(config, ClassList(dataset.name, dataset.names)) if needed else None
+
+
 def choose_sequences(
     config: ExperimentConfig,
     space: SequenceSpace,
-    dataset: ImageDataset,
+    similarity: Similarity | None,
     answered: Mapping[str, Mapping[str, ClassSequence]],
 ) -> dict[str, list[LabelledSequence]]:
     """The labelled sequences of every protocol."""
-    needed = any(PROTOCOLS[name].needs_similarity for name in config.protocols if name in PROTOCOLS)
-    classes = ClassList(dataset.name, dataset.names)
-    similarity = run_similarity(config, classes) if needed else None
     return {
         name: protocol(
             name,

@@ -1,4 +1,4 @@
-"""The run directory: results in SQLite, states of unfinished branches in files beside it."""
+"""The database of an experiment directory, and the files with states of unfinished branches."""
 
 from __future__ import annotations
 
@@ -8,198 +8,133 @@ import os
 import re
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+import msgspec
 
 from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, RunResult, WholeRun
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.files import replace_file
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
+from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 
-FORMAT = 1
+FORMAT = 2
+DATABASE = "results.sqlite"
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS identity (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sequences (
     protocol TEXT NOT NULL, label TEXT NOT NULL, tasks TEXT NOT NULL,
     PRIMARY KEY (protocol, label));
 CREATE TABLE IF NOT EXISTS nodes (
     method TEXT NOT NULL, seed INTEGER NOT NULL, prefix TEXT NOT NULL,
-    result TEXT, error TEXT, trace TEXT,
+    whole_run INTEGER NOT NULL, result TEXT, error TEXT, trace TEXT,
     PRIMARY KEY (method, seed, prefix));
 CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY);
 """
 
 
-class Store:
-    """Everything that a run directory remembers. Only the driver writes it.
-
-    Each call that writes is one transaction, on disk when it returns.
-    """
+class StoreReader:
+    """Queries of the results in an experiment directory; nothing in the directory is written."""
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        self._states = self.directory / "states"
-        try:
-            self._states.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise EdgecilError(f"Cannot make {self.directory}: {error.strerror}.") from error
-        self._database = self._connect()
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._database = self._open()
 
-    def _connect(self) -> sqlite3.Connection:
-        path = self.directory / "results.sqlite"
+    def __enter__(self) -> StoreReader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _open(self) -> sqlite3.Connection:
+        path = self.directory / DATABASE
+        if not path.is_file():
+            raise DataError(f"{self.directory} is not an experiment: it holds no {DATABASE}.")
         try:
-            database = sqlite3.connect(path)
+            try:
+                return self._checked(_connect_read_only(path))
+            except sqlite3.OperationalError:
+                # SQLite would have to create files beside the database: read a copy.
+                return self._checked(self._connect_copy(path))
         except sqlite3.Error as error:
-            raise DataError(f"Cannot use {path}: {error}.") from error
+            raise self._unusable(error) from error
+
+    def _connect_copy(self, path: Path) -> sqlite3.Connection:
+        self._copy = tempfile.TemporaryDirectory(prefix="edgecil-")
+        for suffix in ("", "-wal"):
+            source = path.with_name(path.name + suffix)
+            if source.exists():
+                shutil.copyfile(source, Path(self._copy.name) / source.name)
+        return sqlite3.connect(Path(self._copy.name) / path.name)
+
+    def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
+        """The connection, if the database has the format that this version reads."""
         try:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = FULL")
-            found = database.execute("PRAGMA user_version").fetchone()[0]
-            if found not in (0, FORMAT):
-                raise DataError(
-                    f"{path} was written by another version of edgecil (format {found}, this one "
-                    f"reads {FORMAT}); use that version, or another directory."
-                )
-            database.executescript(_SCHEMA)
-            database.execute(f"PRAGMA user_version = {FORMAT}")
-        except (sqlite3.Error, DataError) as error:
+            _check_format(self.directory, database.execute("PRAGMA user_version").fetchone()[0])
+        except BaseException:
             database.close()
-            if isinstance(error, DataError):
-                raise
-            raise DataError(
-                f"Cannot use {path}: {error}; use --fresh to start over, or another --out."
-            ) from error
+            raise
         return database
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._database.close()
+        if self._copy is not None:
+            self._copy.cleanup()
+            self._copy = None
 
-    def settle(self, settings: Mapping[str, Any]) -> None:
-        """Remember what decides the results, or refuse a directory that has others.
-
-        Settings that the directory does not know yet are added: a run may gain methods.
-        """
-        known = self.settings()
-        wanted = json.loads(json.dumps(settings))
-        self._refuse(
-            [
-                difference
-                for name in wanted
-                if name in known
-                for difference in _differences(name, known[name], wanted[name])
-            ]
-        )
-        with self._writing():
-            self._database.executemany(
-                "INSERT OR IGNORE INTO settings VALUES (?, ?)",
-                [(name, json.dumps(value)) for name, value in wanted.items()],
-            )
-
-    def settings(self) -> dict[str, Any]:
-        """What decides the results, by name."""
-        rows = self._rows("SELECT name, value FROM settings")
+    def identity(self) -> dict[str, Any]:
+        """Everything that determines the results, by name."""
+        rows = self._rows("SELECT name, value FROM identity")
         return {name: json.loads(value) for name, value in rows}
 
-    def add_config(self, config: Mapping[str, Any]) -> None:
-        """Remember what was asked for; one directory may answer several runs."""
-        with self._writing():
-            self._database.execute(
-                "INSERT OR IGNORE INTO configs VALUES (?)", (json.dumps(config),)
-            )
-
     def configs(self) -> list[dict[str, Any]]:
-        """Every different configuration of a run here, first one first."""
+        """The distinct configurations of all calls of `run`, in order."""
         rows = self._rows("SELECT config FROM configs ORDER BY rowid")
         return [json.loads(config) for (config,) in rows]
 
-    def add_sequences(self, protocol: str, runs: Iterable[LabelledSequence]) -> None:
-        """Remember which sequences a protocol asks for, in place of what it asked for before.
-
-        A label that stood for another sequence is refused: the protocol was asked differently.
-        Conversations that led to sequences are kept in `transcripts`, the model's name among the
-        settings.
-        """
-        runs = list(runs)
-        wanted = {run.label: str(run.sequence) for run in runs}
-        known = {run.label: str(run.sequence) for run in self.sequences().get(protocol, ())}
-        self._refuse(
-            [
-                (f"protocol {protocol}.{label}", known[label], tasks)
-                for label, tasks in wanted.items()
-                if known.get(label, tasks) != tasks
-            ]
-        )
-        with self._writing():
-            self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
-            self._database.executemany(
-                "INSERT INTO sequences VALUES (?, ?, ?)",
-                [(protocol, label, tasks) for label, tasks in wanted.items()],
-            )
-            for run in runs:
-                if run.transcript is not None:
-                    self._keep_transcript(protocol, run.label, run.transcript)
-
-    def _keep_transcript(self, protocol: str, label: str, transcript: Mapping[str, Any]) -> None:
-        with replace_file(self.directory / "transcripts" / f"{protocol}-{label}.json") as file:
-            file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
-        self._database.execute(
-            "INSERT OR REPLACE INTO settings VALUES (?, ?)",
-            (f"protocol {protocol}", json.dumps({"model": transcript["model"]})),
-        )
-
     def sequences(self) -> dict[str, list[LabelledSequence]]:
-        """The sequences of every protocol, in the order they were asked for."""
-        found: dict[str, list[LabelledSequence]] = {}
+        """The labelled sequences of every protocol, in the order of the protocol."""
+        by_protocol: dict[str, list[LabelledSequence]] = {}
         rows = self._rows("SELECT protocol, label, tasks FROM sequences ORDER BY rowid")
         for protocol, label, tasks in rows:
-            sequence = ClassSequence.parse(tasks)
-            found.setdefault(protocol, []).append(LabelledSequence(label, sequence))
-        return found
-
-    def record(self, node: Node, result: NodeResult | WholeRun) -> None:
-        """A node is done; or, by another tool, the whole sequence that ends there."""
-        with self._writing():
-            self._database.execute(
-                "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, NULL, NULL)",
-                (node.method, node.seed, format_tasks(node.prefix), json.dumps(result.as_dict())),
-            )
-
-    def record_failure(self, node: Node, error: str, trace: str) -> None:
-        """A node failed; the next run tries it again. A result from before is kept."""
-        with self._writing():
-            self._database.execute(
-                "INSERT INTO nodes VALUES (?, ?, ?, NULL, ?, ?) "
-                "ON CONFLICT DO UPDATE SET error = excluded.error, trace = excluded.trace",
-                (node.method, node.seed, format_tasks(node.prefix), error, trace),
-            )
+            labelled = LabelledSequence(label, ClassSequence.parse(tasks))
+            by_protocol.setdefault(protocol, []).append(labelled)
+        return by_protocol
 
     def done(self) -> dict[Node, NodeResult]:
-        """Every finished node."""
-        found = self._results()
-        return {node: NodeResult.from_dict(data) for node, data in found.items() if _is_node(data)}
+        """Every finished task training."""
+        return self._results(NodeResult)
 
     def whole_runs(self) -> dict[Node, WholeRun]:
-        """Every sequence that another tool has finished, by its last node."""
-        found = self._results()
-        return {
-            node: WholeRun.from_dict(data) for node, data in found.items() if not _is_node(data)
-        }
+        """Every sequence that another tool has trained, by its last node."""
+        return self._results(WholeRun)
 
-    def _results(self) -> dict[Node, dict[str, Any]]:
-        rows = self._rows("SELECT method, seed, prefix, result FROM nodes WHERE result IS NOT NULL")
-        return {
-            Node(method, seed, parse_tasks(prefix)): json.loads(result)
-            for method, seed, prefix, result in rows
-        }
+    def _results(self, kind: type[Any]) -> dict[Node, Any]:
+        rows = self._rows(
+            "SELECT method, seed, prefix, result FROM nodes "
+            f"WHERE result IS NOT NULL AND whole_run = {int(kind is WholeRun)}"
+        )
+        decoder = msgspec.json.Decoder(kind)
+        try:
+            return {
+                Node(method, seed, parse_tasks(prefix)): decoder.decode(result)
+                for method, seed, prefix, result in rows
+            }
+        except (msgspec.MsgspecError, DataError) as error:
+            raise DataError(
+                f"A result in {self.directory / DATABASE} is damaged: {error}"
+            ) from error
 
     def failures(self) -> dict[Node, tuple[str, str]]:
-        """Every failed node: the error's last line, and its traceback."""
+        """Every failed node: the error in one line, and its traceback."""
         rows = self._rows(
             "SELECT method, seed, prefix, error, trace FROM nodes WHERE error IS NOT NULL"
         )
@@ -209,61 +144,181 @@ class Store:
         }
 
     def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
-        """Every finished sequence, by method, seed and tasks."""
-        done = self.done()
-        elsewhere = self.whole_runs()
-        found = {}
-        settings = self.settings()
+        """Every finished run, by method, seed and tasks."""
+        done, whole_runs, identity = self.done(), self.whole_runs(), self.identity()
         versions: dict[str, str] = {
-            name: settings[name] for name in ("edgecil", "torch") if name in settings
+            name: identity[name] for name in ("edgecil", "torch") if name in identity
         }
-        wanted = {run.sequence for runs in self.sequences().values() for run in runs}
-        for node in (*done, *elsewhere):
+        requested = {run.sequence for runs in self.sequences().values() for run in runs}
+        results = {}
+        for node in (*done, *whole_runs):
             sequence = ClassSequence(node.prefix)
-            if sequence in wanted:
-                run = elsewhere.get(node) or WholeRun(tuple(done[step] for step in node.path))
-                found[node.method, node.seed, node.prefix] = RunResult(
+            if sequence in requested:
+                run = whole_runs.get(node) or WholeRun(tuple(done[step] for step in node.path))
+                results[node.method, node.seed, node.prefix] = RunResult(
                     node.method, node.seed, sequence, run.nodes, versions, run.reported
                 )
-        return found
-
-    def state_path(self, node: Node) -> Path:
-        """Where a node's state is kept while nodes below it are unfinished."""
-        key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
-        return self._states / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.pt"
-
-    def remove_leftovers(self) -> None:
-        """Delete half-written states that a killed run left behind."""
-        _unlink(self._states, r"\.[0-9a-f]{32}\.pt\..+")
-
-    def forget_features(self) -> None:
-        """Delete the features that only sequences of unfinished runs would read."""
-        shutil.rmtree(self.directory / "shared" / "features", ignore_errors=True)
-
-    def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
-        """An error if this run differs from the one that the directory holds."""
-        if differences:
-            lines = [f"  {path}: {old} there, {new} now" for path, old, new in differences]
-            raise UsageError(
-                f"{self.directory} holds results with other settings; use --fresh to start over, "
-                "or another --out.\n" + "\n".join(lines)
-            )
+        return results
 
     def _rows(self, query: str) -> list[Any]:
         try:
             return self._database.execute(query).fetchall()
         except sqlite3.Error as error:
-            raise DataError(
-                f"Cannot read {self.directory / 'results.sqlite'}: {error}; use --fresh to start "
-                "over, or another --out."
-            ) from error
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: sqlite3.Error) -> DataError:
+        return DataError(
+            f"Cannot read {self.directory / DATABASE}: {error}; delete its results with "
+            "'overwrite', or use another directory."
+        )
+
+
+class Store(StoreReader):
+    """The results in an experiment directory, opened for writing by the process that trains.
+
+    Each call that writes is one transaction, on disk when it returns.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self._states = Path(directory) / "states"
+        try:
+            self._states.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EdgecilError(f"Cannot create {directory}: {error.strerror}.") from error
+        super().__init__(directory)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def _open(self) -> sqlite3.Connection:
+        path = self.directory / DATABASE
+        try:
+            database = sqlite3.connect(path)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        try:
+            number = database.execute("PRAGMA user_version").fetchone()[0]
+            _check_format(self.directory, number or FORMAT)
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            database.executescript(_SCHEMA)
+            database.execute(f"PRAGMA user_version = {FORMAT}")
+        except (sqlite3.Error, DataError) as error:
+            database.close()
+            if isinstance(error, DataError):
+                raise
+            raise self._unusable(error) from error
+        return database
+
+    def check_identity(self, identity: Mapping[str, Any]) -> None:
+        """Store what determines the results, or refuse a directory whose results differ in it.
+
+        New names are added: an experiment may gain methods.
+        """
+        stored = self.identity()
+        given = json.loads(json.dumps(identity))
+        self._refuse(
+            [
+                difference
+                for name in given
+                if name in stored
+                for difference in _differences(name, stored[name], given[name])
+            ]
+        )
+        with self._writing():
+            self._database.executemany(
+                "INSERT OR IGNORE INTO identity VALUES (?, ?)",
+                [(name, json.dumps(value)) for name, value in given.items()],
+            )
+
+    def add_config(self, config: Mapping[str, Any]) -> None:
+        """Store the configuration of a call; one directory may serve several calls."""
+        with self._writing():
+            self._database.execute(
+                "INSERT OR IGNORE INTO configs VALUES (?)", (json.dumps(config),)
+            )
+
+    def add_sequences(self, protocol: str, runs: Iterable[LabelledSequence]) -> None:
+        """Store the sequences of a protocol in place of its earlier ones.
+
+        A label that stood for another sequence is refused. Conversations with a language model
+        are written to `transcripts`, and the model's name to the identity.
+        """
+        runs = list(runs)
+        given = {run.label: str(run.sequence) for run in runs}
+        stored = {run.label: str(run.sequence) for run in self.sequences().get(protocol, ())}
+        self._refuse(
+            [
+                (f"protocol {protocol}.{label}", stored[label], tasks)
+                for label, tasks in given.items()
+                if stored.get(label, tasks) != tasks
+            ]
+        )
+        with self._writing():
+            self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
+            self._database.executemany(
+                "INSERT INTO sequences VALUES (?, ?, ?)",
+                [(protocol, label, tasks) for label, tasks in given.items()],
+            )
+            for run in runs:
+                if run.transcript is not None:
+                    self._write_transcript(protocol, run.label, run.transcript)
+
+    def _write_transcript(self, protocol: str, label: str, transcript: Mapping[str, Any]) -> None:
+        with replace_file(self.directory / "transcripts" / f"{protocol}-{label}.json") as file:
+            file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
+        self._database.execute(
+            "INSERT OR REPLACE INTO identity VALUES (?, ?)",
+            (f"protocol {protocol}", json.dumps({"model": transcript["model"]})),
+        )
+
+    def record(self, node: Node, result: NodeResult | WholeRun) -> None:
+        """Store the result of a node, or of a whole sequence that another tool trained."""
+        whole_run = int(isinstance(result, WholeRun))
+        text = msgspec.json.encode(result).decode()
+        with self._writing():
+            self._database.execute(
+                "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, NULL, NULL)",
+                (node.method, node.seed, format_tasks(node.prefix), whole_run, text),
+            )
+
+    def record_failure(self, node: Node, error: str, trace: str) -> None:
+        """Store a failure; the next call trains the node again. An earlier result is kept."""
+        with self._writing():
+            self._database.execute(
+                "INSERT INTO nodes VALUES (?, ?, ?, 0, NULL, ?, ?) "
+                "ON CONFLICT DO UPDATE SET error = excluded.error, trace = excluded.trace",
+                (node.method, node.seed, format_tasks(node.prefix), error, trace),
+            )
+
+    def state_path(self, node: Node) -> Path:
+        """The file with a node's state, which exists while nodes below it are unfinished."""
+        key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
+        return self._states / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.pt"
+
+    def remove_leftovers(self) -> None:
+        """Delete half-written states of a process that was killed."""
+        _unlink(self._states, r"\.[0-9a-f]{32}\.pt\..+")
+
+    def remove_features(self) -> None:
+        """Delete the shared features, which only unfinished runs need."""
+        shutil.rmtree(self.directory / "shared" / "features", ignore_errors=True)
+
+    def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
+        """Raise an error if the given values differ from the stored ones."""
+        if differences:
+            lines = [f"  {path}: {old} stored, {new} given" for path, old, new in differences]
+            raise UsageError(
+                f"{self.directory} holds results with other settings; set 'overwrite' to delete "
+                "them and start over, or choose another 'out' directory.\n" + "\n".join(lines)
+            )
 
     def _writing(self) -> _Transaction:
         return _Transaction(self._database, self.directory)
 
 
 class _Transaction:
-    """A transaction whose failure is one clear sentence."""
+    """A transaction that turns a failure to write into one sentence."""
 
     def __init__(self, database: sqlite3.Connection, directory: Path) -> None:
         self._database, self._directory = database, directory
@@ -278,59 +333,70 @@ class _Transaction:
             error = failure
         if isinstance(error, sqlite3.Error):
             raise EdgecilError(
-                f"Cannot write results to {self._directory}: {error}. What was stored before is "
-                "whole; make room and run the same command again."
+                f"Cannot write results to {self._directory}: {error}. Results stored before are "
+                "intact; free some space and run the same command again."
             ) from error
 
 
-def recall_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]:
-    """What language models have answered for a run directory, by protocol and label."""
-    if not (Path(directory) / "results.sqlite").exists():
-        return {}
-    with closing(Store(directory)) as store:
-        return {
-            name: {run.label: run.sequence for run in runs}
-            for name, runs in store.sequences().items()
-            if name in PROTOCOLS and PROTOCOLS[name].asks_model
-        }
-
-
 def clear(directory: str | Path) -> None:
-    """Remove what runs left in a directory, and nothing else."""
+    """Delete what runs and analyses wrote to a directory, and nothing else."""
     directory = Path(directory)
-    _unlink(directory, r"results\.sqlite(-wal|-shm)?")
+    _unlink(directory, r"results\.sqlite(-wal|-shm)?|similarity\.npz")
+    _unlink(directory / "analyses", r"[0-9a-f]+\.json")
     _unlink(directory / "states", r"[0-9a-f]{32}\.pt|\.[0-9a-f]{32}\.pt\..+")
     _unlink(directory / "transcripts", r"[\w-]+-(hard|easy)\.json")
     for part in ("pieces", "features"):
         shutil.rmtree(directory / "shared" / part, ignore_errors=True)
 
 
-def _unlink(directory: Path, pattern: str) -> None:
-    """Delete the files of a directory whose whole name fits a pattern."""
-    for path in list(directory.iterdir()) if directory.is_dir() else []:
-        if re.fullmatch(pattern, path.name) and path.is_file():
-            path.unlink(missing_ok=True)
-
-
 def save_state(path: Path, state: bytes) -> None:
-    """Write a node's state so that the file is whole or absent, and on disk on return."""
+    """Write a node's state so that the file is complete or absent, and on disk on return."""
     with replace_file(path) as file:
         file.write(state)
         file.flush()
         os.fsync(file.fileno())
 
 
-def _is_node(result: Mapping[str, Any]) -> bool:
-    """Whether a stored result is of a single node, not of a whole run."""
-    return "correct" in result
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that creates no files.
+
+    Without a write-ahead log no process uses the database; with a log and without its index, a
+    killed process left the log.
+    """
+    log, index = (path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-shm"))
+    if log and not index:
+        raise sqlite3.OperationalError("the index of the write-ahead log is missing")
+    mode = "mode=ro" if log else "immutable=1"
+    database = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
+    try:
+        database.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _check_format(directory: Path, number: int) -> None:
+    if number != FORMAT:
+        raise DataError(
+            f"{directory} was written by another version of edgecil (results of format {number}, "
+            f"this version reads {FORMAT}); use that version, or train again in another directory."
+        )
+
+
+def _unlink(directory: Path, pattern: str) -> None:
+    """Delete the files of a directory whose whole name matches a pattern."""
+    for path in list(directory.iterdir()) if directory.is_dir() else []:
+        if re.fullmatch(pattern, path.name) and path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
     """Where two plain values differ, leaf by leaf."""
     if isinstance(old, dict) and isinstance(new, dict):
         return [
-            found
+            difference
             for name in {**old, **new}
-            for found in _differences(f"{path}.{name}", old.get(name), new.get(name))
+            for difference in _differences(f"{path}.{name}", old.get(name), new.get(name))
         ]
     return [] if old == new else [(path, old, new)]

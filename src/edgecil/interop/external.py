@@ -153,7 +153,7 @@ def run_external(
             clear(out)
         store = Store(out)
         try:
-            store.settle(run.settings())
+            store.check_identity(run.settings())
             for name, runs in run.sequences.items():
                 store.add_sequences(name, runs)
             with signals_interrupt():

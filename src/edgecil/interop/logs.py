@@ -220,7 +220,7 @@ def import_logs(
         store = Store(out)
         try:
             for run, _ in found:
-                store.settle(_identity(run))
+                store.check_identity(_identity(run))
             known = store.sequences().get(protocol, [])
             store.add_sequences(protocol, _label_orders(known, [run for run, _ in found]))
             seeds: dict[tuple[str, Prefix], int] = {}

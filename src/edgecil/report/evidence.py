@@ -121,6 +121,6 @@ def read_journal(directory: str | Path) -> Journal:
     with closing(Store(directory)) as store:
         return Journal(
             store.runs(),
-            store.settings(),
+            store.identity(),
             tuple(build_config(config) for config in store.configs()),
         )

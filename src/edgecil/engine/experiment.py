@@ -1,0 +1,535 @@
+"""An experiment: a directory with results, opened for reading."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgecil.classes.lists import ClassList
+from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
+from edgecil.engine.config import ExperimentConfig, build_config, run_similarity
+from edgecil.engine.plan import Prefix
+from edgecil.engine.results import METRICS, RunResult, Summary
+from edgecil.engine.store import DATABASE, StoreReader
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.io.files import replace_file
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
+from edgecil.sequences.sequence import ClassSequence, format_tasks
+from edgecil.similarity import (
+    Embeddings,
+    Similarity,
+    SimilarityMatrix,
+    read_embeddings,
+    read_similarity,
+    save_similarity,
+    text_similarity,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+SIMILARITY_FILE = "similarity.npz"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task training that raised.
+
+    Attributes:
+        method: the method's name.
+        seed: the training seed.
+        tasks: this task and all earlier ones.
+        error: the error in one line.
+        trace: the whole traceback.
+        runs: the labelled sequences that begin with these tasks, written `protocol label`.
+    """
+
+    method: str
+    seed: int
+    tasks: Prefix
+    error: str
+    trace: str
+    runs: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        affected = self.runs[0] if self.runs else format_tasks(self.tasks)
+        more = f" and {len(self.runs) - 1} more" if len(self.runs) > 1 else ""
+        return (
+            f"{self.method}, {affected}{more}, training seed {self.seed}, task {len(self.tasks)}: "
+            f"{self.error}"
+        )
+
+
+@dataclass(frozen=True)
+class ProtocolStatus:
+    """How far one method is on the sequences of one protocol.
+
+    Attributes:
+        method: the method's name.
+        protocol: the protocol's name.
+        planned: number of runs requested: sequences times repeats.
+        finished: number of these with a result.
+        failed: number of these without a result because a task training failed.
+    """
+
+    method: str
+    protocol: str
+    planned: int
+    finished: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far an experiment is.
+
+    Attributes:
+        directory: the experiment's directory.
+        parts: one entry for each method and protocol.
+        tasks: number of finished task trainings.
+        failures: the task trainings that failed.
+    """
+
+    directory: Path
+    parts: tuple[ProtocolStatus, ...]
+    tasks: int
+    failures: tuple[Failure, ...]
+
+    @property
+    def planned(self) -> int:
+        """Number of runs requested."""
+        return sum(part.planned for part in self.parts)
+
+    @property
+    def finished(self) -> int:
+        """Number of runs with a result."""
+        return sum(part.finished for part in self.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every requested run has a result."""
+        return self.finished == self.planned
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A directory with results. Opening and reading it writes nothing.
+
+    Every call reads the directory as it is at that moment, so that an experiment can be inspected
+    while it runs.
+
+    >>> Experiment.open("nowhere")
+    Traceback (most recent call last):
+    ...
+    edgecil.errors.DataError: There is no directory nowhere; give an experiment directory.
+
+    Attributes:
+        directory: where the results are.
+        summary: the work done by the call of `run` that returned this object; None if it was
+            opened.
+    """
+
+    directory: Path
+    summary: Summary | None = field(default=None, repr=False)
+
+    @classmethod
+    def open(cls, directory: str | Path) -> Experiment:
+        """The experiment in a directory."""
+        path = Path(directory)
+        if not path.is_dir():
+            raise DataError(f"There is no directory {path}; give an experiment directory.")
+        with StoreReader(path):
+            return cls(path)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that determines the results: data, methods, versions."""
+        with self._reading() as store:
+            return store.identity()
+
+    @property
+    def configs(self) -> tuple[ExperimentConfig, ...]:
+        """The distinct configurations of all calls of `run`, in order."""
+        with self._reading() as store:
+            return tuple(build_config(config) for config in store.configs())
+
+    @property
+    def config(self) -> ExperimentConfig | None:
+        """The latest of `configs`; None if another tool trained."""
+        return next(reversed(self.configs), None)
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return str(self.identity.get("dataset", {}).get("name", ""))
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the N classes; class i of a sequence is `names[i]`. None if unknown."""
+        names = self.identity.get("dataset", {}).get("classes")
+        return None if names is None else tuple(names)
+
+    def results(self) -> list[RunResult]:
+        """Every finished run."""
+        with self._reading() as store:
+            return list(store.runs().values())
+
+    def sequences(self) -> dict[str, list[LabelledSequence]]:
+        """The labelled sequences of every protocol."""
+        with self._reading() as store:
+            return store.sequences()
+
+    def failures(self) -> list[Failure]:
+        """Every task training that failed and has not succeeded since."""
+        with self._reading() as store:
+            return _failures(store)
+
+    def table(self, metric: str = DEFAULT_METRIC, classifier: str | None = None) -> AccuracyTable:
+        """One metric of every run; a run that failed or is unfinished has no value.
+
+        Args:
+            metric: one of `edgecil.engine.METRICS`.
+            classifier: the classifier to read; the method's main one by default.
+        """
+        chosen = METRICS.resolve(metric)
+        with self._reading() as store:
+            identity = store.identity().get("dataset", {})
+            rows = _labelled_runs(store)
+        if not rows:
+            raise DataError(f"{self.directory} holds no results yet.")
+        runs = []
+        for (method, seed), protocol, labelled, result in rows:
+            value = None if result is None else result.metric(chosen, classifier)
+            name = identity.get("name", "")
+            sequence = labelled.sequence
+            runs.append(Run(method, name, protocol, labelled.label, sequence, seed, value))
+        names = tuple(identity["classes"]) if "classes" in identity else None
+        return AccuracyTable(tuple(runs), names, chosen)
+
+    def status(self) -> Status:
+        """How far the experiment is, by method and protocol."""
+        with self._reading() as store:
+            failures = tuple(_failures(store))
+            tasks = len(store.done()) + sum(len(run.nodes) for run in store.whole_runs().values())
+            rows, sequences = _labelled_runs(store), store.sequences()
+        planned = _planned(self.configs, rows)
+        results = {
+            (*key, protocol, labelled.label): result for key, protocol, labelled, result in rows
+        }
+        parts = []
+        for (method, protocol), seeds in planned.items():
+            runs = [
+                (labelled, results.get((method, seed, protocol, labelled.label)), seed)
+                for labelled in sequences.get(protocol, ())
+                for seed in seeds
+            ]
+            lost = [
+                any(
+                    (failure.method, failure.seed) == (method, seed)
+                    and labelled.sequence.tasks[: len(failure.tasks)] == failure.tasks
+                    for failure in failures
+                )
+                for labelled, result, seed in runs
+                if result is None
+            ]
+            done = sum(result is not None for _, result, _ in runs)
+            parts.append(ProtocolStatus(method, protocol, len(runs), done, sum(lost)))
+        return Status(self.directory, tuple(parts), tasks, failures)
+
+    @cached_property
+    def _similarity(self) -> Similarity:
+        path = self.directory / SIMILARITY_FILE
+        if path.is_file():
+            return _read_saved(path)
+        if self.names is None:
+            raise DataError(
+                f"{self.directory} holds no {SIMILARITY_FILE} and no class names to compute a "
+                "similarity from; give one."
+            )
+        classes = ClassList(self.dataset, self.names)
+        config = _source_config(self.configs)
+        if config is None:
+            return text_similarity(classes)
+        if config.similarity is not None and not Path(config.similarity).is_file():
+            raise DataError(
+                f"The sequences of {self.directory} came from the file {config.similarity}, which "
+                "is missing; restore it, or give a similarity."
+            )
+        return run_similarity(config, classes)
+
+    def similarity(self) -> Similarity:
+        """The similarity between the N classes from which the sequences were chosen.
+
+        `run` saves it in the directory. Where no protocol required one, it is computed from the
+        configuration, or from the class names if another tool trained.
+        """
+        return self._similarity
+
+    @property
+    def similarity_source(self) -> str:
+        """The source of the similarity in a few words: encoder and template, or the file."""
+        source = self.similarity().source
+        parts = (source.get(key) for key in ("encoder", "template", "file"))
+        return ", ".join(repr(part) if "{" in part else part for part in parts if part)
+
+    def notes(self) -> list[str]:
+        """One sentence if calls of `run` used different similarities."""
+        config = _source_config(self.configs)
+        if config is None:
+            return []
+        sources = dict.fromkeys(
+            _similarity_text(entry) for entry in [config, *_using_similarity(self.configs)]
+        )
+        first, *others = sources
+        if not others:
+            return []
+        return [
+            f"The sequences of {self.directory} were chosen with different similarities: S uses "
+            f"{first}, not {' or '.join(others)}."
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame with one row per run and one column per metric (of the main classifier).
+
+        The columns are those that `read_accuracies` reads, and the other metrics.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise PrerequisiteError(
+                "A DataFrame requires pandas: run pip install pandas."
+            ) from error
+        dataset = self.dataset
+        with self._reading() as store:
+            rows = _labelled_runs(store)
+        return pandas.DataFrame(
+            {
+                "method": method,
+                "dataset": dataset,
+                "protocol": protocol,
+                "label": labelled.label,
+                "sequence": str(labelled.sequence),
+                "seed": seed,
+                **{name: None if result is None else result.metric(name) for name in METRICS},
+                "seconds": None if result is None else result.seconds,
+            }
+            for (method, seed), protocol, labelled, result in rows
+        )
+
+    def plot(self, metric: str = DEFAULT_METRIC, *, ax: Axes | None = None) -> Axes:
+        """Draw one point per class order: methods along the x axis, coloured by protocol.
+
+        Args:
+            metric: one of `edgecil.engine.METRICS`.
+            ax: the axes to draw on; new ones by default.
+        """
+        table = self.table(metric)
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(1.2 + 1.1 * len(table.methods), 3.0), layout="constrained")
+            ax = figure.subplots()
+        protocols = table.protocols
+        for number, protocol in enumerate(protocols):
+            x, y = [], []
+            for index, method in enumerate(table.methods):
+                values = table.orders(method, protocol).accuracies
+                x += [index + 0.7 * ((number + 0.5) / len(protocols) - 0.5)] * len(values)
+                y += values.tolist()
+            ax.scatter(x, y, s=14, alpha=0.6, linewidths=0, label=protocol)
+        ax.set_xticks(range(len(table.methods)), table.methods)
+        ax.set_ylabel(f"{METRICS[metric].label} (%)")
+        ax.legend(fontsize="small", frameon=False)
+        return ax
+
+    def __repr__(self) -> str:
+        with self._reading() as store:
+            sequences, runs = store.sequences(), store.runs()
+        methods = list(dict.fromkeys(method for method, _, _ in runs))
+        lengths = {
+            (len(labelled.sequence.order), len(labelled.sequence.tasks))
+            for group in sequences.values()
+            for labelled in group
+        }
+        parts = [self.dataset] if self.dataset else []
+        parts += [f"{classes} classes in {tasks} tasks" for classes, tasks in sorted(lengths)]
+        parts += [", ".join(methods)] if methods else []
+        parts.append(f"{len(runs)} run{'' if len(runs) == 1 else 's'}")
+        return f"<Experiment {str(self.directory)!r}: {'; '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        title = f"<p>{html.escape(repr(self)[1:-1])}</p>"
+        try:
+            table = self.table()
+        except EdgecilError:
+            return title
+        header = ("method", "protocol", "orders", "mean", "std", "min", "max")
+        rows: list[tuple[str, ...]] = [header]
+        for method in table.methods:
+            for protocol in table.protocols:
+                values = table.orders(method, protocol).accuracies
+                if len(values):
+                    numbers = (values.mean(), values.std(), values.min(), values.max())
+                    cells = (f"{number:.2f}" for number in numbers)
+                    rows.append((method, protocol, str(len(values)), *cells))
+        return title + _html_table(rows) + _html_figure(self.plot())
+
+    def _reading(self) -> StoreReader:
+        return StoreReader(self.directory)
+
+
+class TrainingFailedError(EdgecilError):
+    """Some task trainings failed; the results of all others are stored.
+
+    Attributes:
+        experiment: with the results and the failures.
+    """
+
+    def __init__(self, experiment: Experiment, failures: Sequence[Failure]) -> None:
+        self.experiment = experiment
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        super().__init__(
+            f"A training failed{more}: {str(failures[0]).rstrip('.')}. All other results are "
+            f"stored in {experiment.directory}; run the same command again to retry."
+        )
+
+
+def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]:
+    """Sequences that language models proposed in earlier calls, by protocol and label."""
+    if not (Path(directory) / DATABASE).exists():
+        return {}
+    with StoreReader(directory) as store:
+        return {
+            name: {run.label: run.sequence for run in runs}
+            for name, runs in store.sequences().items()
+            if name in PROTOCOLS and PROTOCOLS[name].asks_model
+        }
+
+
+def save_experiment_similarity(directory: str | Path, similarity: Similarity) -> None:
+    """Save the similarity from which the sequences of an experiment were chosen."""
+    path = Path(directory) / SIMILARITY_FILE
+    if isinstance(similarity, Embeddings):
+        with replace_file(path) as file:
+            np.savez_compressed(
+                file,
+                names=np.array(similarity.names, dtype=np.str_),
+                vectors=similarity.vectors,
+                source=np.array(json.dumps(dict(similarity.source))),
+            )
+    else:
+        ids = np.arange(len(similarity), dtype=np.int64)
+        values = similarity.submatrix(ids)
+        save_similarity(SimilarityMatrix(similarity.names, values, similarity.source), path)
+
+
+def _read_saved(path: Path) -> Similarity:
+    try:
+        return read_similarity(path)
+    except DataError:
+        return read_embeddings(path)
+
+
+_LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]
+
+
+def _labelled_runs(store: StoreReader) -> list[_LabelledRun]:
+    """Method and seed, protocol, sequence and result of every run that has begun."""
+    sequences, results = store.sequences(), store.runs()
+    begun = dict.fromkeys((method, seed) for method, seed, _ in results)
+    begun |= dict.fromkeys((node.method, node.seed) for node in [*store.failures(), *store.done()])
+    return [
+        (key, protocol, labelled, results.get((*key, labelled.sequence.tasks)))
+        for key in begun
+        for protocol, group in sequences.items()
+        for labelled in group
+    ]
+
+
+def _failures(store: StoreReader) -> list[Failure]:
+    sequences = store.sequences()
+    return [
+        Failure(
+            node.method,
+            node.seed,
+            node.prefix,
+            error,
+            trace,
+            tuple(
+                f"{protocol} {labelled.label}"
+                for protocol, group in sequences.items()
+                for labelled in group
+                if labelled.sequence.tasks[: len(node.prefix)] == node.prefix
+            ),
+        )
+        for node, (error, trace) in store.failures().items()
+    ]
+
+
+def _planned(
+    configs: Iterable[ExperimentConfig], rows: Iterable[_LabelledRun]
+) -> dict[tuple[str, str], set[int]]:
+    """The training seeds requested of each method on each protocol.
+
+    Where another tool trained there are no configurations, and these are the seeds that began.
+    """
+    planned: dict[tuple[str, str], set[int]] = {}
+    for config in configs:
+        for method in config.methods:
+            for protocol in config.protocols:
+                planned.setdefault((method, protocol), set()).update(range(config.seeds))
+    requested = {method for method, _ in planned}
+    for (method, seed), protocol, *_ in rows:
+        if method not in requested:
+            planned.setdefault((method, protocol), set()).add(seed)
+    return planned
+
+
+def _source_config(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:
+    """The configuration whose similarity the sequences came from.
+
+    The first one with EDGE, else the first one with any protocol that uses a similarity, else the
+    first one.
+    """
+    using = _using_similarity(configs)
+    edge = [config for config in using if "edge" in config.protocols]
+    return next(iter([*edge, *using, *configs]), None)
+
+
+def _using_similarity(configs: Sequence[ExperimentConfig]) -> list[ExperimentConfig]:
+    return [
+        config
+        for config in configs
+        if any(name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in config.protocols)
+    ]
+
+
+def _similarity_text(config: ExperimentConfig) -> str:
+    return config.similarity or f"{config.encoder} with {config.template!r}"
+
+
+def _html_table(rows: Sequence[Sequence[str]]) -> str:
+    lines = []
+    for index, row in enumerate(rows):
+        tag = "th" if index == 0 else "td"
+        lines.append("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row))
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _html_figure(ax: Axes) -> str:
+    buffer = io.BytesIO()
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.savefig(buffer, format="png", dpi=100)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    return f'<img alt="accuracy of each class order" src="data:image/png;base64,{data}">'

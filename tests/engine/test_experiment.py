@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecil.engine.accuracies import read_accuracies
+from edgecil.engine.experiment import Experiment, save_experiment_similarity, stored_answers
+from edgecil.engine.plan import Node
+from edgecil.engine.results import METRICS, NodeResult, Reported, WholeRun
+from edgecil.engine.store import Store
+from edgecil.errors import DataError, UsageError
+from edgecil.sequences import ClassSequence, LabelledSequence
+from edgecil.similarity import Embeddings, SimilarityMatrix
+
+THERE, BACK = ClassSequence([[0, 3], [1, 2]]), ClassSequence([[1, 2], [0, 3]])
+NAMES = ["cat", "dog", "<mouse>", "ant"]
+
+
+def fill(directory: Path) -> Path:
+    """Two methods on two orders; `slow` failed on one and has only begun the other."""
+    with Store(directory) as store:
+        store.check_identity({"dataset": {"name": "pets", "classes": NAMES}, "torch": "2"})
+        store.add_sequences(
+            "edge", [LabelledSequence("hard", THERE), LabelledSequence("easy", BACK)]
+        )
+        for sequence, right in ((THERE, 3), (BACK, 2)):
+            for depth in (1, 2):
+                counts = {"nme": ((right, right),) * depth, "head": ((1, 1),) * depth}
+                result = NodeResult.per_class(counts, ((4, 4),) * depth, 1.0, 10)
+                store.record(Node("fast", 0, sequence.tasks[:depth]), result)
+        store.record(Node("slow", 0, THERE.tasks[:1]), NodeResult({"head": (1,)}, (4,), 1.0, 1))
+        store.record_failure(Node("slow", 0, BACK.tasks[:1]), "ValueError: no", "trace")
+    return directory
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Experiment:
+    return Experiment.open(fill(tmp_path / "run"))
+
+
+def test_everything_in_the_directory_is_read(experiment: Experiment) -> None:
+    assert (experiment.dataset, experiment.names) == ("pets", tuple(NAMES))
+    assert experiment.identity["torch"] == "2"
+    assert experiment.config is None
+    assert [run.accuracy for run in experiment.results()] == [75.0, 50.0]
+    labels = [labelled.label for labelled in experiment.sequences()["edge"]]
+    assert labels == ["hard", "easy"]
+    (failure,) = experiment.failures()
+    assert (failure.method, failure.tasks, failure.runs) == ("slow", ((1, 2),), ("edge easy",))
+    assert "edge easy" in str(failure)
+
+
+def test_the_table_of_a_metric(experiment: Experiment) -> None:
+    table = experiment.table()
+    assert (table.dataset, table.names, table.failed) == ("pets", tuple(NAMES), 2)
+    assert table.orders("fast", "edge").accuracies.tolist() == [75.0, 50.0]
+    assert table.failures("slow", "edge") == ("hard", "easy")
+    assert experiment.table("last").metric == "last"
+    assert experiment.table("Forgetting").orders("fast").accuracies.tolist() == [0.0, 0.0]
+    assert experiment.table(classifier="head").orders("fast").accuracies.tolist() == [25.0, 25.0]
+    with pytest.raises(UsageError, match="metric"):
+        experiment.table("speed")
+    with pytest.raises(UsageError, match="classifier"):
+        experiment.table(classifier="foot")
+
+
+def test_status_counts_runs(experiment: Experiment) -> None:
+    status = experiment.status()
+    fast, slow = status.parts
+    assert (fast.planned, fast.finished, fast.failed) == (2, 2, 0)
+    assert (slow.planned, slow.finished, slow.failed) == (2, 0, 1)
+    assert (status.tasks, status.finished, status.planned) == (5, 2, 4)
+    assert not status.complete
+
+
+def test_reading_writes_nothing_even_in_a_read_only_directory(experiment: Experiment) -> None:
+    before = sorted(experiment.directory.rglob("*"))
+    experiment.directory.chmod(0o555)
+    try:
+        opened = Experiment.open(experiment.directory)
+        assert len(opened.results()) == 2
+        assert opened.status().tasks == 5
+    finally:
+        experiment.directory.chmod(0o755)
+    assert sorted(experiment.directory.rglob("*")) == before
+
+
+def test_results_of_another_tool(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.add_sequences("random", [LabelledSequence("seed-0", THERE)])
+        reported = {"main": Reported(2, 61.5)}
+        store.record(Node("own", 0, THERE.tasks), WholeRun((NodeResult({}, (), 9.0, 1),), reported))
+    table = Experiment.open(tmp_path).table()
+    assert table.orders("own").accuracies.tolist() == [61.5]
+    assert Experiment.open(tmp_path).table("average").failed == 1
+
+
+def test_directories_that_are_no_experiment(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no directory"):
+        Experiment.open(tmp_path / "none")
+    with pytest.raises(DataError, match="not an experiment"):
+        Experiment.open(tmp_path)
+    Store(tmp_path).close()
+    with pytest.raises(DataError, match="no results yet"):
+        Experiment.open(tmp_path).table()
+
+
+def test_a_saved_similarity_is_read_back_bit_for_bit(experiment: Experiment) -> None:
+    values = np.random.default_rng(0).random((4, 4))
+    matrix = SimilarityMatrix(
+        tuple(NAMES), values + values.T, {"encoder": "e", "template": "{name}"}
+    )
+    save_experiment_similarity(experiment.directory, matrix)
+    np.testing.assert_array_equal(experiment.similarity().submatrix(np.arange(4)), matrix.values)
+    assert experiment.similarity_source == "e, '{name}'"
+
+
+def test_saved_class_vectors_stay_class_vectors(experiment: Experiment) -> None:
+    vectors = Embeddings(tuple(NAMES), np.random.default_rng(0).random((4, 5)), {"file": "v.npy"})
+    save_experiment_similarity(experiment.directory, vectors)
+    similarity = experiment.similarity()
+    assert isinstance(similarity, Embeddings)
+    np.testing.assert_allclose(similarity.vectors, vectors.vectors, rtol=1e-14)
+    assert experiment.similarity_source == "v.npy"
+
+
+def test_without_a_configuration_the_similarity_is_that_of_the_names(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.check_identity({"dataset": {"name": "quickdraw", "classes": ["cat", "dog"]}})
+    assert Experiment.open(tmp_path).similarity().names == ("cat", "dog")
+
+
+def test_proposed_sequences_of_a_language_model_are_kept(tmp_path: Path) -> None:
+    assert stored_answers(tmp_path) == {}
+    with Store(tmp_path) as store:
+        store.add_sequences("llm-1", [LabelledSequence("hard", THERE)])
+        store.add_sequences("edge", [LabelledSequence("hard", THERE)])
+    assert stored_answers(tmp_path) == {"llm-1": {"hard": THERE}}
+
+
+def test_a_data_frame_has_every_metric_and_is_read_back(experiment: Experiment) -> None:
+    pytest.importorskip("pandas")
+    frame = experiment.to_pandas()
+    assert {*METRICS, "sequence", "seconds"} <= set(frame.columns)
+    (table,) = read_accuracies(frame)
+    assert table.runs[0].accuracy == 75.0
+    assert [run.accuracy for run in table.runs] == [run.accuracy for run in experiment.table().runs]
+    assert read_accuracies(frame, metric="bwt")[0].runs[0].accuracy == 0.0
+
+
+def test_the_figure_has_a_point_per_order(experiment: Experiment) -> None:
+    ax = experiment.plot("last")
+    assert [len(points.get_offsets()) for points in ax.collections] == [2]
+    assert ax.get_ylabel() == "A_last (%)"
+    assert experiment.plot(ax=ax) is ax
+
+
+def test_reprs_are_short_and_escaped(experiment: Experiment) -> None:
+    text = repr(experiment)
+    assert "\n" not in text
+    assert "pets; 4 classes in 2 tasks; fast; 2 runs" in text
+    page = experiment._repr_html_()
+    assert "&lt;" not in page.split("<table>")[1]
+    assert page.count("<tr>") == 2
+    assert "<img" in page
