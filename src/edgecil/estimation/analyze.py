@@ -156,7 +156,7 @@ def _read_store(
 ) -> tuple[list[dict[str, Any]], dict[str, Any], list[RunResult]]:
     """An experiment's configurations, identity and results."""
     with closing(Store(directory)) as store:
-        return store.configs(), store.settings(), list(store.runs().values())
+        return store.configs(), store.identity(), list(store.runs().values())
 
 
 def _add_records(analysis: DatasetAnalysis, directory: str | Path) -> DatasetAnalysis:
