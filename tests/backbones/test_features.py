@@ -152,7 +152,7 @@ def test_a_cache_that_cannot_be_written_costs_one_warning(
             torch.testing.assert_close(bank.rows(pixels[:3], network), expected[:3])
             torch.testing.assert_close(bank.rows(pixels, network), expected)
     (message,) = caplog.messages
-    assert message.startswith("Features are computed but not kept for later. Cannot write ")
+    assert message.startswith("Features are computed but not cached. Cannot write ")
     assert "EDGECIL_CACHE" in message
 
 
@@ -210,8 +210,8 @@ def test_features_are_those_of_their_version(layout: ViTLayout, tmp_path: Path) 
     path.with_suffix(".json").write_text(json.dumps({"layout": asdict(layout)}))
     pixels = (torch.arange(16 * 20, dtype=torch.int64) % 251).to(torch.uint8).reshape(1, 1, 16, 20)
     rows = frozen_features(str(path), pixels, "cpu", keep=False)
-    found = [*rows[0, :3].tolist(), *rows[0, -3:].tolist()]
-    assert found == pytest.approx(KNOWN[FEATURES_VERSION][layout.stem], abs=2e-4)
+    actual = [*rows[0, :3].tolist(), *rows[0, -3:].tolist()]
+    assert actual == pytest.approx(KNOWN[FEATURES_VERSION][layout.stem], abs=2e-4)
 
 
 def test_another_version_is_another_network(

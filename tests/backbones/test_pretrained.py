@@ -113,7 +113,9 @@ def test_what_is_on_the_hub_is_described_without_it(name: str) -> None:
     here, sentence = backbone_status(name)
     assert not here
     assert f"hf download {PRETRAINED[name].source}" in sentence
-    with pytest.raises(PrerequisiteError, match="HF_HUB_OFFLINE is set; run hf download") as raised:
+    with pytest.raises(
+        PrerequisiteError, match="HF_HUB_OFFLINE is set; run 'hf download"
+    ) as raised:
         load_vit(name, (3, 224, 224))
     assert str(raised.value).startswith(f"Backbone '{name}' needs {PRETRAINED[name].source}")
     assert str(raised.value).endswith("('vit-quickdraw' comes with edgecil).")
@@ -180,8 +182,8 @@ def test_settings_that_an_earlier_download_left_out_are_fetched_if_they_can_be(
     def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
         asked.append((hub_id, revision))
         assert "preprocessor_config.json" in allow_patterns
-        told = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}
-        (snapshot / "preprocessor_config.json").write_text(json.dumps(told))
+        settings = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}
+        (snapshot / "preprocessor_config.json").write_text(json.dumps(settings))
         return str(snapshot)
 
     problem = None if reachable else "the hub cannot be reached"
@@ -192,7 +194,7 @@ def test_settings_that_an_earlier_download_left_out_are_fetched_if_they_can_be(
     assert mean == ((0.1, 0.2, 0.3) if reachable else (0.5, 0.5, 0.5))
     assert asked == ([("us/tiny", "abc")] if reachable else [])
     fingerprint.cache_clear()
-    assert fingerprint("us/tiny") == before, "settings are fetched before anything is told"
+    assert fingerprint("us/tiny") == before, "settings are fetched before the fingerprint is taken"
 
 
 def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(

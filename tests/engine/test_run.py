@@ -45,7 +45,7 @@ def test_a_complete_run_keeps_pieces_and_no_features(
 ) -> None:
     out = tmp_path / "out"
     first = results(config, out)
-    assert shared(out, "pieces")
+    assert shared(out, "tasks")
     assert not (out / "shared" / "features").exists()
     more = results(replace(config, runs=4), out)
     assert more.items() >= first.items()

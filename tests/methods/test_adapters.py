@@ -122,5 +122,5 @@ def test_class_means_by_hand() -> None:
 
 @pytest.mark.parametrize("name", ["ranpac", "ease", "mos"])
 def test_adapters_need_a_width(name: str) -> None:
-    with pytest.raises(UsageError, match=r"needs bottleneck.* >= 1.*Got"):
+    with pytest.raises(UsageError, match=r"requires bottleneck.* >= 1.*Got"):
         get_method(name).config(bottleneck=0)

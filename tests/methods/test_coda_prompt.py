@@ -118,8 +118,8 @@ def test_new_components_start_orthogonal_to_the_trained_old_ones() -> None:
 
 
 def test_without_room_for_orthogonality_components_are_random_unit_vectors() -> None:
-    for known in (4, 5, 8):
-        new = orthogonal_rows(3, noise(1, known, 5), torch.Generator().manual_seed(1))
+    for old_count in (4, 5, 8):
+        new = orthogonal_rows(3, noise(1, old_count, 5), torch.Generator().manual_seed(1))
         assert new.shape == (1, 3, 5)
         torch.testing.assert_close(new.norm(dim=2), torch.ones(1, 3))
 
@@ -142,5 +142,5 @@ def test_each_task_adds_components_and_trains_only_its_own() -> None:
 
 @pytest.mark.parametrize("settings", [{"length": 3}, {"components": 0}, {"layers": 0}])
 def test_impossible_prompts_are_refused(settings: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match=r"^CODA-Prompt needs components >= 1.*even length"):
+    with pytest.raises(UsageError, match=r"^CODA-Prompt requires components >= 1.*even length"):
         CODAPromptConfig(**settings)

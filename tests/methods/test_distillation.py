@@ -45,5 +45,5 @@ def test_weights_by_hand() -> None:
     teacher = torch.tensor([[log(3.0), 0.0]])
     student = torch.tensor([[log(4.0), 0.0]])
     expected = -(0.5 * log(4 / 5) + 0.5 * log(1 / 5))
-    found = distil(student, teacher, 1.0, torch.tensor([1.0, 3.0]))
-    assert found.item() == pytest.approx(expected)
+    actual = distil(student, teacher, 1.0, torch.tensor([1.0, 3.0]))
+    assert actual.item() == pytest.approx(expected)

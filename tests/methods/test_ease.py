@@ -40,8 +40,8 @@ def unit(vector: np.ndarray) -> np.ndarray:
 
 def complete_by_brute_force(prototypes: list[np.ndarray]) -> list[list[np.ndarray]]:
     """Class by class: seen in a subspace, or put together from the classes that were."""
-    task_of = [task for task, known in enumerate(prototypes) for _ in range(known.shape[1])]
-    place = [row for known in prototypes for row in range(known.shape[1])]
+    task_of = [task for task, by_task in enumerate(prototypes) for _ in range(by_task.shape[1])]
+    place = [row for by_task in prototypes for row in range(by_task.shape[1])]
     rows = []
     for subspace in range(len(prototypes)):
         row = []
@@ -65,7 +65,7 @@ def complete_by_brute_force(prototypes: list[np.ndarray]) -> list[list[np.ndarra
 def test_completed_prototypes_by_brute_force(sizes: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     prototypes = [rng.normal(size=(task + 1, size, 5)) for task, size in enumerate(sizes)]
-    complete = complete_prototypes([torch.from_numpy(known) for known in prototypes])
+    complete = complete_prototypes([torch.from_numpy(by_task) for by_task in prototypes])
     np.testing.assert_allclose(complete.numpy(), complete_by_brute_force(prototypes), rtol=1e-10)
 
 
@@ -134,8 +134,8 @@ def test_adapters_are_those_of_their_version(tmp_path: Path) -> None:
     recipe = Recipe(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
     method = entry.build(EASEConfig(recipe, bottleneck=4), environment)
     learn_all(method, SCENARIO, TASKS[:1])
-    found = adapters_state(method.adapters[0])["0.up_weight"][:2].flatten().tolist()
-    assert found == pytest.approx(KNOWN[CACHE_VERSION], abs=5e-4)
+    actual = adapters_state(method.adapters[0])["0.up_weight"][:2].flatten().tolist()
+    assert actual == pytest.approx(KNOWN[CACHE_VERSION], abs=5e-4)
 
 
 def test_prototypes_are_class_means_in_each_subspace() -> None:
@@ -150,7 +150,7 @@ def test_prototypes_are_class_means_in_each_subspace() -> None:
 def test_the_reweighted_ensemble_by_hand() -> None:
     method = trained(others=0.4)
     pixels = SCENARIO.test.pixels
-    complete = complete_by_brute_force([known.numpy() for known in method.prototypes])
+    complete = complete_by_brute_force([by_task.numpy() for by_task in method.prototypes])
     features = [method.adapted_features(pixels, one).numpy() for one in method.adapters]
     expected = []
     for image in range(len(pixels)):

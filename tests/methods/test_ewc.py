@@ -79,12 +79,12 @@ def test_fisher_information_against_another_computation(batch: int) -> None:
     assert isinstance(method, EWC)
     method.restore(state)
     with SCENARIO.task(TASKS[:2], 0) as task:
-        found = method.estimate_fisher(task)
+        actual = method.estimate_fisher(task)
         groups = list(torch.arange(len(task.labels)).split(batch))
         expected = fisher_of(method, task, groups)
     assert max(float(value.max()) for value in expected.values()) > 0.0
     for name, value in expected.items():
-        torch.testing.assert_close(found[name], value, rtol=1e-3, atol=1e-9)
+        torch.testing.assert_close(actual[name], value, rtol=1e-3, atol=1e-9)
 
 
 def test_batches_of_the_fisher_information_mix_the_classes() -> None:
@@ -93,11 +93,11 @@ def test_batches_of_the_fisher_information_mix_the_classes() -> None:
     with SCENARIO.task(TASKS[:1], 0) as task:
         order = torch.randperm(len(task.labels), generator=task.generator("fisher"))
         groups = list(order.split(QUICK.batch_size))
-        found, expected = method.estimate_fisher(task), fisher_of(method, task, groups)
+        actual, expected = method.estimate_fisher(task), fisher_of(method, task, groups)
         mixed = [len(set(task.labels[group].tolist())) for group in groups]
     assert mixed == [2, 2, 2]
     for name, value in expected.items():
-        torch.testing.assert_close(found[name], value, rtol=1e-3, atol=1e-9)
+        torch.testing.assert_close(actual[name], value, rtol=1e-3, atol=1e-9)
 
 
 def test_fisher_information_is_capped_and_leaves_nothing_behind() -> None:

@@ -184,5 +184,5 @@ def test_balancing_is_as_published_unless_the_recipe_is_fast(name: str) -> None:
     assert entry.config().balancing == (30 if name == "der" else 0)
     fast = entry.configure(*entry.recipe("fast", "resnet32"), entry.settings("fast"))
     assert fast.balancing == 30
-    with pytest.raises(UsageError, match=r"'balancing' must be 0 or more\. Got -5"):
+    with pytest.raises(UsageError, match=r"'balancing' must be 0 or more epochs\. Got -5"):
         expanding(name, balancing=-5)

@@ -12,7 +12,7 @@ SCENARIO = Scenario(DATASET)
 
 def test_old_outputs_get_no_gradient() -> None:
     logits = torch.tensor([[5.0, 1.0, 0.0, 2.0]], requires_grad=True)
-    new_classes_only(logits, torch.tensor([3]), known=2).backward()
+    new_classes_only(logits, torch.tensor([3]), old_count=2).backward()
     assert logits.grad is not None
     assert logits.grad[0, :2].tolist() == [0.0, 0.0]
     share = torch.softmax(torch.tensor([0.0, 2.0]), dim=0)

@@ -55,7 +55,7 @@ def test_class_weights_by_hand() -> None:
 
 
 def test_a_class_without_images_has_no_weight() -> None:
-    with pytest.raises(UsageError, match=r"an image of every class. Got \[5, 0\]"):
+    with pytest.raises(UsageError, match=r"one image per class. Got \[5, 0\]"):
         effective_weights(torch.tensor([5, 0]), 0.96)
 
 
@@ -65,16 +65,16 @@ def test_twenty_images_and_more_are_counted_as_they_are() -> None:
     assert isinstance(method, FOSTER)
     learn(method, Scenario(dataset), TASKS[:1])
     with Scenario(dataset).task(TASKS[:2], 0) as task:
-        found = method.class_weights(task, 0.96)
-    assert torch.equal(found, effective_weights(torch.tensor([23, 23, 26, 26]), 0.96))
+        actual = method.class_weights(task, 0.96)
+    assert torch.equal(actual, effective_weights(torch.tensor([23, 23, 26, 26]), 0.96))
 
 
 def test_class_weights_count_what_is_trained_on_as_if_old_classes_had_twenty_images() -> None:
     method = foster(TASKS[:1], memory={"per_class": 3})
     with SCENARIO.task(TASKS[:2], 0) as task:
-        found = method.class_weights(task, 0.96)
-    assert torch.equal(found, effective_weights(torch.tensor([20, 20, 80, 80]), 0.96))
-    assert found[0] > found[2]
+        actual = method.class_weights(task, 0.96)
+    assert torch.equal(actual, effective_weights(torch.tensor([20, 20, 80, 80]), 0.96))
+    assert actual[0] > actual[2]
 
 
 def test_the_boosting_loss_by_hand() -> None:
@@ -84,7 +84,7 @@ def test_the_boosting_loss_by_hand() -> None:
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.begin(task)
         method.grow(task)
-        found = method.loss(batch, labels, task)
+        actual = method.loss(batch, labels, task)
     features = method.network.backbone(batch)
     logits = method.network.head(features)
     weights = effective_weights(torch.tensor([20, 20, 80, 80]), 0.96)
@@ -94,7 +94,7 @@ def test_the_boosting_loss_by_hand() -> None:
     enhancement = -np.log(probabilities(own)[rows, chosen]).mean()
     wanted, given = probabilities(before(batch), 2.0), probabilities(logits[:, :2], 2.0)
     kept = -(wanted * np.log(given)).sum(axis=1).mean()
-    assert found.item() == pytest.approx(aligned + enhancement + 0.5 * kept, rel=1e-5)
+    assert actual.item() == pytest.approx(aligned + enhancement + 0.5 * kept, rel=1e-5)
 
 
 def test_boosting_leaves_the_old_extractor_alone() -> None:
@@ -136,7 +136,7 @@ def test_the_student_learns_what_the_boosted_network_says(monkeypatch: pytest.Mo
 
 def test_the_compression_loss_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """The teacher's probabilities times the class weights, made to sum to 1, are what is learnt."""
-    method, found, expected = foster(TASKS[:1], memory={"per_class": 3}), [], []
+    method, actual, expected = foster(TASKS[:1], memory={"per_class": 3}), [], []
     batch, labels = images(5), torch.tensor([0, 1, 2, 3, 3])
     plain = FOSTER.train
 
@@ -147,13 +147,13 @@ def test_the_compression_loss_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
             wanted /= wanted.sum(axis=1, keepdims=True)
             given = probabilities(student.eval()(batch), 2.0)
             expected.append(-(wanted * np.log(given)).sum(axis=1).mean())
-            found.append(loss(batch, labels).item())
+            actual.append(loss(batch, labels).item())
         plain(self, student, loss, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(FOSTER, "train", watch)
     learn(method, SCENARIO, TASKS[:2])
-    assert found == pytest.approx(expected, rel=1e-5)
-    assert len(found) == 1
+    assert actual == pytest.approx(expected, rel=1e-5)
+    assert len(actual) == 1
 
 
 def test_compression_lasts_its_share_without_weight_decay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,15 +94,15 @@ def test_the_loss_is_cross_entropy_and_distillation_of_the_network_before() -> N
         method.grow(task)
         with torch.no_grad():
             method.network.head.weight += 0.1
-        found = method.loss(images, labels, task)
+        actual = method.loss(images, labels, task)
     logits = method.network(images)
     expected = torch.nn.functional.cross_entropy(logits, labels)
     expected = expected + distil(logits[:, :2], before(images), 2.0)
-    assert found.item() == pytest.approx(expected.item())
+    assert actual.item() == pytest.approx(expected.item())
 
 
 def test_a_memory_too_small_for_its_classes_is_refused_before_training() -> None:
     method = icarl(memory={"total": 3})
     learn(method, SCENARIO, TASKS[:1])
-    with pytest.raises(UsageError, match="3 in total and 20 per class leaves none with 4 classes"):
+    with pytest.raises(UsageError, match="3 in total and 20 per class leaves none for 4 classes"):
         learn(method, SCENARIO, TASKS[:2])

@@ -64,9 +64,11 @@ def test_shared_stages_stand_still_after_the_first_task_if_they_are_not_to_learn
     assert all(same(states[0][name], states[1][name]) for name in shared)
     again = memo(train_shared=False)
     again.restore(method.state())
-    for found in (method, again):
-        assert not any(value.requires_grad for value in found.network.backbone.shared.parameters())
-        assert all(value.requires_grad for value in found.network.backbone.newest.parameters())
+    for learner in (method, again):
+        assert not any(
+            value.requires_grad for value in learner.network.backbone.shared.parameters()
+        )
+        assert all(value.requires_grad for value in learner.network.backbone.newest.parameters())
 
 
 def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
@@ -76,14 +78,14 @@ def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
     labels = torch.tensor([0, 1, 2, 3, 3])
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.grow(task)
-        found = method.loss(images, labels, task)
+        actual = method.loss(images, labels, task)
     maps = method.network.backbone.shared(images)
     old, new = (stage(maps) for stage in method.network.backbone.extractors)
     chosen = method.network.head(torch.cat([old, new], dim=1)).log_softmax(dim=1)
     own = method.network.auxiliary(new).log_softmax(dim=1)
     rows, new_or_old = torch.arange(5), torch.tensor([0, 0, 1, 2, 2])
     expected = -(chosen[rows, labels].mean() + 0.5 * own[rows, new_or_old].mean())
-    assert found.item() == pytest.approx(expected.item())
+    assert actual.item() == pytest.approx(expected.item())
 
 
 def large_images() -> ImageDataset:
@@ -126,7 +128,7 @@ def test_a_model_that_has_eaten_up_its_exemplars_is_refused_before_training() ->
     method = memo(count_growth=True)
     learn(method, SCENARIO, TASKS[:1])
     before = method.state()
-    said = r"2 last stages take the room of 1544 exemplars of the 80 that 4 classes may have"
+    said = r"2 last stages use the memory of 1544 of the 80 exemplars of 4 classes"
     with pytest.raises(UsageError, match=said):
         learn(method, SCENARIO, TASKS[:2])
     assert same(method.state(), before)

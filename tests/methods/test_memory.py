@@ -18,8 +18,8 @@ SIZES = st.none() | st.integers(0, 30)
 
 def task_of(tasks: tuple[tuple[int, ...], ...], each: int = 9) -> Task:
     """A task whose images say their new label (channel 0) and their place in it (channel 1)."""
-    known = sum(len(task) for task in tasks[:-1])
-    labels = torch.arange(known, known + len(tasks[-1])).repeat_interleave(each)
+    old_count = sum(len(task) for task in tasks[:-1])
+    labels = torch.arange(old_count, old_count + len(tasks[-1])).repeat_interleave(each)
     place = torch.arange(each).repeat(len(tasks[-1]))
     pixels = torch.stack([labels, place], dim=1).to(torch.uint8)[:, :, None, None]
     return Task(tasks, pixels, labels, run_seed=0)
@@ -61,7 +61,7 @@ def test_quota(total: int | None, per_class: int | None, seen: int, quota: int) 
 
 
 def test_budgets_that_make_no_sense() -> None:
-    with pytest.raises(UsageError, match="needs a total, a number per class, or both"):
+    with pytest.raises(UsageError, match="requires 'total', 'per_class' or both"):
         MemoryBudget(None, None)
     with pytest.raises(UsageError, match=r"'per_class' must be 0 or more\. Got -1"):
         MemoryBudget(per_class=-1)
@@ -91,7 +91,7 @@ def test_what_takes_room_and_what_is_left_are_no_more_than_there_was(
 @pytest.mark.parametrize(("total", "per_class"), [(5, 20), (2000, 0), (None, 0)])
 def test_a_class_without_exemplars_is_refused(total: int | None, per_class: int) -> None:
     memory = ExemplarMemory(MemoryBudget(total, per_class))
-    said = f"{total} in total and {per_class} per class leaves none with 6 classes"
+    said = f"{total} in total and {per_class} per class leaves none for 6 classes"
     with pytest.raises(UsageError, match=said):
         memory.check(6)
     ExemplarMemory(MemoryBudget(6, 1)).check(6)

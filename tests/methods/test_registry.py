@@ -11,7 +11,7 @@ from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.recipe import PAPER_MEMORY
 
 
-def test_the_learners_trained_from_scratch_are_known() -> None:
+def test_the_learners_trained_from_scratch_are_registered() -> None:
     bounds, published = {"finetune", "joint"}, {"ewc", "icarl", "der", "foster", "memo", "tagfex"}
     assert bounds | published <= set(method_names())
 
@@ -19,6 +19,12 @@ def test_the_learners_trained_from_scratch_are_known() -> None:
 def test_unknown_methods_are_named_with_their_neighbours() -> None:
     with pytest.raises(UsageError, match=r"Unknown method 'icral'\. Did you mean 'icarl'"):
         get_method("icral")
+
+
+def test_case_and_dashes_of_a_name_do_not_matter() -> None:
+    assert get_method("iCaRL") is get_method("icarl")
+    assert get_method("HiDe Prompt").name == "hide-prompt"
+    assert set(method_names("*prompt")) == {"coda-prompt", "hide-prompt"}
 
 
 def test_published_hyper_parameters() -> None:
@@ -70,15 +76,18 @@ def test_a_budget_may_be_without_one_of_its_limits() -> None:
     [
         ({"temprature": 1.0}, "Unknown setting of icarl 'temprature'. Did you mean 'temperature'"),
         ({"memory": {"totl": 1}}, "Unknown setting of icarl.memory 'totl'"),
-        ({"temperature": "hot"}, r"icarl.temperature takes a float. Got 'hot' \(str\)"),
-        ({"temperature": None}, "icarl.temperature must have a value"),
-        ({"memory": 20}, "icarl.memory takes a MemoryBudget"),
-        ({"memory": {"total": True}}, "icarl.memory.total takes a int. Got True"),
-        ({"memory": {"total": 2.5}}, "icarl.memory.total takes a int. Got 2.5"),
+        (
+            {"temperature": "hot"},
+            r"'icarl.temperature' must be of type float. Got 'hot' of type str",
+        ),
+        ({"temperature": None}, "'icarl.temperature' must have a value"),
+        ({"memory": 20}, "'icarl.memory' must be of type MemoryBudget"),
+        ({"memory": {"total": True}}, "'icarl.memory.total' must be of type int. Got True"),
+        ({"memory": {"total": 2.5}}, "'icarl.memory.total' must be of type int. Got 2.5"),
         ({"memory": {"total": -1}}, "'total' must be 0 or more. Got -1"),
-        ({"recipe": {"augment": "flip"}}, "icarl.recipe.augment takes a tuple"),
-        ({"recipe": {"milestones": ["60"]}}, r"icarl.recipe.milestones\[\] takes a int"),
-        ({"recipe": {"epochs": None}}, "icarl.recipe.epochs must have a value"),
+        ({"recipe": {"augment": "flip"}}, "'icarl.recipe.augment' must be of type tuple"),
+        ({"recipe": {"milestones": ["60"]}}, r"'icarl.recipe.milestones\[\]' must be of type int"),
+        ({"recipe": {"epochs": None}}, "'icarl.recipe.epochs' must have a value"),
     ],
 )
 def test_wrong_names_and_kinds_are_refused(settings: dict[str, Any], message: str) -> None:

@@ -71,7 +71,7 @@ def test_a_batch_is_two_views_of_each_image(monkeypatch: pytest.MonkeyPatch) -> 
 def prepared(
     method: TagFex, tasks: Tasks = TASKS[:2]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Two views of five images with their labels, the loss found, and what was known before."""
+    """Two views of five images with their labels, the loss, and the old projected features."""
     views = torch.randn(10, *DATASET.shape, generator=seeded())
     labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
     old = copy.deepcopy(method.network.eval())
@@ -82,36 +82,36 @@ def prepared(
         with torch.no_grad():
             for value in method.network.projector.parameters():
                 value += 0.1  # it learns on, what was kept of it does not
-        found = method.loss(views, labels, task)
-    return views, labels, found, old.projector(old.agnostic(views))
+        actual = method.loss(views, labels, task)
+    return views, labels, actual, old.projector(old.agnostic(views))
 
 
-@pytest.mark.parametrize("known", [1, 2, 3])
-def test_the_loss_by_its_parts(known: int) -> None:
-    """The more classes are known, the more the task-agnostic extractor is to keep."""
-    tasks = (tuple(range(known)), tuple(range(known, 4)))
+@pytest.mark.parametrize("old_count", [1, 2, 3])
+def test_the_loss_by_its_parts(old_count: int) -> None:
+    """The more old classes there are, the more the task-agnostic extractor is to keep."""
+    tasks = (tuple(range(old_count)), tuple(range(old_count, 4)))
     method = tagfex()
     learn(method, SCENARIO, tasks[:1])
     frozen = copy.deepcopy(method.network.projector)
-    views, labels, found, before = prepared(method, tasks)
+    views, labels, actual, before = prepared(method, tasks)
     network = method.network
     features, agnostic = network.backbone(views), network.agnostic(views)
     logits = network.head(features)
     classes = cross_entropy(logits, labels)
-    new_or_old = (labels - known + 1).clamp(min=0)
+    new_or_old = (labels - old_count + 1).clamp(min=0)
     auxiliary = cross_entropy(network.auxiliary(network.backbone.newest(views)), new_or_old)
     embedded = network.projector(agnostic)
     contrast = info_nce(embedded, embedded, 0.2)
     kept = info_nce(frozen(network.predictor(agnostic)), before, 0.2)
     maps = network.agnostic.maps(views), network.backbone.newest.maps(views)
-    new, share = labels >= known, known / 4
+    new, share = labels >= old_count, old_count / 4
     merged = network.transfer(network.attention(*maps))[new]
-    merging = cross_entropy(merged, labels[new] - known)
+    merging = cross_entropy(merged, labels[new] - old_count)
     agnostic_part = (1 - share) * contrast + share * 2 * kept
     expected = classes + 2 * auxiliary + agnostic_part + merging
     if merging < classes:
-        expected = expected + distil(logits[new][:, known:], merged, 2.0)
-    assert found.item() == pytest.approx(expected.item(), rel=1e-5)
+        expected = expected + distil(logits[new][:, old_count:], merged, 2.0)
+    assert actual.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
@@ -133,9 +133,9 @@ def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
                     method.network.head.weight[2:] *= 10.0 if spoil == 1.0 else 1.0
                 views = torch.randn(10, *DATASET.shape, generator=seeded())
                 labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
-                found = method.loss(views, labels, task)
-            found.backward()
-            losses[weight] = found.item()
+                actual = method.loss(views, labels, task)
+            actual.backward()
+            losses[weight] = actual.item()
             gradients.append(method.network.transfer.weight.grad)
     assert teaching[1.0] > teaching[0.0]
     assert torch.equal(gradients[0], gradients[1])
@@ -159,8 +159,8 @@ def test_the_transfer_teaches_no_task_to_the_agnostic_extractor() -> None:
     """Without the contrast, nothing at all reaches it."""
     method = tagfex(contrast=0.0)
     learn(method, SCENARIO, TASKS[:1])
-    _, _, found, _ = prepared(method)
-    found.backward()
+    _, _, actual, _ = prepared(method)
+    actual.backward()
     for value in method.network.agnostic.parameters():
         assert value.grad is None or not value.grad.any()
 

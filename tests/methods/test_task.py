@@ -69,7 +69,7 @@ def test_after_its_turn_a_task_has_no_images() -> None:
     with SCENARIO.task(((0, 1), (2,)), 0) as task:
         assert len(task.pixels) == len(task.labels) == 5
     for reach in (lambda: task.pixels, lambda: task.labels):
-        with pytest.raises(PastDataError, match="Task 2 is over and its training images are gone"):
+        with pytest.raises(PastDataError, match="Task 2 has ended"):
             reach()
 
 

@@ -17,11 +17,11 @@ from tests.toys import same, toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=3)
 SCENARIO = Scenario(DATASET)
-SETTING = toy_environment(DATASET)
+ENVIRONMENT = toy_environment(DATASET)
 
 
-class Learner:
-    """Makes a piece of what it is shown, and counts how often."""
+class Counter:
+    """Computes a result from a task, and counts its calls."""
 
     def __init__(self) -> None:
         self.times = 0
@@ -34,7 +34,7 @@ class Learner:
 
 def make(
     tasks: tuple[tuple[int, ...], ...],
-    learner: Learner,
+    counter: Counter,
     shared: Path | None,
     *,
     kind: tuple[object, ...] = ("toy",),
@@ -42,49 +42,49 @@ def make(
     seed: int = 0,
     **settings: object,
 ) -> dict:
-    environment = replace(SETTING, shared=None if shared is None else str(shared), **settings)
+    environment = replace(ENVIRONMENT, shared=None if shared is None else str(shared), **settings)
     with scenario.task(tasks, seed) as task:
-        return compute_once(kind, task, environment, learner)
+        return compute_once(kind, task, environment, counter)
 
 
 def test_it_is_shown_the_task_as_if_it_were_the_first() -> None:
-    made = make(((0, 1), (2, 3), (4, 5)), Learner(), None)
+    made = make(((0, 1), (2, 3), (4, 5)), Counter(), None)
     assert made["seen"] == [4, 5]
     assert made["labels"].unique().tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("sharing", [False, True])
 def test_it_is_the_same_whatever_came_before(sharing: bool, tmp_path: Path) -> None:
-    learner, place = Learner(), tmp_path if sharing else None
-    early = make(((4, 5),), learner, place)
-    late = make(((0, 1), (2, 3), (4, 5)), learner, place)
-    other = make(((4, 3),), learner, place)
+    counter, place = Counter(), tmp_path if sharing else None
+    early = make(((4, 5),), counter, place)
+    late = make(((0, 1), (2, 3), (4, 5)), counter, place)
+    other = make(((4, 3),), counter, place)
     assert torch.equal(early["noise"], late["noise"])
     assert not torch.equal(early["noise"], other["noise"])
-    assert learner.times == (2 if sharing else 3)
+    assert counter.times == (2 if sharing else 3)
 
 
 def test_shared_or_not_makes_no_difference(tmp_path: Path) -> None:
-    shared = make(((0, 1), (2, 3)), Learner(), tmp_path)
-    alone = make(((0, 1), (2, 3)), Learner(), None)
+    shared = make(((0, 1), (2, 3)), Counter(), tmp_path)
+    alone = make(((0, 1), (2, 3)), Counter(), None)
     assert torch.equal(shared["noise"], alone["noise"])
 
 
 def test_two_that_need_it_at_once_make_it_once(tmp_path: Path) -> None:
-    learner = Learner()
+    counter = Counter()
     threads = [
-        threading.Thread(target=make, args=(((first, 1), (4, 5)), learner, tmp_path))
+        threading.Thread(target=make, args=(((first, 1), (4, 5)), counter, tmp_path))
         for first in (0, 2, 3)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert learner.times == 1
+    assert counter.times == 1
 
 
-def test_whatever_decides_a_piece_tells_it_from_others(tmp_path: Path) -> None:
-    learner = Learner()
+def test_everything_that_determines_a_result_is_in_its_key(tmp_path: Path) -> None:
+    counter = Counter()
     others: list[dict[str, Any]] = [
         {},
         {"kind": ("another",)},
@@ -93,44 +93,46 @@ def test_whatever_decides_a_piece_tells_it_from_others(tmp_path: Path) -> None:
         {"scenario": Scenario(toy_dataset(train=3, contrast=20))},
         {"scenario": Scenario(toy_dataset(train=4))},
         {"seed": 1},
-        {"half": True},
+        {"amp": True},
     ]
     for times, other in enumerate(others, start=1):
-        make(((4, 5),), learner, tmp_path, **other)
-        assert learner.times == times
+        make(((4, 5),), counter, tmp_path, **other)
+        assert counter.times == times
     for other in others:
-        make(((0, 1), (4, 5)), learner, tmp_path, **other)
-    assert learner.times == len(others)
+        make(((0, 1), (4, 5)), counter, tmp_path, **other)
+    assert counter.times == len(others)
 
 
-def test_another_version_makes_pieces_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = Learner()
-    make(((4, 5),), learner, tmp_path)
+def test_another_version_computes_results_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counter = Counter()
+    make(((4, 5),), counter, tmp_path)
     monkeypatch.setattr(task_cache, "CACHE_VERSION", task_cache.CACHE_VERSION + 1)
-    make(((4, 5),), learner, tmp_path)
-    assert learner.times == 2
+    make(((4, 5),), counter, tmp_path)
+    assert counter.times == 2
 
 
-def test_a_damaged_piece_is_made_anew(tmp_path: Path) -> None:
-    learner = Learner()
-    expected = make(((4, 5),), learner, tmp_path)
-    (file,) = (tmp_path / "pieces").glob("*.pt")
+def test_a_damaged_result_is_computed_again(tmp_path: Path) -> None:
+    counter = Counter()
+    expected = make(((4, 5),), counter, tmp_path)
+    (file,) = (tmp_path / "tasks").glob("*.pt")
     whole = file.read_bytes()
     noise = whole.index(expected["noise"].numpy().tobytes())
     flipped = whole[:noise] + bytes([whole[noise] ^ 1]) + whole[noise + 1 :]
-    for damaged in (b"", b"not a piece", whole[:-100], flipped):
-        times = learner.times
+    for damaged in (b"", b"not a result", whole[:-100], flipped):
+        times = counter.times
         file.write_bytes(damaged)
-        assert same(make(((4, 5),), learner, tmp_path), expected)
-        assert learner.times == times + 1
-        assert same(make(((4, 5),), learner, tmp_path), expected)
-        assert learner.times == times + 1
+        assert same(make(((4, 5),), counter, tmp_path), expected)
+        assert counter.times == times + 1
+        assert same(make(((4, 5),), counter, tmp_path), expected)
+        assert counter.times == times + 1
 
 
 def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    (tmp_path / "pieces").write_text("a file")
-    with pytest.raises(EdgecilError, match=r"^Cannot use .*pieces: "):
-        make(((4, 5),), Learner(), tmp_path)
+    (tmp_path / "tasks").write_text("a file")
+    with pytest.raises(EdgecilError, match=r"^Cannot use .*tasks: "):
+        make(((4, 5),), Counter(), tmp_path)
 
 
 def test_a_task_alone_ends_with_the_task() -> None:

@@ -1,4 +1,4 @@
-"""Images in, features out; and the heads that tell classes apart by them."""
+"""Backbones, which map images to features, and the heads on top of them."""
 
 from edgecil.backbones.heads import CosineHead, GrowingHead, GrowingLinear
 from edgecil.backbones.initialise import initialise

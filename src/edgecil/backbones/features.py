@@ -1,4 +1,4 @@
-"""Features of frozen networks: computed once per image, whoever asks and however often."""
+"""Features of frozen networks, computed once per image and cached."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from edgecil.data.augment import Pipeline
 from edgecil.errors import EdgecilError
 from edgecil.io.files import cache_directory, replace_file
 
-BATCH = 32  # of every computation: sums may depend on how many images are multiplied at a time
-FEATURES_VERSION = 1  # raise it when the same weights and images come to give other rows
+BATCH = 32  # fixed batch size: floating-point sums may depend on the number of images
+FEATURES_VERSION = 1  # increase it when the same weights and images give other rows
 
-_MEMORY = 2**29  # bytes of rows that a process may hold before it forgets whole banks
+_MEMORY = 2**29  # bytes of rows in memory above which a process drops whole banks
 
 _log = logging.getLogger(__name__)
 _warned: set[Path] = set()
@@ -26,12 +26,12 @@ _banks: dict[tuple[Path | None, str], FeatureBank] = {}
 
 
 class FeatureBank:
-    """Rows computed from images by one frozen network, kept by the images' content.
+    """Rows computed from images by one frozen network, cached by the images' content.
 
-    Rows are kept in memory and, with a directory, in files that later runs and other workers
-    find. Whether a row was computed now or found, it is the same bit for bit: batches have one
-    size, the last one is filled up with blank images. A damaged file is passed over, and a
-    directory that cannot be written costs a warning, not the rows.
+    Rows are cached in memory and, with a directory, in files that later runs and other workers
+    read. A cached row is bit-identical to a computed one: all batches have the same size, and the
+    last one is padded with blank images. Damaged files are ignored, and a directory that cannot
+    be written causes a warning.
 
     Attributes:
         size: bytes of the rows in memory.
@@ -53,12 +53,12 @@ class FeatureBank:
             compute: uint8 images (32, c, h, w) to rows (32, …), each from its own image alone.
         """
         if not len(pixels):
-            raise ValueError("Features need at least one image.")
+            raise ValueError("'pixels' must have at least one image. Got 0.")
         names = [
             hashlib.blake2b(image.tobytes(), digest_size=16).digest() for image in _raw(pixels)
         ]
         if missing := set(names) - self._rows.keys():
-            self._find(missing)
+            self._load(missing)
         places = {name: place for place, name in enumerate(names) if name not in self._rows}
         if places:
             missed = pixels[torch.tensor(list(places.values()), device=pixels.device)]
@@ -67,8 +67,8 @@ class FeatureBank:
             self._write(list(places), rows)
         return torch.stack([self._rows[name] for name in names]).to(pixels.device)
 
-    def _find(self, missing: set[bytes]) -> None:
-        """Take missing rows from the files that others have left."""
+    def _load(self, missing: set[bytes]) -> None:
+        """Read missing rows from cache files."""
         if self._directory is None:
             return
         for path in sorted(self._directory.glob("*.npz")):
@@ -94,8 +94,8 @@ class FeatureBank:
             if self._directory.parent not in _warned:
                 _warned.add(self._directory.parent)
                 _log.warning(
-                    "Features are computed but not kept for later. %s (EDGECIL_CACHE says where "
-                    "the cache is.)",
+                    "Features are computed but not cached. %s (The environment variable "
+                    "EDGECIL_CACHE sets the cache directory.)",
                     error,
                 )
         else:
@@ -109,16 +109,16 @@ def _read(path: Path, *, with_rows: bool = True) -> tuple[list[bytes], torch.Ten
             names = torch.from_numpy(file["names"])
             rows = torch.from_numpy(file["rows"]) if with_rows else torch.empty(0)
             if with_rows and str(file["content"]) != content_name(names, rows):
-                raise ValueError("The file is not what was written.")
+                raise ValueError("The checksum differs.")
             return [bytes(name) for name in names.numpy()], rows
-    except Exception:  # there are many ways to be damaged, and one remedy: to compute anew
+    except Exception:  # whatever the damage, the rows are computed again
         return [], torch.empty(0)
 
 
 def feature_bank(directory: Path | None, network: str) -> FeatureBank:
     """The bank of a network, named by its content; one per process.
 
-    When all banks together hold too much, those that were asked for longest ago are forgotten.
+    When all banks together exceed the memory limit, the least recently used are dropped.
     """
     place = None if directory is None else directory / network
     bank = _banks.pop((directory, network), FeatureBank(place))
@@ -129,12 +129,12 @@ def feature_bank(directory: Path | None, network: str) -> FeatureBank:
 
 
 def network_name(name: str, shape: Shape, device: str) -> str:
-    """Tells the rows of a pre-trained network from all others, down to their last bits.
+    """A name for a pre-trained network that changes with anything that may change its rows.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
         shape: channels, height and width of the images.
-        device: where it computes.
+        device: device to compute on.
     """
     statistics = statistics_of(name)
     on_gpu = torch.device(device).type == "cuda"
@@ -145,7 +145,7 @@ def network_name(name: str, shape: Shape, device: str) -> str:
         statistics.mean,
         statistics.std,
         device,
-        # sums depend on these, in their last bits
+        # the last bits of sums depend on these
         BATCH,
         torch.__version__,
         torch.get_num_threads(),
@@ -155,13 +155,13 @@ def network_name(name: str, shape: Shape, device: str) -> str:
 
 
 def frozen_features(name: str, pixels: torch.Tensor, device: str, *, keep: bool) -> torch.Tensor:
-    """Features (n, d) of the untouched pre-trained network `name`.
+    """Features (n, d) of the unmodified pre-trained network `name`.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
         pixels: uint8 (n, c, h, w), on the device.
-        device: where to compute.
-        keep: whether rows are kept on this machine for whoever asks next.
+        device: device to compute on.
+        keep: whether to cache rows on disk.
     """
     _, channels, height, width = pixels.shape
     shape = (channels, height, width)
@@ -183,7 +183,7 @@ def in_full_batches(
 
 
 def content_name(*parts: object) -> str:
-    """A short name for what these values, and tensors among them, are."""
+    """A short digest of values and tensors."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, Mapping):

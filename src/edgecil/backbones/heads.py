@@ -1,4 +1,4 @@
-"""Classifiers on top of features that gain outputs as classes arrive."""
+"""Classification heads that gain outputs as classes arrive."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from edgecil.errors import UsageError
 
 
 class GrowingHead(nn.Module):  # type: ignore[misc]
-    """One row of weights per class, none at first.
+    """A head with one row of weights per class, initially without classes.
 
-    Growing and loading replace parameters: make optimisers afterwards. A state of any number of
-    classes loads into a head of any other.
+    Growing and loading replace parameters, so create optimisers afterwards. A state with any number
+    of classes can be loaded.
 
     Attributes:
         feature_size: length d of a feature vector.
@@ -29,54 +29,54 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
     def __init__(self, feature_size: int) -> None:
         super().__init__()
         if feature_size < 1:
-            raise UsageError(f"The feature size must be 1 or more. Got {feature_size} instead.")
+            raise UsageError(f"'feature_size' must be 1 or more. Got {feature_size} instead.")
         self.feature_size = feature_size
         self.weight = nn.Parameter(torch.zeros(0, feature_size))
 
     @property
     def classes(self) -> int:
-        """How many classes the head tells apart."""
+        """Number of classes."""
         return len(self.weight)
 
     def grow(self, count: int, generator: torch.Generator) -> None:
-        """Add `count` classes; the rows of the others stay bit for bit.
+        """Add `count` classes; existing rows do not change.
 
         Args:
             count: 0 or more.
-            generator: where the new rows come from; on the CPU, they are the same on any device.
+            generator: source of the new rows; with a CPU generator they are the same on any device.
         """
         if count < 0:
-            raise UsageError(f"A head grows by 0 or more classes. Got {count} instead.")
+            raise UsageError(f"'count' must be 0 or more classes. Got {count} instead.")
         rows = self._draw(count, self.feature_size, generator)
         self._replace(torch.cat([self.weight.detach(), rows]))
 
     def widen(self, count: int, generator: torch.Generator) -> None:
-        """Take `count` more features; the weights of the others stay bit for bit.
+        """Accept `count` more features; existing weights do not change.
 
         Args:
-            count: 1 or more; the new features come behind the old ones.
-            generator: where the new columns come from.
+            count: 1 or more; the new features follow the old ones.
+            generator: source of the new columns.
         """
         if count < 1:
-            raise UsageError(f"A head widens by 1 or more features. Got {count} instead.")
+            raise UsageError(f"'count' must be 1 or more features. Got {count} instead.")
         self.feature_size += count
         columns = self._draw(self.classes, count, generator)
         self._replace(torch.cat([self.weight.detach(), columns], dim=1))
 
-    def align(self, known: int) -> None:
-        """Scale the weights of the classes from `known` on to the mean length of the others.
+    def align(self, old_count: int) -> None:
+        """Scale the weights of the classes from `old_count` on to the mean norm of the others.
 
         Zhao et al. (CVPR 2020), "Maintaining discrimination and fairness in class incremental
-        learning": training on many new and few old images makes the new classes' weights long.
+        learning": training on many new and few old images gives new classes larger norms.
         """
-        if not 0 < known < self.classes:
+        if not 0 < old_count < self.classes:
             raise UsageError(
-                f"Aligning compares old and new classes, so the old ones must be from 1 to "
-                f"{self.classes - 1}. Got {known} instead."
+                f"'old_count' must be from 1 to {self.classes - 1}, so that there are old and new "
+                f"classes. Got {old_count} instead."
             )
         with torch.no_grad():
             lengths = self.weight.norm(dim=1)
-            self.weight[known:] *= lengths[:known].mean() / lengths[known:].mean()
+            self.weight[old_count:] *= lengths[:old_count].mean() / lengths[old_count:].mean()
 
     def _draw(self, rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
         bound = self._bound_factor / math.sqrt(self.feature_size)
@@ -112,7 +112,7 @@ class GrowingLinear(GrowingHead):
 
     @classmethod
     def of(cls, feature_size: int, classes: int, generator: torch.Generator) -> GrowingLinear:
-        """A head that tells so many classes apart from the start."""
+        """A head with the given number of classes."""
         head = cls(feature_size)
         head.grow(classes, generator)
         return head
@@ -132,10 +132,10 @@ class GrowingLinear(GrowingHead):
 class CosineHead(GrowingHead):
     """Cosine between features and class weights, times a learned scale; (n, d) to (n, classes).
 
-    As in LUCIR (Hou et al., CVPR 2019): the length of a weight vector cannot favour new classes.
+    As in LUCIR (Hou et al., CVPR 2019): the norm of a weight vector has no effect.
 
     Attributes:
-        scale: (1,), 1 at first.
+        scale: (1,), initially 1.
     """
 
     def __init__(self, feature_size: int) -> None:

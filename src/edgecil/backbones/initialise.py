@@ -1,4 +1,4 @@
-"""First weights from a given generator; the global random state is never read nor moved."""
+"""Initial weights from a given generator; the global random state is not used."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _Module = TypeVar("_Module", bound=nn.Module)
 def build(make: Callable[[], _Module], generator: torch.Generator) -> _Module:
     """Construct a network on the CPU with weights drawn from a generator.
 
-    Modules draw weights from the global generator as they are constructed; here they are
-    constructed without storage and drawn once, by :func:`initialise`.
+    Modules normally draw weights from the global generator when constructed. Here they are
+    constructed without storage, and :func:`initialise` draws the weights.
 
     Args:
         make: constructs the network.
-        generator: a CPU generator; it moves on by the number of weights.
+        generator: a CPU generator.
     """
     with torch.device("meta"):
         network = make()
@@ -31,7 +31,7 @@ def build(make: Callable[[], _Module], generator: torch.Generator) -> _Module:
 
 
 def initialise(network: nn.Module, generator: torch.Generator) -> None:
-    """Draw every weight of a network anew, in place.
+    """Draw every weight of a network in place.
 
     Convolutions are normal with variance 2 / (k² · channels out) (He et al. 2015, fan out, as the
     reference networks of He et al. 2016), linear maps normal with std 0.02 (as the reference
@@ -39,8 +39,8 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
     0 and variance 1. A module with weights of its own draws them in `reset_parameters(generator)`.
 
     Args:
-        network: any nesting of these, on the generator's device.
-        generator: where the weights come from.
+        network: a network of these modules, on the generator's device.
+        generator: source of the weights.
     """
     for module in network.modules():
         if isinstance(module, nn.Conv2d):
@@ -56,7 +56,7 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
         elif isinstance(module, ViT):
             module.reset_parameters(generator)
         elif any(True for _ in module.parameters(recurse=False)):
-            raise TypeError(f"No initialisation is known for {type(module).__name__}.")
+            raise TypeError(f"There is no initialisation for {type(module).__name__}.")
 
 
 def _no_bias(module: nn.Conv2d | nn.Linear) -> None:

@@ -1,8 +1,8 @@
 """Pre-trained vision transformers by name, path or hub id.
 
 `PRETRAINED` is a table of weights; the network is always :class:`~edgecil.backbones.vit.ViT`.
-Wherever a name of the table is taken, so is the path of a weight file or of a folder with one, and
-a hub id (owner/name).
+In place of a name, the path of a weight file or of a folder with one, or a hub id (owner/name), is
+accepted too.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pathlib import Path
 import torch
 
 from edgecil.backbones.vit import ViT
-from edgecil.backbones.vit_settings import SETTINGS, told_statistics
+from edgecil.backbones.vit_settings import SETTINGS, configured_statistics
 from edgecil.backbones.vit_weights import read_vit, resize_positions
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.io.hub import add_settings, cached_snapshot, is_hub_id
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights
+from edgecil.registry import Registry
 
 Shape = tuple[int, int, int]
 
@@ -36,10 +37,10 @@ class PretrainedModel:
     """Weights for a vision transformer.
 
     Attributes:
-        name: what it is called.
+        name: its name in the registry.
         source: a weight file, a folder with one, or a hub id.
-        summary: what it was trained on, in a few words.
-        statistics: how its images are normalised; None if that is read beside the weights.
+        summary: architecture and training data in a few words.
+        statistics: normalisation of its images; None to read it from the files beside the weights.
     """
 
     name: str
@@ -48,52 +49,52 @@ class PretrainedModel:
     statistics: Normalise | None = None
 
 
-PRETRAINED = {
-    model.name: model
-    for model in (
-        PretrainedModel(
-            "vit-quickdraw",
-            str(Path(__file__).parent / "data" / "vit-quickdraw.safetensors"),
-            "small ViT, 245 classes of drawings that quickdraw does not hold",
-        ),
-        PretrainedModel(
-            "vit-b16-in21k",
-            "timm/vit_base_patch16_224.augreg_in21k",
-            "ViT-B/16, ImageNet-21k (Steiner et al. 2022)",
-            _HALF,
-        ),
-        PretrainedModel(
-            "vit-b16-in1k",
-            "timm/vit_base_patch16_224.augreg2_in21k_ft_in1k",
-            "ViT-B/16, ImageNet-21k, then ImageNet-1k",
-            _HALF,
-        ),
-        PretrainedModel(
-            "vit-b16-in21k-google",
-            "google/vit-base-patch16-224-in21k",
-            "ViT-B/16, ImageNet-21k (Dosovitskiy et al. 2021)",
-            _HALF,
-        ),
-        PretrainedModel(
-            "vit-b16-dino",
-            "timm/vit_base_patch16_224.dino",
-            "ViT-B/16, ImageNet-1k without labels (Caron et al. 2021)",
-            _IMAGENET,
-        ),
-        PretrainedModel(
-            "vit-b16-clip",
-            "openai/clip-vit-base-patch16",
-            "ViT-B/16, CLIP's image tower (Radford et al. 2021)",
-            _CLIP,
-        ),
-    )
-}
+_MODELS = (
+    PretrainedModel(
+        "vit-quickdraw",
+        str(Path(__file__).parent / "data" / "vit-quickdraw.safetensors"),
+        "small ViT, 245 classes of drawings that quickdraw does not hold",
+    ),
+    PretrainedModel(
+        "vit-b16-in21k",
+        "timm/vit_base_patch16_224.augreg_in21k",
+        "ViT-B/16, ImageNet-21k (Steiner et al. 2022)",
+        _HALF,
+    ),
+    PretrainedModel(
+        "vit-b16-in1k",
+        "timm/vit_base_patch16_224.augreg2_in21k_ft_in1k",
+        "ViT-B/16, ImageNet-21k, then ImageNet-1k",
+        _HALF,
+    ),
+    PretrainedModel(
+        "vit-b16-in21k-google",
+        "google/vit-base-patch16-224-in21k",
+        "ViT-B/16, ImageNet-21k (Dosovitskiy et al. 2021)",
+        _HALF,
+    ),
+    PretrainedModel(
+        "vit-b16-dino",
+        "timm/vit_base_patch16_224.dino",
+        "ViT-B/16, ImageNet-1k without labels (Caron et al. 2021)",
+        _IMAGENET,
+    ),
+    PretrainedModel(
+        "vit-b16-clip",
+        "openai/clip-vit-base-patch16",
+        "ViT-B/16, CLIP's image tower (Radford et al. 2021)",
+        _CLIP,
+    ),
+)
+PRETRAINED: Registry[PretrainedModel] = Registry(
+    "pre-trained model", {model.name: model for model in _MODELS}
+)
 
 
 def is_pretrained(name: str) -> bool:
     """Whether a name is in the table, an existing file or folder, or has the form of a hub id.
 
-    A folder is written with a slash (./vit), so that none is taken for another backbone's name.
+    A folder must be written with a slash (./vit), to distinguish it from a backbone's name.
     """
     path = Path(name).expanduser()
     is_path = path.is_file() or ("/" in name and path.is_dir())
@@ -101,27 +102,29 @@ def is_pretrained(name: str) -> bool:
 
 
 def find_pretrained(name: str) -> PretrainedModel:
-    """The table's entry of a name, or one made up for a path or a hub id."""
+    """The registered model of a name, or a new entry for a path or a hub id."""
     if not is_pretrained(name):
         raise UsageError(
-            f"{unknown('pre-trained model', name, PRETRAINED)} A weight file or a folder that "
-            "exists and a hub id (owner/name) are taken too."
+            f"{unknown('pre-trained model', name, PRETRAINED)} The path of a weight "
+            "file or folder, or a hub id (owner/name), is accepted too."
         )
-    return PRETRAINED.get(name) or PretrainedModel(name, name, "weights of your own")
+    if name in PRETRAINED:
+        return PRETRAINED[name]
+    return PretrainedModel(name, name, "your own weights")
 
 
 def pretrained_status(name: str) -> tuple[bool, str]:
-    """Whether weights are on this machine, and one sentence: where, or how to get them."""
+    """Whether weights are on this machine, and a sentence that says where or how to get them."""
     model = find_pretrained(name)
     about = f"Pre-trained: {model.summary}"
     if Path(model.source).expanduser().exists():
-        where = "comes with edgecil" if name in PRETRAINED else f"in {model.source}"
+        where = "included in edgecil" if name in PRETRAINED else f"in {model.source}"
         return True, f"{about}; {where}."
     if folder := cached_snapshot(model.source, WEIGHTS):
         return True, f"{about}; weights in {folder}."
     return False, (
-        f"{about}; its weights are not here: with a network the first use downloads them, else "
-        f"{_remedy(model)}."
+        f"{about}; its weights are not on this machine: the first use downloads them; without a "
+        f"network, {_remedy(model)}."
     )
 
 
@@ -130,15 +133,15 @@ def load_vit(name: str, shape: Shape) -> ViT:
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
-        shape: channels, height and width of the images; position embeddings are interpolated to
-            sizes other than the weights' own.
+        shape: channels, height and width of the images; position embeddings are interpolated if
+            the size differs from that of the weights.
     """
     files, images = _locate(name), len(statistics_of(name).mean)
     weights = read_vit(files)
     if images != weights.layout.channels:
         raise DataError(
-            f"The settings beside {files.weights} normalise images of {images} channel(s), but it "
-            f"takes images of {weights.layout.channels}."
+            f"The configuration beside {files.weights} has a normalisation of {images} channel(s), "
+            f"but the weights require images of {weights.layout.channels}."
         )
     with torch.device("meta"):
         network = ViT(weights.layout, shape)
@@ -150,12 +153,12 @@ def load_vit(name: str, shape: Shape) -> ViT:
 
 @cache
 def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
-    """A network that never changes: no gradients, ready to predict; one per process for all.
+    """A frozen network in evaluation mode; one per process, shared by all methods.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
         shape: channels, height and width of the images.
-        device: where it computes.
+        device: device to compute on.
     """
     network = load_vit(name, shape)
     network.to(device).requires_grad_(False).eval()
@@ -164,14 +167,14 @@ def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
 
 @cache
 def statistics_of(name: str) -> Normalise:
-    """How the images of a pre-trained network are normalised, channel by channel.
+    """The normalisation of a pre-trained network's images, per channel.
 
-    For weights outside the table this is read beside them (preprocessor_config.json, or timm's or
-    open_clip's configuration). Where nothing says it, a CLIP tower's images are normalised as
-    CLIP's, and for others mean and standard deviation are taken to be 0.5, with a warning.
+    For weights outside the registry it is read from the files beside them
+    (preprocessor_config.json, or timm's or open_clip's configuration). Without such a file, a CLIP
+    tower gets CLIP's values, and other networks get 0.5 for mean and std, with a warning.
     """
-    known = find_pretrained(name).statistics or told_statistics(_locate(name))
-    return known or _assumed_statistics(_locate(name))
+    stated = find_pretrained(name).statistics or configured_statistics(_locate(name))
+    return stated or _assumed_statistics(_locate(name))
 
 
 def _assumed_statistics(files: WeightFiles) -> Normalise:
@@ -179,8 +182,8 @@ def _assumed_statistics(files: WeightFiles) -> Normalise:
     if layout.first_norm and layout.channels == len(_CLIP.mean):
         return _CLIP
     _log.warning(
-        "Nothing beside %s says how its images are normalised; mean and standard deviation are "
-        "taken to be 0.5. A preprocessor_config.json with image_mean and image_std would say it.",
+        "No file beside %s defines the normalisation of images; mean and standard deviation "
+        "default to 0.5. Add a preprocessor_config.json with image_mean and image_std to set them.",
         files.weights,
     )
     half = (0.5,) * layout.channels
@@ -189,7 +192,7 @@ def _assumed_statistics(files: WeightFiles) -> Normalise:
 
 @cache
 def fingerprint(name: str) -> str:
-    """Identifies pre-trained weights by the content of their files."""
+    """A digest of the content of pre-trained weight files."""
     return _locate(name).version
 
 
@@ -199,16 +202,16 @@ def _locate(name: str) -> WeightFiles:
         model.source,
         SETTINGS,
         needed_by=f"Backbone {name!r}",
-        remedy=f"{_remedy(model)} ('vit-quickdraw' comes with edgecil)",
+        remedy=f"{_remedy(model)} ('vit-quickdraw' is included in edgecil)",
     )
     on_hub = not Path(model.source).expanduser().exists()
-    if on_hub and model.statistics is None and told_statistics(files) is None:
+    if on_hub and model.statistics is None and configured_statistics(files) is None:
         add_settings(model.source, files.folder, SETTINGS)
     return files
 
 
 def _remedy(model: PretrainedModel) -> str:
     return (
-        f"run hf download {model.source} where there is a network and give the folder it prints "
-        "in place of the name"
+        f"run 'hf download {model.source}' on a machine with a network and use the folder that it "
+        "prints in place of the name"
     )

@@ -15,34 +15,40 @@ from edgecil.backbones.pretrained import (
 )
 from edgecil.backbones.resnet import Backbone, resnet18, resnet32, resnet_tiny
 from edgecil.errors import UsageError, unknown
+from edgecil.registry import Registry
 
 Shape = tuple[int, int, int]
 
-BACKBONES: dict[str, Callable[[Shape], Backbone]] = {
-    "resnet-tiny": resnet_tiny,
-    "resnet32": resnet32,
-    "resnet18": resnet18,
-}
+BACKBONES: Registry[Callable[[Shape], Backbone]] = Registry(
+    "backbone", {"resnet-tiny": resnet_tiny, "resnet32": resnet32, "resnet18": resnet18}
+)
 
 
-def backbone_names() -> tuple[str, ...]:
-    """Names of every known backbone: from scratch, the fastest first; then pre-trained."""
-    return (*BACKBONES, *PRETRAINED)
+def backbone_names(pattern: str = "*") -> tuple[str, ...]:
+    """Names of the backbones that match a shell pattern: from scratch, then pre-trained."""
+    return (*BACKBONES.names(pattern), *PRETRAINED.names(pattern))
+
+
+def canonical_backbone(name: str) -> str:
+    """The registered spelling of a backbone's name; paths and hub ids are unchanged.
+
+    >>> canonical_backbone("ResNet-32")
+    'resnet32'
+    """
+    registry = next((each for each in (BACKBONES, PRETRAINED) if name in each), None)
+    return name if registry is None else registry.resolve(name)
 
 
 def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backbone:
-    """A fresh backbone for images of a shape, on the CPU.
+    """A new backbone for images of a shape, on the CPU.
 
     Args:
         name: one of :func:`backbone_names`, or the path or hub id of a vision transformer.
         shape: channels, height and width of the images.
-        generator: a CPU generator; the same state gives the same weights. Pre-trained backbones
-            leave it alone.
+        generator: a CPU generator of the initial weights; pre-trained backbones do not use it.
     """
     if len(shape) != 3 or min(shape) < 1:
-        raise UsageError(
-            f"An image shape is (channels, height, width), each 1 or more. Got {shape}."
-        )
+        raise UsageError(f"'shape' must be (channels, height, width), each 1 or more. Got {shape}.")
     check_backbone(name)
     if name in BACKBONES:
         return build(lambda: BACKBONES[name](shape), generator)
@@ -50,13 +56,13 @@ def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backb
 
 
 def check_backbone(name: str) -> None:
-    """Refuse a name that stands for no backbone."""
+    """Raise an error if a name is not a backbone."""
     if name not in BACKBONES and not is_pretrained(name):
         raise unknown("backbone", name, backbone_names())
 
 
 def backbone_status(name: str) -> tuple[bool, str]:
-    """Whether a backbone can be built without a network, and one sentence: what it is and needs."""
+    """Whether a backbone can be built without a download, and a sentence about it."""
     if name in BACKBONES:
         summary = (BACKBONES[name].__doc__ or "").split("\n")[0]
         return True, f"From scratch: {summary[0].lower()}{summary[1:]}"

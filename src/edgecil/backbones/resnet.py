@@ -1,7 +1,7 @@
 """Residual networks (He et al., "Deep residual learning for image recognition", CVPR 2016).
 
-Each is a `stem`, stages of two-convolution blocks, and the mean over positions. The parts have
-names, so that a growing network can share the shallow ones and copy the last:
+Each network has a `stem`, stages of two-convolution blocks, and global average pooling. Expanding
+methods share the shallow part and copy the last stage:
 `features = backbone.last_stage(backbone.shallow(images))`.
 """
 
@@ -17,7 +17,7 @@ from torch.nn import functional
 
 Shortcut = Literal["pad", "project"]
 
-LARGE_IMAGE = 96  # from this size on, ResNet-18 begins with the stem made for ImageNet
+LARGE_IMAGE = 96  # from this size on, ResNet-18 uses the stem of ImageNet networks
 
 
 class Backbone(nn.Module):  # type: ignore[misc]
@@ -58,7 +58,7 @@ class ResNet(Backbone):
         return self.last_stage(self.shallow(images))
 
     def maps(self, images: torch.Tensor) -> torch.Tensor:
-        """The last stage's maps (n, feature_size, h', w'), whose mean the features are."""
+        """The last stage's maps (n, feature_size, h', w'), whose mean is the feature vector."""
         return self.last_stage.stage(self.shallow(images))
 
 
@@ -93,7 +93,7 @@ class Block(nn.Module):  # type: ignore[misc]
 
 
 class PadShortcut(nn.Module):  # type: ignore[misc]
-    """Every stride-th position, and zeros for the new channels behind the old ones."""
+    """Every stride-th position, with zero channels appended."""
 
     def __init__(self, extra: int, stride: int) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class PadShortcut(nn.Module):  # type: ignore[misc]
 
 
 class ChannelsLast(nn.Module):  # type: ignore[misc]
-    """Lay maps out with channels last in memory: every layer behind is then faster on a CPU."""
+    """Convert maps to the channels-last memory format, which is faster on a CPU."""
 
     def forward(self, maps: torch.Tensor) -> torch.Tensor:
         """The same maps (n, c, h, w)."""
@@ -122,8 +122,8 @@ def resnet32(shape: tuple[int, int, int]) -> ResNet:
 def resnet18(shape: tuple[int, int, int]) -> ResNet:
     """The ImageNet network of 18 layers: 4 stages of 2 blocks, 64 to 512 channels, d = 512.
 
-    Images under 96 pixels keep their size at the start (3×3 stem, stride 1, no pooling), as in
-    the class-incremental literature on CIFAR; larger ones begin at a quarter of it.
+    Images under 96 pixels get a 3×3 stem with stride 1 and no pooling, as in the class-incremental
+    literature on CIFAR; larger images get the ImageNet stem, which reduces them to a quarter.
     """
     channels, height, width = shape
     large = min(height, width) >= LARGE_IMAGE
@@ -134,7 +134,7 @@ def resnet18(shape: tuple[int, int, int]) -> ResNet:
 def resnet_tiny(shape: tuple[int, int, int]) -> ResNet:
     """A small network for small images on a CPU: 3 stages of 1 block, 16/32/64 channels, d = 64.
 
-    It starts at a quarter of the image's size; a drawing of 28×28 takes 0.7 million
+    The stem reduces images to a quarter of their size; a 28×28 drawing takes 0.7 million
     multiplications.
     """
     stem = _stem(shape[0], 16, stride=2, pool=True)

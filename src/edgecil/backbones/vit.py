@@ -1,7 +1,7 @@
 """The vision transformer (Dosovitskiy et al., ICLR 2021), with sockets.
 
-One set of frozen weights serves every task and method: what a method adds (prompts, prefixes,
-adapters) is not built in but handed over with each forward call, in :class:`Sockets`.
+One set of frozen weights serves every task and method: prompts, prefixes and adapters are
+arguments of each forward call (:class:`Sockets`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ class ViTLayout:
         depth: number of blocks.
         heads: of the attention.
         hidden: width of the MLPs.
-        stem: `patch`, one linear map per patch; or `convolutions`, pairs of 3×3 with batch norm and
-            GELU, halving the image down to one position per patch: learns faster from few images.
-        patch_bias: whether the patch's linear map has one (CLIP's has not).
+        stem: `patch`, one linear map per patch; or `convolutions`, pairs of 3×3 convolutions with
+            batch norm and GELU that reduce the image to one position per patch, which learn faster
+            from few images.
+        patch_bias: whether the patch's linear map has a bias (CLIP's has none).
         first_norm: whether tokens are normalised before the first block (CLIP).
-        activation: of the MLPs; `quick_gelu` is x · sigmoid(1.702 x) (CLIP).
+        activation: activation of the MLPs; `quick_gelu` is x · sigmoid(1.702 x) (CLIP).
         norm_eps: of the layer norms.
     """
 
@@ -57,22 +58,22 @@ class ViTLayout:
         channels, height, width = shape
         if channels != self.channels:
             raise UsageError(
-                f"This vision transformer takes images with {self.channels} channel(s). Got "
-                f"{channels}; choose another model, or convert the images."
+                f"This vision transformer requires images with {self.channels} channel(s). Got "
+                f"{channels}; choose another model or convert the images."
             )
         if self.stem == "convolutions":
             return -(-height // self.patch), -(-width // self.patch)
         if height % self.patch or width % self.patch:
             raise UsageError(
-                f"This vision transformer cuts images into patches of {self.patch}×{self.patch} "
-                f"pixels. Got {height}×{width}; resize them to a multiple (--image-size)."
+                f"This vision transformer has patches of {self.patch}×{self.patch} pixels, so "
+                f"image sides must be multiples of it. Got {height}×{width}; set 'image_size'."
             )
         return height // self.patch, width // self.patch
 
 
 @dataclass(frozen=True, eq=False)
 class Sockets:
-    """What a method plugs into a forward call of n images.
+    """Prompts, prefixes and adapters of a forward call with n images.
 
     Attributes:
         prompts: tokens put before all others, (p, d) for every image or (n, p, d).
@@ -125,8 +126,8 @@ class ViT(Backbone):
         """Final tokens (n, p + 1 + patches, d), normalised: prompts, class token, patches.
 
         Args:
-            tokens: what :meth:`embed` gave; several calls may share it.
-            sockets: what to plug in.
+            tokens: result of :meth:`embed`.
+            sockets: prompts, prefixes and adapters.
         """
         if sockets.prompts is not None:
             tokens = torch.cat([_per_image(sockets.prompts, len(tokens)), tokens], dim=1)
@@ -136,7 +137,7 @@ class ViT(Backbone):
         return self.norm(tokens)
 
     def reset_parameters(self, generator: torch.Generator) -> None:
-        """Draw the class token and the positions anew: normal, std 0.02."""
+        """Draw the class token and the positions: normal, std 0.02."""
         nn.init.normal_(self.cls_token, std=0.02, generator=generator)
         nn.init.normal_(self.pos_embed, std=0.02, generator=generator)
 
@@ -179,7 +180,7 @@ class ViTBlock(nn.Module):  # type: ignore[misc]
 
 
 class Attention(nn.Module):  # type: ignore[misc]
-    """Multi-head self-attention, to which a prefix may add keys and values."""
+    """Multi-head self-attention; a prefix adds keys and values."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -242,7 +243,7 @@ def _convolutions(layout: ViTLayout) -> nn.Sequential:
     halvings = layout.patch.bit_length() - 1
     if 2**halvings != layout.patch:
         raise UsageError(
-            f"A convolutional stem needs patches of a power of two. Got {layout.patch} instead."
+            f"A convolutional stem requires a power of two as patch size. Got {layout.patch}."
         )
     widths = [layout.channels, *(layout.width >> halvings - 1 - i for i in range(halvings))]
     layers: list[nn.Module] = []

@@ -17,7 +17,7 @@ from edgecil.backbones.vit_settings import CONFIG, OPEN_CLIP_CONFIG
 
 # Where a file holds more than the image tower, the tower's names begin with one of these.
 _TOWERS = ("vision_model.", "visual.", "vit.", "backbone.")
-# What comes after the features, or is no weight.
+# Tensors after the features, and tensors that are no weights.
 _LEFT_OUT = ("head.", "pre_logits.", "pooler.", "proj", "embeddings.position_ids")
 
 
@@ -26,10 +26,10 @@ class Naming:
     """How one family of files names the tensors of an image tower.
 
     Attributes:
-        mark: a name that these files have, and none of a family further down.
+        mark: a tensor name that identifies the family; earlier families take precedence.
         parts: pairs (theirs, ours) of parts of names, replaced in this order.
-        layout: what :class:`~edgecil.backbones.vit.ViTLayout` is told by default.
-        config: name of the file beside the weights that may tell otherwise.
+        layout: default fields of :class:`~edgecil.backbones.vit.ViTLayout`.
+        config: name of the configuration file beside the weights, which overrides them.
     """
 
     mark: str
@@ -122,7 +122,7 @@ NAMINGS = (
 
 
 def image_tower(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """What of a file's tensors belongs to the image tower, without its prefix."""
+    """The tensors of the image tower, without its prefix."""
     for tower in _TOWERS:
         inside = {name.removeprefix(tower) for name in tensors if name.startswith(tower)}
         tensors = {name: tensors[tower + name] for name in inside} or tensors
@@ -130,5 +130,5 @@ def image_tower(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def recognise(tensors: Mapping[str, torch.Tensor]) -> Naming | None:
-    """The family that the names of an image tower are of, if they are of any."""
+    """The family of an image tower's tensor names, or None."""
     return next((naming for naming in NAMINGS if naming.mark in tensors), None)

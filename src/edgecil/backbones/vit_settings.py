@@ -1,7 +1,7 @@
-"""What the files beside a vision transformer's weights say about it.
+"""Configuration files beside a vision transformer's weights.
 
-Weights of our own making have a description of the same name (.json) beside them; transformers,
-timm and open_clip have configuration files.
+edgecil's own weights have a description of the same name (.json); transformers, timm and open_clip
+have configuration files.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from edgecil.io.weights import WeightFiles
 CONFIG, OPEN_CLIP_CONFIG = "config.json", "open_clip_config.json"
 PREPROCESSOR = "preprocessor_config.json"
 SETTINGS = (CONFIG, OPEN_CLIP_CONFIG, PREPROCESSOR)
-HEAD_WIDTH = 64  # unless told otherwise
+HEAD_WIDTH = 64  # default width of an attention head
 
 
 def described_layout(files: WeightFiles) -> ViTLayout | None:
-    """The sizes, if the weights are of our own making."""
+    """The layout in edgecil's own description of the weights, if there is one."""
     path = _description(files)
     described = _inside(path, "layout")
     try:
@@ -34,11 +34,11 @@ def described_layout(files: WeightFiles) -> ViTLayout | None:
         raise DataError(f"{path} does not describe a vision transformer: {error}.") from error
 
 
-def told_layout(config: Path) -> dict[str, Any]:
-    """What a configuration of transformers, timm or open_clip says, in a ViTLayout's words.
+def configured_layout(config: Path) -> dict[str, Any]:
+    """The fields of a ViTLayout that a configuration of transformers, timm or open_clip defines.
 
     Args:
-        config: its file; if there is none, nothing is told.
+        config: the file; the result is empty if it does not exist.
     """
     held = _read_json(config)
     if not held:
@@ -46,7 +46,7 @@ def told_layout(config: Path) -> dict[str, Any]:
     if config.name == OPEN_CLIP_CONFIG:
         model = _inside(config, "model_cfg") or held
         vision = _inside(config, "model_cfg", "vision_cfg") or _inside(config, "vision_cfg")
-        told = {
+        configured = {
             "width": vision.get("width"),
             "depth": vision.get("layers"),
             "heads": _heads(vision),
@@ -54,29 +54,31 @@ def told_layout(config: Path) -> dict[str, Any]:
         }
     else:
         vision = _inside(config, "vision_config") or held
-        quick = "quickgelu" in str(held.get("architecture"))  # timm says it in the network's name
-        told = {
+        quick = "quickgelu" in str(
+            held.get("architecture")
+        )  # part of the architecture's name in timm
+        configured = {
             "width": vision.get("hidden_size"),
             "depth": vision.get("num_hidden_layers"),
             "heads": vision.get("num_attention_heads"),
             "norm_eps": vision.get("layer_norm_eps"),
             "activation": "quick_gelu" if quick else vision.get("hidden_act"),
         }
-    told = {name: value for name, value in told.items() if value is not None}
-    return _of_right_kinds(config, told)
+    configured = {name: value for name, value in configured.items() if value is not None}
+    return _of_right_kinds(config, configured)
 
 
-def told_statistics(files: WeightFiles) -> Normalise | None:
-    """How the images are normalised, if any of the files says so."""
+def configured_statistics(files: WeightFiles) -> Normalise | None:
+    """The normalisation of images, if one of the files defines it."""
     for path, *inside in (
         (_description(files),),
         (files.folder / PREPROCESSOR,),
         (files.folder / CONFIG, "pretrained_cfg"),
         (files.folder / OPEN_CLIP_CONFIG, "preprocess_cfg"),
     ):
-        told = _inside(path, *inside)
+        configured = _inside(path, *inside)
         for names in (("mean", "std"), ("image_mean", "image_std")):
-            mean, std = (told.get(name) for name in names)
+            mean, std = (configured.get(name) for name in names)
             if mean is not None and std is not None:
                 return _normalise(path, mean, std)
     return None
@@ -86,22 +88,22 @@ def _normalise(path: Path, mean: Any, std: Any) -> Normalise:
     lists = isinstance(mean, list) and isinstance(std, list) and len(mean) == len(std) > 0
     if not lists or not all(map(_is_number, mean + std)) or min(std) <= 0:
         raise DataError(
-            f"{path} does not say how images are normalised: expected a list with a mean for each "
-            f"channel and one with a standard deviation above 0. Got {mean!r} and {std!r}."
+            f"{path} has no valid normalisation: it requires lists of means and of standard "
+            f"deviations above 0, one value per channel. Got {mean!r} and {std!r}."
         )
     return Normalise(tuple(mean), tuple(std))
 
 
-def _of_right_kinds(path: Path, told: dict[str, Any]) -> dict[str, Any]:
-    """What a file says of a ViTLayout's fields, if its values can be theirs."""
+def _of_right_kinds(path: Path, configured: dict[str, Any]) -> dict[str, Any]:
+    """The configured fields of a ViTLayout, if all have valid values."""
     for entry in fields(ViTLayout):
-        value, kind = told.get(entry.name, entry.default), type(entry.default)
+        value, kind = configured.get(entry.name, entry.default), type(entry.default)
         fits = _is_number(value) if kind is float else type(value) is kind
         if not fits or (_is_number(value) and value <= 0):
             raise DataError(
                 f"{path} does not describe a vision transformer: {entry.name} = {value!r}."
             )
-    return told
+    return configured
 
 
 def _is_number(value: Any) -> bool:
@@ -113,15 +115,15 @@ def _description(files: WeightFiles) -> Path:
 
 
 def _heads(vision: Mapping[str, Any]) -> Any:
-    """How many heads an image tower of open_clip has, if it says how wide it is."""
-    width, of_one = vision.get("width"), vision.get("head_width", HEAD_WIDTH)
-    if type(width) is not int or type(of_one) is not int or of_one < 1:
+    """Number of attention heads of an open_clip image tower, if its width is given."""
+    width, head_width = vision.get("width"), vision.get("head_width", HEAD_WIDTH)
+    if type(width) is not int or type(head_width) is not int or head_width < 1:
         return None
-    return width / of_one if width % of_one else width // of_one
+    return width / head_width if width % head_width else width // head_width
 
 
 def _inside(path: Path, *names: str) -> dict[str, Any]:
-    """The object of these names, one in the other, in a file; an empty one if there is none."""
+    """The object at a path of names in a JSON file; empty if there is none."""
     held = _read_json(path)
     for name in names:
         held = {} if held.get(name) is None else held[name]
@@ -131,7 +133,7 @@ def _inside(path: Path, *names: str) -> dict[str, Any]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """The object in a file; an empty one if there is no such file."""
+    """The JSON object in a file; empty if the file does not exist."""
     if not path.is_file():
         return {}
     try:

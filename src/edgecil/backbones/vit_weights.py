@@ -1,7 +1,7 @@
-"""The vision transformer in a weight file, whichever layout it is in.
+"""Reading a vision transformer from a weight file of timm, transformers, CLIP or open_clip.
 
-Names are translated (:mod:`edgecil.backbones.vit_names`), sizes are read off the tensors, and what
-these cannot tell off the settings beside them (:mod:`edgecil.backbones.vit_settings`).
+Names are translated (:mod:`edgecil.backbones.vit_names`). Sizes come from the tensors, the rest
+from the configuration beside them (:mod:`edgecil.backbones.vit_settings`).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from torch.nn import functional
 
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.backbones.vit_names import Naming, image_tower, recognise
-from edgecil.backbones.vit_settings import HEAD_WIDTH, described_layout, told_layout
+from edgecil.backbones.vit_settings import HEAD_WIDTH, configured_layout, described_layout
 from edgecil.errors import DataError, name_some
 from edgecil.io.weights import WeightFiles, read_tensors
 
-_HEADS = {1280: 16, 1408: 16, 1664: 16}  # of ViT-H, g and G, by width: theirs are wider
+_HEADS = {1280: 16, 1408: 16, 1664: 16}  # heads of ViT-H, g and G by width, which are wider
 _PATCHES, _FIRST_MLP = "patch_embed.proj.weight", "blocks.0.mlp.fc1.weight"
 
 
 @dataclass(frozen=True, eq=False)
 class ViTWeights:
-    """A vision transformer as a file holds it.
+    """A vision transformer read from a file.
 
     Attributes:
         layout: its sizes.
-        tensors: the whole state of a :class:`~edgecil.backbones.vit.ViT` of this layout, for the
-            image size that it was trained on.
+        tensors: the complete state of a :class:`~edgecil.backbones.vit.ViT` with this layout, for
+            the image size of its training.
     """
 
     layout: ViTLayout
@@ -39,10 +39,10 @@ class ViTWeights:
 
 
 def read_vit(files: WeightFiles) -> ViTWeights:
-    """The vision transformer in a model's files; classifiers and text towers are left out.
+    """The vision transformer in a model's files, without classifier and text tower.
 
-    Weights of our own making have a description of the same name (.json) beside them; all others
-    are recognised by the names of their tensors.
+    edgecil's own weights have a description of the same name (.json); others are recognised by the
+    names of their tensors.
     """
     tensors = read_tensors(files.weights)
     if described := described_layout(files):
@@ -51,17 +51,17 @@ def read_vit(files: WeightFiles) -> ViTWeights:
     naming = recognise(tensors)
     if naming is None:
         raise DataError(
-            f"{files.weights} holds no vision transformer: none of its tensors has the name of a "
-            "class token in timm, DINO, transformers, CLIP or open_clip."
+            f"{files.weights} holds no vision transformer: no tensor has the name of a class token "
+            "in timm, DINO, transformers, CLIP or open_clip."
         )
     tensors = naming.translate(tensors)
     return _checked(files, _read_layout(files, naming, tensors), tensors)
 
 
 def resize_positions(positions: torch.Tensor, grid: tuple[int, int]) -> torch.Tensor:
-    """Position embeddings for another grid of patches; the class token's stays as it is.
+    """Interpolate position embeddings to another grid; the class token's does not change.
 
-    Bicubic without antialiasing, as DINO and transformers do it; timm does it with.
+    Bicubic without antialiasing, as in DINO and transformers; timm uses antialiasing.
 
     Args:
         positions: (1, 1 + side², d), of a square grid.
@@ -88,23 +88,23 @@ def _read_layout(
     blocks = [int(block[1]) for name in tensors if (block := re.match(r"blocks\.(\d+)\.", name))]
     seen = {"width": width, "depth": 1 + max(blocks)}
     config = files.folder / naming.config
-    told = told_layout(config)
+    configured = configured_layout(config)
     for size, value in seen.items():
-        if told.get(size, value) != value:
+        if configured.get(size, value) != value:
             raise DataError(
                 f"{files.weights} does not belong to {config}: its {size} is {value}, the "
-                f"configuration's {told[size]}."
+                f"configuration's {configured[size]}."
             )
-    if told.get("activation", "gelu") not in ("gelu", "quick_gelu"):
+    if configured.get("activation", "gelu") not in ("gelu", "quick_gelu"):
         raise DataError(
-            f"{config} asks for the activation {told['activation']!r}; only gelu and quick_gelu "
-            "are known."
+            f"{config} has the activation {configured['activation']!r}; only gelu and quick_gelu "
+            "are supported."
         )
-    heads = told.get("heads") or _HEADS.get(width, width / HEAD_WIDTH)
+    heads = configured.get("heads") or _HEADS.get(width, width / HEAD_WIDTH)
     if heads != int(heads) or width % heads:
         raise DataError(
-            f"Tokens of width {width} do not tell how many heads {files.weights} has; say it "
-            f"(num_attention_heads) in {config}."
+            f"The number of attention heads of {files.weights} cannot be inferred from the width "
+            f"{width}; set num_attention_heads in {config}."
         )
     return ViTLayout(
         channels=channels,
@@ -112,14 +112,14 @@ def _read_layout(
         hidden=len(tensors[_FIRST_MLP]),
         patch_bias="patch_embed.proj.bias" in tensors,
         first_norm="norm_pre.weight" in tensors,
-        **{**naming.layout, **told, **seen, "heads": int(heads)},
+        **{**naming.layout, **configured, **seen, "heads": int(heads)},
     )
 
 
 def _checked(
     files: WeightFiles, layout: ViTLayout, tensors: Mapping[str, torch.Tensor]
 ) -> ViTWeights:
-    """The weights, if they are all that a network of the layout has, and nothing else."""
+    """The weights, after checking that they are exactly those of the layout."""
     _require(files, tensors, ("pos_embed",))
     shape = tuple(tensors["pos_embed"].shape)
     positions = shape[1] if len(shape) == 3 else 0
@@ -134,19 +134,21 @@ def _checked(
         raise _not_plain(files, f"{layout.heads} heads do not divide the width {layout.width}")
     with torch.device("meta"):
         network = ViT(layout, (layout.channels, side * layout.patch, side * layout.patch))
-    wanted = network.state_dict()
-    counts = {name: torch.tensor(0) for name in wanted if name.endswith("num_batches_tracked")}
+    expected_state = network.state_dict()
+    counts = {
+        name: torch.tensor(0) for name in expected_state if name.endswith("num_batches_tracked")
+    }
     complete = {**counts, **tensors}
-    _require(files, complete, wanted)
-    if extra := sorted(complete.keys() - wanted.keys()):
+    _require(files, complete, expected_state)
+    if extra := sorted(complete.keys() - expected_state.keys()):
         raise _not_plain(files, f"it also has {name_some(extra)}")
     for name, tensor in complete.items():
-        found, expected = tuple(tensor.shape), tuple(wanted[name].shape)
-        if found != expected:
-            raise _not_plain(files, f"{name} has shape {found} instead of {expected}")
+        shape, expected = tuple(tensor.shape), tuple(expected_state[name].shape)
+        if shape != expected:
+            raise _not_plain(files, f"{name} has shape {shape} instead of {expected}")
         if not bool(tensor.isfinite().all()):
             raise DataError(
-                f"{files.weights} is of no use: {name} holds values that are not finite numbers."
+                f"{files.weights} cannot be used: {name} has values that are not finite."
             )
     return ViTWeights(layout, complete)
 

@@ -149,7 +149,7 @@ def prepare(
         std=statistics.std,
         backbone=config.backbone,
         device=device,
-        half=config.half,
+        amp=config.half,
         compile=config.compile,
         pretrained=config.pretrained,
     )

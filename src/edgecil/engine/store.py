@@ -345,7 +345,7 @@ def clear(directory: str | Path) -> None:
     _unlink(directory / "analyses", r"[0-9a-f]+\.json")
     _unlink(directory / "states", r"[0-9a-f]{32}\.pt|\.[0-9a-f]{32}\.pt\..+")
     _unlink(directory / "transcripts", r"[\w-]+-(hard|easy)\.json")
-    for part in ("pieces", "features"):
+    for part in ("tasks", "features"):
         shutil.rmtree(directory / "shared" / part, ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""The learners, one file each, behind one small interface."""
+"""Class-incremental learners, one file each, behind one interface."""
 
 from edgecil.methods import (
     coda_prompt,

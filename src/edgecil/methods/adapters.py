@@ -1,7 +1,7 @@
 """Adapters: small trainable bottlenecks beside the MLPs of a frozen vision transformer.
 
 Chen et al. (NeurIPS 2022), "AdaptFormer: Adapting Vision Transformers for Scalable Visual
-Recognition". RanPAC, EASE and MOS differ in when they train them and in what they read off them.
+Recognition". RanPAC, EASE, MOS and APER use them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _DROPOUT = 0.1
 
 
 class Adapter(nn.Module):  # type: ignore[misc]
-    """Tokens (…, d) to a tenth of what a bottleneck with a ReLU makes of them, (…, d).
+    """A bottleneck with a ReLU, scaled by 0.1: tokens (…, d) to tokens (…, d).
 
     Attributes:
-        noise: of the dropout inside the bottleneck; None drops nothing.
+        noise: generator of the dropout inside the bottleneck; None disables dropout.
     """
 
     def __init__(self, width: int, bottleneck: int) -> None:
@@ -43,7 +43,7 @@ class Adapter(nn.Module):  # type: ignore[misc]
         self.noise: torch.Generator | None = None
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """What is added to the MLP's output, (…, d)."""
+        """The term to add to the MLP's output, (…, d)."""
         hidden = functional.relu(functional.linear(tokens, self.down_weight, self.down_bias))
         if self.noise is not None:
             kept = torch.empty_like(hidden).bernoulli_(1.0 - _DROPOUT, generator=self.noise)
@@ -52,18 +52,18 @@ class Adapter(nn.Module):  # type: ignore[misc]
 
 
 def blank_adapters(vit: ViT, bottleneck: int) -> nn.ModuleList:
-    """One adapter per block of a transformer, all zero: they add nothing and do not learn."""
+    """One adapter per block of a transformer, all zero and without gradients."""
     adapters = nn.ModuleList(Adapter(vit.layout.width, bottleneck) for _ in vit.blocks)
     return adapters.to(vit.pos_embed.device).requires_grad_(False)
 
 
 def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.ModuleList:
-    """One adapter per block that adds nothing as yet but can learn: its way up is zero.
+    """One trainable adapter per block; its output is zero because the up-projection is zero.
 
     Args:
-        vit: what they are for.
+        vit: the transformer.
         bottleneck: width of the adapters.
-        generator: on the CPU, of the ways down: uniform in ± 1 / √d.
+        generator: CPU generator of the down-projections, which are uniform in ± 1 / √d.
     """
     adapters = blank_adapters(vit, bottleneck)
     bound = 1.0 / math.sqrt(vit.layout.width)
@@ -74,7 +74,7 @@ def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.
 
 
 def load_adapters(vit: ViT, bottleneck: int, state: dict[str, torch.Tensor]) -> nn.ModuleList:
-    """Adapters that no longer change, with the weights that :func:`adapters_state` gave."""
+    """Frozen adapters with weights from :func:`adapters_state`."""
     adapters = blank_adapters(vit, bottleneck)
     adapters.load_state_dict(state)
     return adapters
@@ -88,7 +88,7 @@ def adapters_state(adapters: nn.ModuleList) -> dict[str, torch.Tensor]:
 
 @contextmanager
 def dropout(adapters: nn.ModuleList, generator: torch.Generator) -> Iterator[None]:
-    """While this lasts, a tenth of the bottlenecks' values are dropped."""
+    """Drop a tenth of the bottlenecks' values inside the `with` block."""
     for adapter in adapters:
         adapter.noise = generator
     try:
@@ -101,16 +101,16 @@ def dropout(adapters: nn.ModuleList, generator: torch.Generator) -> Iterator[Non
 def adapt(
     vit: ViT, bottleneck: int, task: Task, recipe: Recipe, environment: Environment
 ) -> nn.ModuleList:
-    """Fresh adapters, trained to tell the classes of a first task apart.
+    """New adapters, trained to classify the classes of a first task.
 
-    A cosine head learns along and is thrown away.
+    A cosine head is trained with them and discarded.
 
     Args:
-        vit: frozen.
+        vit: the frozen transformer.
         bottleneck: width of the adapters.
-        task: whose labels begin at 0.
-        recipe: of the training.
-        environment: of the method.
+        task: a task whose labels begin at 0.
+        recipe: training recipe.
+        environment: environment of the method.
     """
     generator = derive_generator("cpu", task.seed, "adapters")
     adapters = fresh_adapters(vit, bottleneck, generator)

@@ -1,4 +1,4 @@
-"""What is kept of classes in place of images: where their features lie, to draw new ones from."""
+"""Feature statistics of classes, kept in place of images, to sample features of old classes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _LEAST_VARIANCE = 1e-4
 
 
 class ClassStatistics(ABC):
-    """Tensors with one row per class, in the order in which classes came."""
+    """Tensors with one row per class, in order of arrival."""
 
     @abstractmethod
     def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """New features (n, d) of classes (n,)."""
+        """Sampled features (n, d) of classes (n,)."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The tensors, on the CPU; they are replaced, never changed."""
+        """The tensors on the CPU; they are never modified in place."""
         return {name: value.cpu() for name, value in vars(self).items()}
 
     def restore(self, state: dict[str, torch.Tensor], device: str | torch.device) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         for name, value in state.items():
             setattr(self, name, value.to(device))
 
 
 class ClassGaussians(ClassStatistics):
-    """The features of each class as one Gaussian with any covariance.
+    """The features of each class as one Gaussian with a full covariance matrix.
 
     Attributes:
         means: (classes, d).
@@ -46,9 +46,11 @@ class ClassGaussians(ClassStatistics):
         self.roots = torch.zeros(0, width, width, device=device)
 
     def add(self, features: torch.Tensor) -> None:
-        """Learn the next class from its features (n, d)."""
+        """Add the next class from its features (n, d)."""
         mean = features.mean(dim=0)
-        apart = (features - mean).cpu().double()  # few features barely span a covariance
+        apart = (
+            (features - mean).cpu().double()
+        )  # double precision: few features give a nearly singular covariance
         covariance = apart.T @ apart / max(1, len(features) - 1)
         covariance.diagonal().add_(_LEAST_VARIANCE)
         root = torch.linalg.cholesky(covariance).to(self.roots)
@@ -56,10 +58,10 @@ class ClassGaussians(ClassStatistics):
         self.roots = torch.cat([self.roots, root[None]])
 
     def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """New features (n, d) of classes (n,)."""
+        """Sampled features (n, d) of classes (n,)."""
         shape = (len(labels), self.means.shape[1])
         noise = torch.randn(shape, generator=generator, device=labels.device)
-        for label in labels.unique().tolist():  # a root per feature would be d times the memory
+        for label in labels.unique().tolist():  # one root per feature would need d times the memory
             ours = labels == label
             noise[ours] = noise[ours] @ self.roots[label].T
         return self.means[labels] + noise
@@ -71,8 +73,8 @@ class ClassMixtures(ClassStatistics):
     Attributes:
         means: (classes, k, d).
         variances: (classes, k, d).
-        shares: of a class's features that each Gaussian stands for, (classes, k); 0 where a class
-            had fewer features than k.
+        shares: share of a class's features in each Gaussian, (classes, k); 0 for unused Gaussians
+            of a class with fewer than k features.
     """
 
     def __init__(self, centroids: int, width: int, device: str | torch.device) -> None:
@@ -81,7 +83,7 @@ class ClassMixtures(ClassStatistics):
         self.shares = torch.zeros(0, centroids, device=device)
 
     def add(self, features: torch.Tensor, generator: torch.Generator) -> None:
-        """Learn the next class from its features (n, d), which k-means divides."""
+        """Add the next class from its features (n, d), clustered by k-means."""
         means, members = _cluster(features, self.means.shape[1], generator)
         sizes = members.sum(dim=0)
         squares = (features - members @ means) ** 2
@@ -91,14 +93,14 @@ class ClassMixtures(ClassStatistics):
         self.shares = torch.cat([self.shares, sizes[None] / len(features)])
 
     def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """New features (n, d) of classes (n,)."""
+        """Sampled features (n, d) of classes (n,)."""
         which = torch.multinomial(self.shares[labels], 1, generator=generator)[:, 0]
         means, variances = self.means[labels, which], self.variances[labels, which]
         noise = torch.randn(means.shape, generator=generator, device=means.device)
         return means + variances.sqrt() * noise
 
     def centroids(self) -> torch.Tensor:
-        """The means of all classes that stand for anything, (m, d)."""
+        """The means of all Gaussians in use, (m, d)."""
         return self.means[self.shares > 0]
 
 
@@ -111,15 +113,15 @@ def align(
     batches: int,
     stage: str,
 ) -> None:
-    """Train a classifier on features drawn alike from all classes seen.
+    """Train a classifier on sampled features, with equal numbers from all classes seen.
 
     Args:
         classifier: features (n, d) to logits (n, classes).
-        statistics: of as many classes.
-        recipe: epochs, rates, size of a batch.
-        task: whose seed all randomness comes from.
-        batches: per epoch.
-        stage: tells apart several alignments within one task.
+        statistics: statistics of the same classes.
+        recipe: epochs, learning rates, batch size.
+        task: the source of all seeds.
+        batches: batches per epoch.
+        stage: name that distinguishes several alignments within one task.
     """
 
     def loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -133,7 +135,7 @@ def align(
 def _cluster(
     features: torch.Tensor, count: int, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Means (k, d) of features (n, d), and a one where a feature belongs to a mean, (n, k)."""
+    """K-means of features (n, d): means (k, d) and one-hot memberships (n, k)."""
     start = torch.randperm(len(features), generator=generator, device=features.device)[:count]
     means = torch.zeros(count, features.shape[1], device=features.device)
     means[: len(start)] = features[start]

@@ -1,8 +1,8 @@
-"""CODA-Prompt: prompts assembled for each image from components, which grow with every task.
+"""CODA-Prompt: each image's prompt is a weighted sum of components; every task adds components.
 
 Smith et al. (CVPR 2023), "CODA-Prompt: COntinual Decomposed Attention-based Prompting for
 Rehearsal-Free Continual Learning". The weight of a component is the cosine between its key and the
-query as the component's attention vector sees it; components start and are kept orthogonal.
+query times its attention vector. Components are initialised and regularised to be orthogonal.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class CODAPromptConfig:
     """Hyper-parameters of CODA-Prompt.
 
     Attributes:
-        recipe: of each task.
-        components: that every task adds; 10 make the published 100 in ten tasks.
-        length: tokens of a prompt: the first half extends keys, the second values.
-        layers: first blocks of the transformer that are prompted, or all it has.
-        orthogonality: λ; the published 0.1, times the 1e-6 inside the authors' penalty.
+        recipe: training recipe of each task.
+        components: components per task; 10 give the published 100 in ten tasks.
+        length: tokens of a prompt; the first half extends the keys, the second half the values.
+        layers: number of blocks with prompts, counted from the first; at most the depth.
+        orthogonality: λ; the published 0.1 times the factor 1e-6 in the authors' code.
     """
 
     recipe: Recipe = PUBLISHED
@@ -54,7 +54,7 @@ class CODAPromptConfig:
     def __post_init__(self) -> None:
         if self.components < 1 or self.layers < 1 or self.length < 2 or self.length % 2:
             raise UsageError(
-                "CODA-Prompt needs components >= 1, layers >= 1 and an even length >= 2. Got "
+                "CODA-Prompt requires components >= 1, layers >= 1 and an even length >= 2. Got "
                 f"{self.components}, {self.layers} and {self.length}."
             )
 
@@ -66,7 +66,7 @@ class CODAPromptConfig:
     fast=replace(PUBLISHED, epochs=5, learning_rate=0.005, batch_size=16, augment=()),
 )
 class CODAPrompt(PromptMethod):
-    """Every task adds components; all that exist take part, the latest learn."""
+    """Prompts are sums over all components; the latest components are trained."""
 
     def __init__(self, config: CODAPromptConfig, environment: Environment) -> None:
         super().__init__(config.recipe, environment)
@@ -95,7 +95,7 @@ class CODAPrompt(PromptMethod):
         return torch.cat([prompts[name] for prompts in self.prompts], dim=1)
 
     def prefixes(self, queries: torch.Tensor) -> dict[int, Prefix]:
-        """By block, what its attention gets besides the tokens: keys and values, (n, length/2, d).
+        """Extra keys and values of each prompted block, (n, length/2, d).
 
         Args:
             queries: (n, d).
@@ -107,13 +107,13 @@ class CODAPrompt(PromptMethod):
         return {layer: (keys[layer], values[layer]) for layer in range(self.layers)}
 
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
-        """What the head sees, (n, d): the class token."""
+        """Input of the head, (n, d): the class token."""
         return self.vit(images, Sockets(prefixes=self.prefixes(queries)))
 
     def loss(
         self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
     ) -> torch.Tensor:
-        """Cross-entropy over the new classes, and the penalty on what is not orthogonal."""
+        """Cross-entropy over the new classes plus the orthogonality penalty."""
         value = new_classes_only(self.head(self.features(images, queries)), labels, task.old_count)
         return value + self.config.orthogonality * self.penalty()
 
@@ -146,10 +146,10 @@ def distance_from_orthogonal(rows: torch.Tensor) -> torch.Tensor:
 def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Random unit rows (layers, count, d), orthogonal to each other and to the old in each layer.
 
-    Where d dimensions have no room left, the rows are random and no more.
+    Rows beyond the d orthogonal ones are random unit vectors.
 
     Args:
-        count: how many.
+        count: number of new rows.
         old: (layers, M, d), on the CPU.
         generator: on the CPU.
     """

@@ -1,4 +1,4 @@
-"""Losses that push vectors apart."""
+"""Contrastive losses."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from torch.nn.functional import cross_entropy, normalize
 
 
 def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float) -> torch.Tensor:
-    """How badly each anchor picks out the other view of its image among all candidates.
+    """InfoNCE (van den Oord et al. 2018) of two views of each image, with cosine similarities.
 
-    InfoNCE (van den Oord et al. 2018) on cosines: row i of both is the same view of the same
-    image, and row i + n / 2 (or i − n / 2) its other view. A view is no candidate for itself.
+    Row i of both inputs is the same view of the same image, and row i + n / 2 (or i − n / 2) is
+    its other view. A view is not a candidate for itself.
 
     Args:
         anchors: (n, d), n even: all images in one view, then all in the other.
-        candidates: (n, d), in the same order; the anchors themselves, or what another network
-            makes of the same images.
-        temperature: by which the cosines are divided.
+        candidates: (n, d), in the same order: the anchors themselves, or the features of the same
+            images from another network.
+        temperature: divisor of the cosines.
     """
     cosines = normalize(anchors, dim=1) @ normalize(candidates, dim=1).T
     itself = torch.eye(len(cosines), dtype=torch.bool, device=cosines.device)

@@ -1,4 +1,4 @@
-"""Learning from a network's own past outputs."""
+"""Knowledge distillation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def distil(
     """Cross-entropy from the teacher's softened probabilities to the student's, averaged.
 
     Args:
-        logits: (n, k), the student's.
-        teacher: (n, k), without gradient.
-        temperature: T, by which both are divided.
-        weights: (k,), by which the teacher's probabilities are multiplied before they are
-            brought back to a sum of 1.
+        logits: logits of the student, (n, k).
+        teacher: logits of the teacher, (n, k), without gradient.
+        temperature: T; both logits are divided by it.
+        weights: class weights (k,); the teacher's probabilities are multiplied by them and
+            normalised to a sum of 1.
     """
-    wanted = torch.softmax(teacher / temperature, dim=1)
+    target = torch.softmax(teacher / temperature, dim=1)
     if weights is not None:
-        wanted = wanted * weights
-        wanted = wanted / wanted.sum(dim=1, keepdim=True)
-    return -(wanted * torch.log_softmax(logits / temperature, dim=1)).sum(dim=1).mean()
+        target = target * weights
+        target = target / target.sum(dim=1, keepdim=True)
+    return -(target * torch.log_softmax(logits / temperature, dim=1)).sum(dim=1).mean()

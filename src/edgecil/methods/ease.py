@@ -1,9 +1,8 @@
-"""EASE: adapters of its own for every task, and class prototypes in all of their feature spaces.
+"""EASE: one set of adapters per task, and class prototypes in the feature spaces of all tasks.
 
 Zhou et al. (CVPR 2024), "Expandable Subspace Ensemble for Pre-Trained Model-Based
-Class-Incremental Learning". A task's adapters span a subspace; what the classes of earlier tasks
-would look like there is not known, as their images are gone, and is put together from the classes
-that they resemble.
+Class-Incremental Learning". Each task's adapters define a subspace. The images of earlier
+classes are not available there, so their prototypes are estimated from similar classes.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ class EASEConfig:
     """Hyper-parameters of EASE.
 
     Attributes:
-        recipe: of each task's adapters.
+        recipe: training recipe of each task's adapters.
         bottleneck: width of the adapters.
-        others: α, how much all other subspaces together count beside a class's own.
+        others: α, the total weight of all other subspaces relative to a class's own.
     """
 
     recipe: Recipe = PUBLISHED
@@ -45,7 +44,7 @@ class EASEConfig:
     def __post_init__(self) -> None:
         if self.bottleneck < 1 or self.others < 0.0:
             raise UsageError(
-                f"EASE needs bottleneck >= 1 and others >= 0. Got {self.bottleneck} and "
+                f"EASE requires bottleneck >= 1 and others >= 0. Got {self.bottleneck} and "
                 f"{self.others}."
             )
 
@@ -57,12 +56,12 @@ class EASEConfig:
     fast=replace(PUBLISHED, epochs=4, learning_rate=2.0, augment=()),
 )
 class EASE(PretrainedMethod):
-    """An ensemble of cosine classifiers, one in the subspace of each task.
+    """An ensemble of cosine classifiers, one per subspace.
 
     Attributes:
-        adapters: by task; they depend on their own task and on nothing else.
-        prototypes: by task, the means of its classes in the subspaces of this and all earlier
-            tasks, (subspaces so far, classes of the task, d).
+        adapters: by task; each set depends on its own task only.
+        prototypes: by task, class means in the subspaces of this and all earlier tasks,
+            (subspaces so far, classes of the task, d).
     """
 
     def __init__(self, config: EASEConfig, environment: Environment) -> None:
@@ -72,7 +71,7 @@ class EASE(PretrainedMethod):
         self.prototypes: list[torch.Tensor] = []
 
     def learn(self, task: Task) -> None:
-        """Add adapters for the task, and the prototypes of its classes in every subspace."""
+        """Train adapters for the task and compute its class prototypes in every subspace."""
         kind = ("ease adapters", self.config, self.network)
         self.add_adapters(compute_once(kind, task, self.environment, self.train_adapters))
         labels = task.alone().labels
@@ -81,20 +80,20 @@ class EASE(PretrainedMethod):
         self.seen = task.seen
 
     def train_adapters(self, task: Task) -> State:
-        """Adapters that tell the classes of one task apart."""
+        """Weights of adapters trained to classify the classes of one task."""
         adapters = adapt(self.vit, self.config.bottleneck, task, self.recipe, self.environment)
         return adapters_state(adapters)
 
     def add_adapters(self, weights: State) -> None:
-        """Put the adapters of a task behind the earlier ones."""
+        """Append the adapters of a task."""
         self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
 
     def subspaces(self, pixels: torch.Tensor) -> Iterator[torch.Tensor]:
-        """Features (n, d) of images under the adapters of one task after another."""
+        """Features (n, d) of images in each subspace, in the order of tasks."""
         return (self.adapted_features(pixels, one) for one in self.adapters)
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class whose prototypes are most similar, its own task's subspace first."""
+        """The class with the largest weighted sum of cosine similarities over subspaces."""
         others = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
         sizes = [prototypes.shape[1] for prototypes in self.prototypes]
@@ -108,7 +107,7 @@ class EASE(PretrainedMethod):
         return {"head": logits.argmax(dim=1)}
 
     def state(self) -> dict[str, Any]:
-        """The adapters and the prototypes that were seen."""
+        """The adapters and the prototypes computed from images."""
         return {
             **super().state(),
             "adapters": [adapters_state(adapters) for adapters in self.adapters],
@@ -116,7 +115,7 @@ class EASE(PretrainedMethod):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         super().restore(state)
         self.adapters = []
         for weights in state["adapters"]:
@@ -127,19 +126,19 @@ class EASE(PretrainedMethod):
 def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:
     """Prototypes of all classes in all subspaces, (subspaces, classes, d).
 
-    In the subspace of a later task, a class is a mean of the classes that were seen there,
-    weighted by the softmax of their cosine similarity to it in its own task's subspace.
+    In the subspace of a later task, a class's prototype is a weighted mean of the prototypes
+    computed there. The weights are the softmax of cosine similarities in its own task's subspace.
 
     Args:
         prototypes: by task, (subspaces of this and earlier tasks, classes of the task, d).
     """
     rows = []
     for subspace in range(len(prototypes)):
-        seen = [known[subspace] for known in prototypes[subspace:]]
-        guessed = []
+        seen = [later[subspace] for later in prototypes[subspace:]]
+        estimated = []
         for task, own in enumerate(prototypes[:subspace]):
-            elsewhere = torch.cat([known[task] for known in prototypes[subspace:]])
-            similarity = normalize(own[task], dim=1) @ normalize(elsewhere, dim=1).T
-            guessed.append(softmax(similarity, dim=1) @ torch.cat(seen))
-        rows.append(torch.cat([*guessed, *seen]))
+            others_there = torch.cat([later[task] for later in prototypes[subspace:]])
+            similarity = normalize(own[task], dim=1) @ normalize(others_there, dim=1).T
+            estimated.append(softmax(similarity, dim=1) @ torch.cat(seen))
+        rows.append(torch.cat([*estimated, *seen]))
     return torch.stack(rows)

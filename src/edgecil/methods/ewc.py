@@ -1,4 +1,4 @@
-"""EWC: hold on to the weights that mattered, in proportion to how much they did.
+"""EWC: penalise changes of weights in proportion to their importance for earlier tasks.
 
 Kirkpatrick et al. (2017), "Overcoming catastrophic forgetting in neural networks", in the
 class-incremental form of PyCIL: a quadratic penalty around the weights after the last task, scaled
@@ -25,9 +25,9 @@ class EWCConfig:
     """Hyper-parameters of EWC.
 
     Attributes:
-        recipe: of each task.
+        recipe: training recipe of each task.
         strength: λ, the weight of the penalty.
-        fisher_cap: largest Fisher information that counts.
+        fisher_cap: upper limit of the Fisher information of a weight.
     """
 
     recipe: Recipe = PAPER
@@ -37,7 +37,7 @@ class EWCConfig:
 
 @register_method("ewc", EWCConfig, "elastic weight consolidation (Kirkpatrick et al. 2017)")
 class EWC(NetworkMethod):
-    """Fine-tuning with a spring on every weight."""
+    """Fine-tuning with a quadratic penalty on every weight."""
 
     def __init__(self, config: EWCConfig, environment: Environment) -> None:
         super().__init__(config.recipe, environment)
@@ -46,12 +46,12 @@ class EWC(NetworkMethod):
         self.fisher: dict[str, torch.Tensor] = {}
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Cross-entropy over the new classes, and the pull towards the anchor."""
+        """Cross-entropy over the new classes plus the penalty."""
         value = new_classes_only(self.network(images), labels, task.old_count)
         return value + self.config.strength * self.penalty() if self.anchor else value
 
     def penalty(self) -> torch.Tensor:
-        """Half the Fisher-weighted squared distance from the anchor; new head rows are free."""
+        """Half the Fisher-weighted squared distance from the anchor, without new head rows."""
         terms = [
             (self.fisher[name] * (value[: len(self.anchor[name])] - self.anchor[name]) ** 2).sum()
             for name, value in self.network.named_parameters()
@@ -59,7 +59,7 @@ class EWC(NetworkMethod):
         return torch.stack(terms).sum() / 2
 
     def end(self, task: Task) -> None:
-        """Move the anchor here and fold this task's Fisher information into the running one."""
+        """Update the anchor and the running Fisher information."""
         old_share = task.old_count / len(task.seen)
         latest = self.estimate_fisher(task)
         for name, old in self.fisher.items():
@@ -73,8 +73,8 @@ class EWC(NetworkMethod):
     def estimate_fisher(self, task: Task) -> dict[str, torch.Tensor]:
         """Mean squared gradient of the batch loss over all classes seen, capped.
 
-        Batches are shuffled: images come class by class, and batches of a single class would have
-        far larger gradients.
+        Batches are shuffled because the images are sorted by class, and batches of a single class
+        have much larger gradients.
         """
         prepare = Pipeline((), self.environment.mean, self.environment.std)
         total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
@@ -101,7 +101,7 @@ class EWC(NetworkMethod):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         super().restore(state)
         device = self.environment.device
         self.anchor = {name: value.to(device) for name, value in state["anchor"].items()}

@@ -1,9 +1,9 @@
-"""Networks that gain an extractor of features with every task: DER, FOSTER, MEMO and TagFex.
+"""Networks that gain a feature extractor with every task: DER, FOSTER, MEMO and TagFex.
 
-The extractors of past tasks are frozen; the newest starts as a copy of the one before it and
-learns. A head reads the features of all of them, side by side, and an auxiliary head those of the
-newest alone. What DER, MEMO and TagFex do alike around their losses is here too; FOSTER, which
-goes back to one extractor, has its own.
+The extractors of earlier tasks are frozen; the newest starts as a copy of its predecessor and is
+trained. The head takes the concatenated features of all extractors, an auxiliary head those of the
+newest. The base class of DER, MEMO and TagFex is here too; FOSTER compresses to one extractor and
+has its own training steps.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from edgecil.methods.training import minimise
 
 
 class ExpandingBackbone(Backbone):
-    """Extractors side by side behind a shared part; only the newest extractor learns.
+    """A shared part followed by parallel extractors; only the newest extractor is trained.
 
     Attributes:
-        shared: what all extractors see images through.
-        train_shared: whether that goes on learning when a second extractor has come.
+        shared: layers before the extractors.
+        train_shared: whether the shared part is still trained after the first task.
         extractors: one per task, oldest first.
         extractor_size: length of one extractor's features.
         feature_size: length of all extractors' features together.
@@ -55,17 +55,17 @@ class ExpandingBackbone(Backbone):
 
     @classmethod
     def whole(cls, backbone: Backbone) -> ExpandingBackbone:
-        """Whole backbones side by side: all of the first is an extractor, nothing is shared."""
+        """Whole backbones as extractors, without a shared part."""
         return cls(nn.Identity(), backbone, backbone.feature_size)
 
     @property
     def newest(self) -> nn.Module:
-        """The extractor that learns."""
+        """The extractor that is trained."""
         return self.extractors[-1]
 
     @property
     def frozen(self) -> list[nn.Module]:
-        """What no longer learns: all older extractors, and the shared part if it is not to."""
+        """Modules that are not trained: older extractors and, if so set, the shared part."""
         older = list(self.extractors[:-1])
         return older if self.train_shared or not older else [self.shared, *older]
 
@@ -75,14 +75,14 @@ class ExpandingBackbone(Backbone):
         return torch.cat([extractor(maps) for extractor in self.extractors], dim=1)
 
     def expand(self) -> None:
-        """Add an extractor that starts as a copy of the newest; freeze what is to stay as it is."""
+        """Add a copy of the newest extractor and freeze the older modules."""
         self.extractors.append(copy.deepcopy(self.newest))
         self.feature_size += self.extractor_size
         for part in self.frozen:
             part.requires_grad_(False).eval()
 
     def train(self, mode: bool = True) -> ExpandingBackbone:
-        """What is frozen keeps the batch statistics of its own task."""
+        """Set the mode; frozen modules stay in evaluation mode."""
         super().train(mode)
         for part in self.frozen:
             part.eval()
@@ -92,10 +92,10 @@ class ExpandingBackbone(Backbone):
 class ExpandingNetwork(Network):
     """An expanding backbone and its heads.
 
-    A state of any number of extractors loads into a network with one.
+    A state with any number of extractors can be loaded into a network with one.
 
     Attributes:
-        auxiliary: reads the newest extractor's features; made anew with every extractor.
+        auxiliary: head on the newest extractor's features; replaced with every new extractor.
     """
 
     backbone: ExpandingBackbone
@@ -105,7 +105,7 @@ class ExpandingNetwork(Network):
         self.auxiliary = GrowingLinear(backbone.extractor_size)
 
     def grow(self, classes: int, generator: torch.Generator) -> None:
-        """Make room for more classes; from the second time on, with a new extractor."""
+        """Add outputs for more classes and, from the second task on, a new extractor."""
         if self.head.classes:
             self.backbone.expand()
             self.head.widen(self.backbone.extractor_size, generator)
@@ -113,7 +113,7 @@ class ExpandingNetwork(Network):
         super().grow(classes, generator)
 
     def renew_auxiliary(self, outputs: int, generator: torch.Generator) -> None:
-        """Start the auxiliary head over, with this many outputs."""
+        """Replace the auxiliary head by a new one with this many outputs."""
         head = GrowingLinear.of(self.backbone.extractor_size, outputs, generator)
         self.auxiliary = head.to(self.head.weight.device)
 
@@ -122,22 +122,22 @@ class ExpandingNetwork(Network):
         return features[:, -self.backbone.extractor_size :]
 
     def losses(
-        self, features: torch.Tensor, labels: torch.Tensor, known: int
+        self, features: torch.Tensor, labels: torch.Tensor, old_count: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cross-entropy of the head, and of the auxiliary head if there were classes before.
+        """Cross-entropy of the head and, from the second task on, of the auxiliary head.
 
-        The auxiliary head tells the new classes apart from each other and from all old ones
-        together, so that the newest extractor learns what the others lack.
+        The auxiliary head has one output per new class and one for all old classes together, so
+        that the newest extractor learns features that the others lack.
 
         Args:
             features: (n, feature_size).
             labels: new labels (n,).
-            known: how many classes earlier tasks brought.
+            old_count: number of classes in earlier tasks.
         """
         value = cross_entropy(self.head(features), labels)
-        if not known:
+        if not old_count:
             return value, torch.zeros_like(value)
-        new_or_old = (labels - known + 1).clamp(min=0)
+        new_or_old = (labels - old_count + 1).clamp(min=0)
         return value, cross_entropy(self.auxiliary(self.newest_of(features)), new_or_old)
 
     def _load_from_state_dict(
@@ -155,10 +155,10 @@ class ExpandingConfig:
     """Hyper-parameters of every method that gains an extractor with each task.
 
     Attributes:
-        recipe: of each task.
-        memory: budget for exemplars.
+        recipe: training recipe of each task.
+        memory: exemplar budget.
         auxiliary: weight of the auxiliary loss.
-        balancing: epochs of fine-tuning the head on exemplars; 0 for none.
+        balancing: epochs of fine-tuning the head on exemplars; 0 disables it.
     """
 
     recipe: Recipe = PAPER
@@ -168,15 +168,13 @@ class ExpandingConfig:
 
     def __post_init__(self) -> None:
         if self.balancing < 0:
-            raise UsageError(
-                f"The epochs of 'balancing' must be 0 or more. Got {self.balancing} instead."
-            )
+            raise UsageError(f"'balancing' must be 0 or more epochs. Got {self.balancing} instead.")
 
 
 class ExpandingMethod(NetworkMethod):
-    """A representation that grows with every task, a head over all of it, and exemplars.
+    """An expanding network with exemplar replay.
 
-    As it stands, this is DER; the others change the network or the loss.
+    This is DER; subclasses change the network or the loss.
     """
 
     classifiers = ("head", "nme")
@@ -188,20 +186,20 @@ class ExpandingMethod(NetworkMethod):
         super().__init__(config.recipe, environment, config.memory)
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
-        """Whole backbones side by side."""
+        """A network with whole backbones as extractors."""
         return ExpandingNetwork(ExpandingBackbone.whole(backbone))
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Cross-entropy over all classes, and of the newest extractor's own head."""
+        """Cross-entropy over all classes plus the auxiliary loss."""
         features = self.network.backbone(images)
         value, auxiliary = self.network.losses(features, labels, task.old_count)
         return value + self.config.auxiliary * auxiliary
 
     def remember(self, memory: ExemplarMemory, task: Task) -> None:
-        """Choose exemplars, then take away the preference for new classes.
+        """Choose exemplars, then correct the head's bias towards new classes.
 
-        A head gets it from many new and few old images. The new classes' weights are brought to the
-        length of the old ones', and the head is fine-tuned if that is wanted.
+        The bias results from many new and few old images. The weights of new classes are scaled
+        to the mean norm of the old ones, and the head is fine-tuned if `balancing` is set.
         """
         super().remember(memory, task)
         if task.old_count:
@@ -210,10 +208,9 @@ class ExpandingMethod(NetworkMethod):
                 self.balance(memory, task)
 
     def balance(self, memory: ExemplarMemory, task: Task) -> None:
-        """Fine-tune the head alone on the features of the exemplars as they are.
+        """Fine-tune only the head, on features of the exemplars without augmentation.
 
-        Every class has equally many of them, unless it has fewer images than its share of the
-        memory.
+        Classes have equal numbers of exemplars unless a class has fewer images than its quota.
         """
         pixels, labels = memory.data(task.pixels)
         features, head = self.features(pixels), self.network.head
@@ -226,10 +223,10 @@ class ExpandingMethod(NetworkMethod):
 
 
 def residual(backbone: Backbone, method: str) -> ResNet:
-    """The backbone, refused unless it has the parts of a residual network that a method needs."""
+    """The backbone as a ResNet; an error if it is another network."""
     if not isinstance(backbone, ResNet):
         raise UsageError(
-            f"{method} needs the stages of a residual network as its backbone. Got a "
+            f"{method} requires a residual network as its backbone. Got a "
             f"{type(backbone).__name__}; choose one of {', '.join(BACKBONES)}."
         )
     return backbone

@@ -1,4 +1,4 @@
-"""Fine-tuning: train on each task as it comes and do nothing about forgetting; a lower bound."""
+"""Fine-tuning: train on each task without any measure against forgetting; a lower bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from edgecil.methods.task import Task
 
 @dataclass(frozen=True)
 class FinetuneConfig:
-    """Nothing but the recipe."""
+    """Hyper-parameters of fine-tuning: the training recipe."""
 
     recipe: Recipe = PAPER
 

@@ -1,8 +1,8 @@
 """FOSTER: boost the old model with a new extractor, then compress the two into one.
 
 Wang et al. (ECCV 2022), "FOSTER: Feature Boosting and Compression for Class-Incremental
-Learning". The new extractor is fitted to what the old model leaves unexplained, with its own head
-to enhance its features; a balanced distillation then teaches all that to a single extractor.
+Learning". The new extractor is fitted to the residuals of the old model, with an additional head to
+enhance its features; a balanced distillation then compresses both into a single extractor.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-# PyCIL has its β₁ and β₂ where old classes have this many images; a rarer class is counted as if it
-# had, so that smaller memories do not weigh old classes far more than intended.
+# PyCIL's β₁ and β₂ assume this many images per old class; smaller counts are scaled up to it, so
+# that a smaller memory does not give old classes far larger weights than intended.
 PUBLISHED_EXEMPLARS = 20
 
 
@@ -35,13 +35,13 @@ class FOSTERConfig:
     """Hyper-parameters of FOSTER.
 
     Attributes:
-        recipe: of the first task, and of the boosting in every other.
-        memory: budget for exemplars.
-        boosting_beta: β₁ of the class weights that align the logits while boosting.
+        recipe: training recipe of the first task and of boosting in later tasks.
+        memory: exemplar budget.
+        boosting_beta: β₁ of the class weights that align the logits during boosting.
         compression_beta: β₂ of the class weights that balance the compression.
-        distillation: λ, weight of the distillation of old outputs while boosting.
-        temperature: of both distillations.
-        compression: epochs of the compression, as a share of the recipe's.
+        distillation: λ, weight of the distillation of old outputs during boosting.
+        temperature: temperature of both distillations.
+        compression: epochs of the compression as a share of the recipe's epochs.
     """
 
     recipe: Recipe = PAPER
@@ -55,7 +55,7 @@ class FOSTERConfig:
 
 @register_method("foster", FOSTERConfig, "boost with a new extractor, compress to one (2022)")
 class FOSTER(NetworkMethod):
-    """Two extractors while a task is learnt, one afterwards."""
+    """Two extractors while a task is trained, one afterwards."""
 
     classifiers = ("head", "nme")
     network: ExpandingNetwork
@@ -66,24 +66,24 @@ class FOSTER(NetworkMethod):
         self.config = config
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
-        """One extractor, beside which there is room for another."""
+        """An expanding network with one extractor."""
         return ExpandingNetwork(ExpandingBackbone.whole(backbone))
 
     def begin(self, task: Task) -> None:
-        """Keep the old model: its outputs are to be preserved, and the compression starts there."""
+        """Keep the old model as teacher and as the start of the compression."""
         if task.old_count:
             self.old = copy.deepcopy(self.network)
             self.weights = self.class_weights(task, self.config.boosting_beta)
 
     def grow(self, task: Task) -> None:
-        """Add an extractor with a head of its own that tells all classes apart."""
+        """Add an extractor with an auxiliary head over all classes."""
         super().grow(task)
         if task.old_count:
             generator = derive_generator("cpu", task.seed, "enhancement")
             self.network.renew_auxiliary(len(task.seen), generator)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Boosting: aligned cross-entropy, feature enhancement, distillation of the old model."""
+        """Boosting loss: aligned cross-entropy, feature enhancement, distillation."""
         features = self.network.backbone(images)
         logits = self.network.head(features)
         if not task.old_count:
@@ -98,7 +98,7 @@ class FOSTER(NetworkMethod):
         return aligned + enhancement + self.config.distillation * kept
 
     def end(self, task: Task) -> None:
-        """Compress, from the old model on: it takes the place of the boosted one."""
+        """Compress the boosted model into the old one, which replaces it."""
         if not task.old_count:
             return
         boosted, student = self.network.requires_grad_(False), self.old
@@ -114,7 +114,7 @@ class FOSTER(NetworkMethod):
         del self.old
 
     def class_weights(self, task: Task, beta: float) -> torch.Tensor:
-        """Weights (classes seen,) of the classes by how many images there are to train on."""
+        """Class weights (classes seen,) from the numbers of training images."""
         _, labels = self.training_data(task)
         counts = torch.bincount(labels, minlength=len(task.seen))
         least = counts.min().clamp(1, PUBLISHED_EXEMPLARS)
@@ -122,16 +122,18 @@ class FOSTER(NetworkMethod):
 
 
 def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
-    """Weights (k,), 1 on average, inverse to the effective numbers of images.
+    """Class weights (k,) with mean 1, inversely proportional to the effective numbers of images.
 
     Cui et al. (CVPR 2019), "Class-balanced loss based on effective number of samples": n images
     count as (1 − βⁿ) / (1 − β).
 
     Args:
         counts: images per class (k,), 1 or more.
-        beta: β in [0, 1); 0 weighs all classes alike.
+        beta: β in [0, 1); 0 gives equal weights.
     """
     if not (counts >= 1).all():
-        raise UsageError(f"Class weights need an image of every class. Got {counts.tolist()}.")
+        raise UsageError(
+            f"Class weights require at least one image per class. Got {counts.tolist()}."
+        )
     weights = (1.0 - beta) / (1.0 - beta ** counts.double())
     return (weights / weights.mean()).float()

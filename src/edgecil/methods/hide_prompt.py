@@ -1,9 +1,9 @@
-"""HiDe-Prompt: a prompt per task, a guess at the task, and a head that weighs all tasks.
+"""HiDe-Prompt: one prompt per task, inference of the task, and a head over all tasks.
 
 Wang et al. (NeurIPS 2023), "Hierarchical Decomposition of Prompt-Based Continual Learning:
-Rethinking Obscured Sub-optimality". Class-incremental learning is taken apart into within-task
+Rethinking Obscured Sub-optimality". Class-incremental learning is decomposed into within-task
 prediction (the prompt), task-identity inference (from features without prompts) and task-adaptive
-prediction (the head); the last two learn from features drawn from the statistics of old classes.
+prediction (the head). The last two are trained on features sampled from class statistics.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ ALIGNMENT = Recipe(
 
 @dataclass(frozen=True)
 class HiDePromptConfig:
-    """Hyper-parameters of HiDe-Prompt, those of Split CIFAR-100.
+    """Hyper-parameters of HiDe-Prompt; the defaults are those of Split CIFAR-100.
 
     Attributes:
-        recipe: of each task's prompt.
-        alignment: of the head and of the task-identity inference, on drawn features: one batch per
-            old class in an epoch.
-        inference_batch: size of the batches of the task-identity inference.
-        length: tokens that a prompt adds to the keys, and as many to the values.
-        layers: first blocks of the transformer that are prompted, or all it has.
-        ensemble: share that the mean of all earlier prompts has in a new one.
+        recipe: training recipe of each task's prompt.
+        alignment: training recipe of the head and the task-identity inference on sampled features,
+            with one batch per old class in an epoch.
+        inference_batch: batch size of the task-identity inference.
+        length: number of tokens that a prompt adds to the keys and to the values.
+        layers: number of blocks with prompts, counted from the first; at most the depth.
+        ensemble: share of the mean of all earlier prompts in a new prompt.
         contrast: weight of the contrastive regularisation.
-        temperature: of the contrastive regularisation.
+        temperature: temperature of the contrastive regularisation.
         centroids: Gaussians per class.
     """
 
@@ -78,7 +78,7 @@ class HiDePromptConfig:
         counts = (self.length, self.layers, self.centroids, self.inference_batch)
         if min(counts) < 1 or not self.temperature > 0.0 or not 0.0 <= self.ensemble <= 1.0:
             raise UsageError(
-                "HiDe-Prompt needs length, layers, centroids and inference_batch >= 1, "
+                "HiDe-Prompt requires length, layers, centroids and inference_batch >= 1, "
                 "temperature > 0 and ensemble in [0, 1]. "
                 f"Got {counts}, {self.temperature} and {self.ensemble}."
             )
@@ -93,7 +93,7 @@ class HiDePromptConfig:
     ),
 )
 class HiDePrompt(PromptMethod):
-    """Learns a prompt for each task, then which images it is for."""
+    """Trains a prompt per task, then the inference of the task and the head."""
 
     def __init__(self, config: HiDePromptConfig, environment: Environment) -> None:
         super().__init__(config.recipe, environment)
@@ -107,7 +107,7 @@ class HiDePrompt(PromptMethod):
         self.task_of_class: list[int] = []
 
     def learn(self, task: Task) -> None:
-        """Within-task prediction first; then, if there are other tasks, the two that span them."""
+        """Train the task's prompt, then align the task inference and the head over all tasks."""
         super().learn(task)
         with torch.no_grad():
             self.prompts[-1]["prefixes"].copy_(self.ensembled())
@@ -121,7 +121,7 @@ class HiDePrompt(PromptMethod):
             align(self.head, self.instructed, recipe, task, batches=old, stage="prediction")
 
     def grow(self, task: Task) -> None:
-        """Start the task's prompt where the last one ended; the first one is uniform in ±1."""
+        """Add a copy of the last prompt; the first prompt is uniform in ±1."""
         if self.prompts:
             start = self.prompts[-1]["prefixes"].detach()
         else:
@@ -131,7 +131,7 @@ class HiDePrompt(PromptMethod):
         self.add_prompts(prefixes=start)
 
     def ensembled(self) -> torch.Tensor:
-        """The newest prompt with its share of the mean of all earlier ones."""
+        """The newest prompt, averaged with the mean of all earlier ones."""
         *earlier, newest = (prompts["prefixes"] for prompts in self.prompts)
         if not earlier:
             return newest
@@ -140,7 +140,7 @@ class HiDePrompt(PromptMethod):
     def loss(
         self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
     ) -> torch.Tensor:
-        """Cross-entropy over the new classes, and contrast with each other and the old ones."""
+        """Cross-entropy over the new classes plus the contrastive regularisation."""
         features = self.prompted(images, self.ensembled())
         value = new_classes_only(self.head(features), labels, task.old_count)
         others = torch.cat([self.instructed.centroids(), features])
@@ -152,14 +152,14 @@ class HiDePrompt(PromptMethod):
         return self.vit(images, Sockets(prefixes=by_block))
 
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
-        """What the head sees, (n, d): the class token with the prompt of the inferred task."""
+        """Input of the head, (n, d): the class token with the inferred task's prompt."""
         of_class = torch.tensor(self.task_of_class, device=queries.device)
         tasks = of_class[self.inference(queries).argmax(dim=1)]
         prefixes = torch.stack([prompts["prefixes"] for prompts in self.prompts], dim=2)
         return self.prompted(images, prefixes[:, :, tasks])
 
     def remember(self, task: Task) -> None:
-        """Keep where the new classes' features lie, without and with the task's prompt."""
+        """Store feature statistics of the new classes, without and with the task's prompt."""
         prefixes = self.prompts[-1]["prefixes"]
         plain = self.frozen_features(task.pixels)
         instructed = in_batches(
@@ -171,7 +171,7 @@ class HiDePrompt(PromptMethod):
             self.instructed.add(instructed[ours], task.generator("instructed", label))
 
     def state(self) -> dict[str, Any]:
-        """Prompts, head, task-identity inference, and the statistics of the classes."""
+        """Prompts, head, task-identity inference and class statistics."""
         inference = self.inference.state_dict()
         return {
             **super().state(),
@@ -182,7 +182,7 @@ class HiDePrompt(PromptMethod):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         super().restore(state)
         self.inference.load_state_dict(state["inference"])
         self.plain.restore(state["plain"], self.environment.device)

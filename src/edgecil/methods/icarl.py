@@ -1,4 +1,4 @@
-"""iCaRL: replay a few herded exemplars, distil from the old network, classify by nearest mean.
+"""iCaRL: replay herded exemplars, distil the old network, classify by the nearest class mean.
 
 Rebuffi et al. (2017), "iCaRL: Incremental Classifier and Representation Learning", with the
 softmax losses of PyCIL: cross-entropy over all classes plus distillation of the old outputs.
@@ -27,10 +27,10 @@ class ICaRLConfig:
     """Hyper-parameters of iCaRL.
 
     Attributes:
-        recipe: of each task.
-        memory: budget for exemplars.
-        selection: of exemplars, `herding` or `random`.
-        temperature: of the distillation.
+        recipe: training recipe of each task.
+        memory: exemplar budget.
+        selection: how exemplars are chosen, `herding` or `random`.
+        temperature: distillation temperature.
     """
 
     recipe: Recipe = PAPER
@@ -45,7 +45,7 @@ class ICaRLConfig:
 
 @register_method("icarl", ICaRLConfig, "exemplar replay, distillation, nearest mean (2017)")
 class ICaRL(NetworkMethod):
-    """Exemplars are trained on with each task, and their means classify."""
+    """Trains on the task and the exemplars, and classifies by the exemplars' means."""
 
     classifiers = ("nme", "head")
 
@@ -55,7 +55,7 @@ class ICaRL(NetworkMethod):
         self.teacher: torch.nn.Module | None = None
 
     def begin(self, task: Task) -> None:
-        """Freeze a copy of the network, if it has learnt anything yet."""
+        """Keep a frozen copy of the network as teacher, from the second task on."""
         if task.old_count:
             self.teacher = copy.deepcopy(self.network).eval().requires_grad_(False)
 
@@ -70,11 +70,11 @@ class ICaRL(NetworkMethod):
         return value + distil(logits[:, : task.old_count], old, self.config.temperature)
 
     def end(self, task: Task) -> None:
-        """Let go of the old network."""
+        """Release the teacher."""
         self.teacher = None
 
     def remember(self, memory: ExemplarMemory, task: Task) -> None:
-        """Choose exemplars by herding in the new feature space, or at random."""
+        """Choose exemplars by herding in the current feature space, or at random."""
         if self.config.selection == "random":
             memory.update(task, partial(draw, generator=task.generator("exemplars")))
         else:

@@ -1,4 +1,4 @@
-"""Joint training: a fresh network on all classes seen so far, which has nothing to forget."""
+"""Joint training: a new network on the images of all classes seen so far; an upper bound."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from edgecil.methods.task import Task
 
 @dataclass(frozen=True)
 class JointConfig:
-    """Nothing but the recipe."""
+    """Hyper-parameters of joint training: the training recipe."""
 
     recipe: Recipe = PAPER
 
 
-@register_method("joint", JointConfig, "a fresh network on all data seen: the upper bound")
+@register_method("joint", JointConfig, "a new network on all data seen so far: the upper bound")
 class Joint(NetworkMethod):
-    """Cross-entropy over everything, from scratch at every task."""
+    """Cross-entropy over all classes, from scratch at every task."""
 
     sees_everything = True
 
@@ -30,7 +30,7 @@ class Joint(NetworkMethod):
         super().__init__(config.recipe, environment)
 
     def begin(self, task: Task) -> None:
-        """Start over."""
+        """Replace the network by a new one."""
         self.reset_network()
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:

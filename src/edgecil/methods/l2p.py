@@ -1,7 +1,7 @@
-"""L2P: a pool of prompts, of which every image gets those whose keys are nearest to its query.
+"""L2P: a pool of prompts; each image gets the prompts whose keys are nearest to its query.
 
-Wang et al. (CVPR 2022), "Learning to Prompt for Continual Learning". The transformer never changes:
-what is learnt over time is the pool, its keys and the head.
+Wang et al. (CVPR 2022), "Learning to Prompt for Continual Learning". The transformer is
+frozen; the pool, its keys and the head are trained.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class L2PConfig:
     """Hyper-parameters of L2P.
 
     Attributes:
-        recipe: of each task.
+        recipe: training recipe of each task.
         pool: number of prompts.
         length: tokens of a prompt.
         chosen: prompts per image, N.
-        pull: λ, how strongly the chosen keys are drawn towards the query.
+        pull: λ, weight of the term that pulls the chosen keys towards the query.
     """
 
     recipe: Recipe = PUBLISHED
@@ -52,7 +52,7 @@ class L2PConfig:
     def __post_init__(self) -> None:
         if not (1 <= self.chosen <= self.pool and self.length >= 1):
             raise UsageError(
-                "L2P needs length >= 1 and chosen from 1 to pool. Got length "
+                "L2P requires length >= 1 and chosen from 1 to pool. Got length "
                 f"{self.length}, chosen {self.chosen} and pool {self.pool}."
             )
 
@@ -64,14 +64,14 @@ class L2PConfig:
     fast=replace(PUBLISHED, learning_rate=0.01, schedule="cosine", augment=()),
 )
 class L2P(PromptMethod):
-    """One pool for all tasks; the head reads the mean of the prompts' own tokens."""
+    """One pool for all tasks; the head's input is the mean of the prompts' final tokens."""
 
     def __init__(self, config: L2PConfig, environment: Environment) -> None:
         super().__init__(config.recipe, environment)
         self.config = config
 
     def grow(self, task: Task) -> None:
-        """Draw the pool before the first task; later tasks train it further."""
+        """Initialise the pool before the first task."""
         if self.prompts:
             return
         generator = derive_generator("cpu", self.environment.seed, "prompts")
@@ -84,25 +84,25 @@ class L2P(PromptMethod):
         )
 
     def choose(self, queries: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines (n, N) of the keys nearest to queries (n, d), and which prompts they open."""
+        """Cosines (n, N) of the keys nearest to queries (n, d), and the prompts' indices (n, N)."""
         similarity = normalize(queries, dim=1) @ normalize(self.prompts[0]["keys"], dim=1).T
         nearest = similarity.topk(self.config.chosen, dim=1)
         return nearest.values, nearest.indices
 
     def prompted(self, images: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        """Mean final token (n, d) of each image's prompts, chosen by their numbers (n, N)."""
+        """Mean final token (n, d) of each image's prompts, given their indices (n, N)."""
         prompts = self.prompts[0]["tokens"][chosen].flatten(1, 2)
         tokens = self.vit.encode(self.vit.embed(images), Sockets(prompts=prompts))
         return tokens[:, : prompts.shape[1]].mean(dim=1)
 
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
-        """What the head sees, (n, d)."""
+        """Input of the head, (n, d)."""
         return self.prompted(images, self.choose(queries)[1])
 
     def loss(
         self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
     ) -> torch.Tensor:
-        """Cross-entropy over the new classes, less the pull: keys' summed cosine to the query."""
+        """Cross-entropy over the new classes minus the weighted cosines of chosen keys."""
         cosines, chosen = self.choose(queries)
         value = new_classes_only(self.head(self.prompted(images, chosen)), labels, task.old_count)
         return value - self.config.pull * cosines.sum(dim=1).mean()

@@ -1,8 +1,8 @@
-"""MEMO: only the last stage of the backbone is made anew for a task; all tasks share the rest.
+"""MEMO: each task gets a new last stage of the backbone; all tasks share the earlier stages.
 
 Zhou et al. (ICLR 2023), "A Model or 603 Exemplars: Towards Memory-Efficient Class-Incremental
-Learning": shallow layers stay nearly the same from task to task, so copying them, as DER does,
-spends memory that exemplars could use better.
+Learning": shallow layers change little between tasks, so the memory that DER spends on copies
+of them is better used for exemplars.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class MEMOConfig(ExpandingConfig):
     """Hyper-parameters of MEMO, beside those of every expanding method.
 
     Attributes:
-        train_shared: whether the shared stages go on learning after the first task.
-        count_growth: whether the last stages after the first one are paid for in exemplars of the
-            same number of bytes, for comparisons at equal memory as the publication makes them.
+        train_shared: whether the shared stages are still trained after the first task.
+        count_growth: whether additional last stages reduce the exemplar memory by the same number
+            of bytes, for comparisons at equal memory as in the publication.
     """
 
     train_shared: bool = True
@@ -44,12 +44,12 @@ class MEMOConfig(ExpandingConfig):
     fast_settings={"balancing": 30},
 )
 class MEMO(ExpandingMethod):
-    """Generalised blocks that all tasks share, and specialised ones that are frozen in turn."""
+    """Generalised blocks shared by all tasks, and one specialised block per task."""
 
     config: MEMOConfig
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
-        """Last stages side by side behind one shallow part."""
+        """A network with a shared shallow part and last stages as extractors."""
         parts = residual(backbone, "MEMO")
         split = ExpandingBackbone(
             parts.shallow,
@@ -60,24 +60,25 @@ class MEMO(ExpandingMethod):
         return ExpandingNetwork(split)
 
     def begin(self, task: Task) -> None:
-        """Make room for the task's last stage among the exemplars, if its growth is to count."""
+        """Reduce the exemplar memory for the task's last stage if `count_growth` is set."""
         if self.config.count_growth:
             self.pay(task)
 
     def pay(self, task: Task) -> None:
-        """Give up exemplars for the last stages that there will be beside the first one.
+        """Reduce the exemplar memory by the size of all last stages after the first.
 
-        A learner that does not grow holds its quota of every class seen; with the stages that this
-        one has more, it may hold no more bytes than that while it trains nor afterwards.
+        Model and exemplars together then never need more bytes than a learner that does not grow
+        and holds its full quota of every class seen.
         """
         stage = sum(value.nbytes for value in self.network.backbone.newest.parameters())
         images, seen = ceil(task.index * stage / prod(self.environment.shape)), len(task.seen)
         budget = self.config.memory.less(images, seen)
         if budget.quota(seen) < 1:
             raise UsageError(
-                f"With count_growth, MEMO's {task.index + 1} last stages take the room of {images} "
-                f"exemplars of the {self.config.memory.quota(seen) * seen} that {seen} classes may "
-                "have, which leaves not one of each; give it a larger memory or fewer tasks."
+                f"With 'count_growth', MEMO's {task.index + 1} last stages use the memory of "
+                f"{images} of the {self.config.memory.quota(seen) * seen} exemplars of {seen} "
+                "classes, which leaves less than one per class; increase the memory or use "
+                "fewer tasks."
             )
         self.memory.budget = budget
         self.memory.shrink(seen)

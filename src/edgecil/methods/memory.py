@@ -1,4 +1,4 @@
-"""Exemplars: the few images of past classes that a learner may keep."""
+"""Exemplar memory: the images of earlier classes that a learner may keep."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class MemoryBudget:
     """How many images a learner may keep.
 
     Attributes:
-        total: over all classes; divided evenly among the classes seen, so old ones shrink.
-        per_class: most images of one class.
+        total: maximum over all classes, divided evenly among the classes seen so far.
+        per_class: maximum for one class.
     """
 
     total: int | None = 2000
@@ -27,17 +27,19 @@ class MemoryBudget:
 
     def __post_init__(self) -> None:
         if self.total is None and self.per_class is None:
-            raise UsageError("A memory budget needs a total, a number per class, or both.")
+            raise UsageError(
+                "A memory budget requires 'total', 'per_class' or both. Got None for both."
+            )
         for name, value in (("total", self.total), ("per_class", self.per_class)):
             if value is not None and value < 0:
                 raise UsageError(f"The memory's {name!r} must be 0 or more. Got {value} instead.")
 
     def less(self, images: int, seen: int) -> MemoryBudget:
-        """What is left of the exemplars of `seen` classes when something else takes room.
+        """The budget that remains for `seen` classes when something else uses part of it.
 
         Args:
-            images: how many of the exemplars would fill that room; nothing is left below 0.
-            seen: classes that have come.
+            images: number of exemplars to give up; the result is never below 0.
+            seen: number of classes seen so far.
 
         >>> MemoryBudget(total=2000, per_class=5).less(40, seen=20)
         MemoryBudget(total=60, per_class=5)
@@ -45,7 +47,7 @@ class MemoryBudget:
         return replace(self, total=max(0, self.quota(seen) * seen - images))
 
     def quota(self, seen: int) -> int:
-        """Most images per class once `seen` classes have come.
+        """Maximum number of images per class after `seen` classes.
 
         >>> MemoryBudget(total=2000, per_class=None).quota(100)
         20
@@ -55,10 +57,10 @@ class MemoryBudget:
 
 
 class ExemplarMemory:
-    """Images of past classes, in order of importance, under a budget.
+    """Images of earlier classes in order of importance, within a budget.
 
-    When more classes come, each class keeps the first of its exemplars: herding orders them so
-    that any prefix approximates the class mean (iCaRL's rule).
+    When classes are added, each class keeps its first exemplars: herding sorts them so that every
+    prefix approximates the class mean (iCaRL's rule).
     """
 
     def __init__(self, budget: MemoryBudget) -> None:
@@ -69,15 +71,16 @@ class ExemplarMemory:
         return sum(len(pixels) for pixels in self._pixels)
 
     def check(self, seen: int) -> None:
-        """Refuse a budget that leaves no exemplar per class once `seen` classes have come."""
+        """Raise an error if the budget leaves no exemplar per class after `seen` classes."""
         if self.budget.quota(seen) < 1:
             raise UsageError(
-                f"Replay needs an exemplar of every class; a memory of {self.budget.total} in "
-                f"total and {self.budget.per_class} per class leaves none with {seen} classes."
+                f"Replay requires at least one exemplar per class, but a memory of "
+                f"{self.budget.total} in total and {self.budget.per_class} per class leaves none "
+                f"for {seen} classes; increase the memory budget."
             )
 
     def shrink(self, seen: int) -> None:
-        """Keep of each class what the budget allows once `seen` classes have come."""
+        """Reduce each class to what the budget allows after `seen` classes."""
         quota = self.budget.quota(seen)
         self._pixels = [pixels[:quota].clone() for pixels in self._pixels]
 
@@ -94,12 +97,12 @@ class ExemplarMemory:
         return self._pixels[label]
 
     def beside(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """The images of a task and all exemplars behind them: pixels and new labels."""
+        """The images of a task followed by all exemplars: pixels and new labels."""
         pixels, labels = self.data(task.pixels)
         return torch.cat([task.pixels, pixels]), torch.cat([task.labels, labels])
 
     def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-        """Means of the exemplars' features, of unit length: (classes, d).
+        """Normalised means of the exemplars' features, (classes, d).
 
         Args:
             features: pixels (m, c, h, w) to features (m, d).
@@ -109,11 +112,12 @@ class ExemplarMemory:
         return normalize(torch.stack([part.mean(dim=0) for part in rows.split(sizes)]), dim=1)
 
     def update(self, task: Task, rank: Callable[[torch.Tensor, int], torch.Tensor]) -> None:
-        """Shrink the old classes and keep exemplars of the task's new ones.
+        """Shrink the exemplars of old classes and add those of the task's new classes.
 
         Args:
             task: still open.
-            rank: (pixels of one class, how many) to the indices to keep, most important first.
+            rank: function of (pixels of one class, count) that returns the indices to keep, most
+                important first.
         """
         self.shrink(len(task.seen))
         quota = self.budget.quota(len(task.seen))
@@ -127,18 +131,18 @@ class ExemplarMemory:
         return [pixels.cpu() for pixels in self._pixels]
 
     def restore(self, state: list[Any], device: torch.device | str) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         self._pixels = [pixels.to(device) for pixels in state]
 
 
 def herd(features: torch.Tensor, count: int) -> torch.Tensor:
-    """Indices of `count` samples whose running mean stays closest to the class mean.
+    """Indices of `count` samples, chosen greedily so that their mean approximates the class mean.
 
     Rebuffi et al. (2017), iCaRL, Algorithm 4.
 
     Args:
         features: (n, d), usually of unit length.
-        count: how many to choose, at most n.
+        count: number of samples to choose, at most n.
     """
     mean = features.mean(dim=0)
     total = torch.zeros_like(mean)

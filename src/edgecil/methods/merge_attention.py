@@ -1,4 +1,4 @@
-"""How TagFex lets one extractor of features look at another."""
+"""The attention by which TagFex merges the features of two extractors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from edgecil.errors import UsageError
 
 
 class MergeAttention(nn.Module):  # type: ignore[misc]
-    """Attention from the newest extractor's positions to its own and the task-agnostic ones."""
+    """Attention with queries from the newest extractor and keys and values from both."""
 
     def __init__(self, size: int, heads: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class MergeAttention(nn.Module):  # type: ignore[misc]
         self.weights = nn.Parameter(torch.zeros(5, size, size))
 
     def reset(self, generator: torch.Generator) -> None:
-        """Start over, with weights of variance 1 / size from a CPU generator."""
+        """Reinitialise, with weights of variance 1 / size from a CPU generator."""
         self.agnostic_norm.reset_parameters()
         self.newest_norm.reset_parameters()
         drawn = torch.randn(self.weights.shape, generator=generator) / sqrt(self.weights.shape[-1])

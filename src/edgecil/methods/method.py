@@ -1,4 +1,4 @@
-"""What every learner is: something that learns tasks, predicts, and can be put away and resumed."""
+"""The interface of every learner: learn a task, predict, save and restore the state."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from edgecil.methods.task import Task
 
 @dataclass(frozen=True)
 class Environment:
-    """What a learner is told about the world besides its own configuration.
+    """What a learner needs to know besides its own configuration.
 
     Attributes:
         shape: channels, height and width of the images.
         mean: per channel, of the training images in [0, 1].
         std: per channel.
-        backbone: name in `edgecil.backbones`, of learners that train one.
-        pretrained: name in `edgecil.backbones.pretrained`, of learners on a frozen one.
-        seed: of the run; initial weights depend on it.
-        device: where to compute.
-        half: mixed precision; used on CUDA only.
-        compile: pass the backbone of the network that is trained through torch.compile: its
-            forward pass, not parts of it that a method calls by themselves (TagFex).
-        shared: directory of what sequences share and need not compute twice; None shares nothing,
-            and gives the same results.
+        backbone: name in `edgecil.backbones`, for learners that train a backbone.
+        pretrained: name in `edgecil.backbones.pretrained`, for learners on a frozen model.
+        seed: seed of the run; initial weights depend on it.
+        device: device to compute on.
+        amp: whether to use automatic mixed precision; applies to CUDA only.
+        compile: whether to compile the forward pass of a trained backbone with torch.compile.
+            Methods that call parts of the backbone directly (TagFex) do not benefit.
+        shared: directory where sequences share intermediate results; None disables sharing.
+            Results are identical either way.
     """
 
     shape: tuple[int, int, int]
@@ -37,14 +37,14 @@ class Environment:
     backbone: str
     seed: int = 0
     device: str = "cpu"
-    half: bool = False
+    amp: bool = False
     compile: bool = False
     pretrained: str = "vit-quickdraw"
     shared: str | None = None
 
 
 def suited_to(backbone: str, environment: Environment) -> Environment:
-    """The environment with the image statistics that a pre-trained backbone was trained with."""
+    """The environment with the image statistics of a pre-trained backbone, if it is one."""
     if not is_pretrained(backbone):
         return environment
     statistics = statistics_of(backbone)
@@ -54,14 +54,13 @@ def suited_to(backbone: str, environment: Environment) -> Environment:
 class Method(ABC):
     """A class-incremental learner.
 
-    Nothing here supposes a network, gradients, a memory or a head: closed-form learners are
-    methods too.
+    The interface assumes no network, gradients, memory or head, so closed-form learners fit too.
 
     Attributes:
-        classifiers: names of the ways to read a prediction off the learner, the main one first
-            (a head's output, nearest class mean, …).
-        sees_everything: whether its tasks bring all classes seen so far; upper bounds only.
-        seen: original ids of the classes learnt, in order of arrival.
+        classifiers: names of the classifiers, the main one first (`head`, `nme`, …).
+        sees_everything: whether each task includes the images of all earlier classes. Set this for
+            upper bounds only.
+        seen: original ids of the classes learnt so far, in order of arrival.
     """
 
     classifiers: ClassVar[tuple[str, ...]] = ("head",)
@@ -73,11 +72,11 @@ class Method(ABC):
 
     @abstractmethod
     def learn(self, task: Task) -> None:
-        """Learn one task; the task is closed when this returns. Sets `seen`."""
+        """Learn one task and set `seen`; the task's images are not available afterwards."""
 
     @abstractmethod
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """New labels (n,) predicted for images (n, c, h, w), by each of the classifiers."""
+        """New labels (n,) of uint8 images (n, c, h, w), by the name of the classifier."""
 
     def predict(self, pixels: torch.Tensor, classifier: str | None = None) -> torch.Tensor:
         """Original class ids, shape (n,), for uint8 images (n, c, h, w); only seen classes."""
@@ -85,9 +84,9 @@ class Method(ABC):
         return seen[self.classify(pixels)[classifier or self.classifiers[0]]]
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on: tensors on the CPU and plain values."""
+        """Everything needed to resume: CPU tensors and plain values."""
         return {"seen": list(self.seen)}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave; predictions are then bit-identical."""
+        """Load a state from :meth:`state`; predictions are then bit-identical."""
         self.seen = tuple(state["seen"])

@@ -1,8 +1,8 @@
-"""MOS: adapters merged with those of earlier tasks, and for each image the ones that suit it.
+"""MOS: adapters merged with those of earlier tasks, and retrieved for each image.
 
 Sun et al. (AAAI 2025), "MOS: Model Surgery for Pre-Trained Model-Based Class-Incremental
-Learning". Adapters that stay close to their predecessors forget less in the parameters; correcting
-the choice of adapters by its own prediction makes fewer mistakes in retrieving them.
+Learning". Merging reduces forgetting in the parameters; refining the choice of adapters by the
+learner's own predictions reduces mistakes in retrieving them.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ class MOSConfig:
     """Hyper-parameters of MOS.
 
     Attributes:
-        recipe: of each task's adapters.
-        alignment: of the head, on drawn features: one batch per class in an epoch.
+        recipe: training recipe of each task's adapters.
+        alignment: training recipe of the head on sampled features, with one batch per class in an
+            epoch.
         bottleneck: width of the adapters.
         merging: α, the share of the mean of all earlier adapters.
         contrast: weight of the contrastive regularisation.
-        temperature: of the contrastive regularisation.
-        refinements: how often an image may choose its adapters anew.
+        temperature: temperature of the contrastive regularisation.
+        refinements: maximum number of times that an image's adapters are chosen.
     """
 
     recipe: Recipe = PUBLISHED
@@ -66,8 +67,8 @@ class MOSConfig:
         counts = (self.bottleneck, self.refinements)
         if min(counts) < 1 or not 0.0 <= self.merging <= 1.0 or not self.temperature > 0.0:
             raise UsageError(
-                "MOS needs bottleneck and refinements >= 1, merging in [0, 1] and temperature > 0. "
-                f"Got {counts}, {self.merging} and {self.temperature}."
+                "MOS requires bottleneck and refinements >= 1, merging in [0, 1] and temperature > "
+                f"0. Got {counts}, {self.merging} and {self.temperature}."
             )
 
 
@@ -86,14 +87,14 @@ class MOSConfig:
     ),
 )
 class MOS(PretrainedMethod):
-    """Two stages: prototypes under the first task's adapters, then a head under the retrieved ones.
+    """Prototypes with the first task's adapters, combined with a head on the retrieved adapters.
 
     Attributes:
         adapters: by task.
-        head: over the classes seen so far, for features under each class's own adapters.
-        gaussians: of the features of each class under its own adapters.
-        prototypes: (classes seen, d), means of the classes under the first task's adapters.
-        task_of_class: by new label.
+        head: head over the classes seen so far, for features with each class's own adapters.
+        gaussians: Gaussians of each class's features with its own adapters.
+        prototypes: class means with the first task's adapters, (classes seen, d).
+        task_of_class: index of the task by new label.
     """
 
     def __init__(self, config: MOSConfig, environment: Environment) -> None:
@@ -107,7 +108,7 @@ class MOS(PretrainedMethod):
         self.task_of_class: list[int] = []
 
     def learn(self, task: Task) -> None:
-        """Train adapters for the task, keep where its classes lie, and align the head."""
+        """Train adapters for the task, store class statistics, and align the head."""
         self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
         self.adapters.append(self.train_adapters(task))
         labels = task.alone().labels
@@ -122,11 +123,11 @@ class MOS(PretrainedMethod):
         self.seen = task.seen
 
     def features(self, pixels: torch.Tensor, adapters: nn.ModuleList) -> torch.Tensor:
-        """Features (n, d) of images under adapters that hardly any other sequence has."""
+        """Features (n, d) with adapters; they are specific to a sequence, so not cached on disk."""
         return self.adapted_features(pixels, adapters, share=False)
 
     def train_adapters(self, task: Task) -> nn.ModuleList:
-        """Adapters that begin as the last task's ones and are merged at every step."""
+        """Train a copy of the last task's adapters, merged with earlier ones at every step."""
         if self.adapters:
             adapters = copy.deepcopy(self.adapters[-1]).requires_grad_(True)
         else:
@@ -147,7 +148,7 @@ class MOS(PretrainedMethod):
         return adapters.requires_grad_(False)
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class that is likeliest under both stages together."""
+        """The class with the largest sum of both stages' probabilities."""
         features = torch.stack([self.features(pixels, one) for one in self.adapters])
         first = normalize(features[0], dim=1) @ normalize(self.prototypes, dim=1).T
         with torch.no_grad():
@@ -156,14 +157,14 @@ class MOS(PretrainedMethod):
         return {"head": both.argmax(dim=1)}
 
     def refine(self, first: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        """Logits (n, classes) under the adapters that each image ends up with.
+        """Logits (n, classes) with the adapters retrieved for each image.
 
-        An image takes the adapters of the task of its predicted class, predicts anew with them,
-        and so on until they stay the same or it has chosen often enough.
+        The adapters are those of the predicted class's task. Prediction and retrieval alternate
+        until the adapters no longer change, or `refinements` times.
 
         Args:
-            first: (n, classes), for the first choice.
-            logits: under the adapters of each task, (tasks, n, classes).
+            first: logits for the first retrieval, (n, classes).
+            logits: logits with the adapters of each task, (tasks, n, classes).
         """
         task_of_class = torch.tensor(self.task_of_class, device=first.device)
         images = torch.arange(len(first), device=first.device)
@@ -173,7 +174,7 @@ class MOS(PretrainedMethod):
         return refined
 
     def state(self) -> dict[str, Any]:
-        """Adapters, head, and what is kept of the classes."""
+        """Adapters, head and class statistics."""
         head = self.head.state_dict()
         return {
             **super().state(),
@@ -185,7 +186,7 @@ class MOS(PretrainedMethod):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         super().restore(state)
         self.adapters = [
             load_adapters(self.vit, self.config.bottleneck, weights)
@@ -198,7 +199,7 @@ class MOS(PretrainedMethod):
 
 
 def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
-    """Move adapters, in place, by a share of the way to the mean of all earlier ones, if any."""
+    """Interpolate adapters in place towards the mean of all earlier ones."""
     with torch.no_grad():
         for ours, *theirs in zip(
             adapters.parameters(), *(one.parameters() for one in earlier), strict=True

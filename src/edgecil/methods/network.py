@@ -1,4 +1,4 @@
-"""Learners that train one network, backbone and head, task after task."""
+"""Base class of learners that train one network (backbone and head) on each task."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Network(torch.nn.Module):  # type: ignore[misc]
         return logits
 
     def grow(self, classes: int, generator: torch.Generator) -> None:
-        """Make room for more classes, with weights from a CPU generator."""
+        """Add outputs for more classes, initialised from a CPU generator."""
         self.head.grow(classes, generator)
 
 
 class NetworkMethod(Method):
-    """Trains a network on each task; what a method adds is its loss and what surrounds it.
+    """Trains a network on each task; a subclass defines the loss and optional hooks.
 
     Attributes:
-        recipe: how each task is trained.
-        network: what is trained, and what predicts.
-        memory: exemplars to be trained on with every task and to classify by; None for methods
-            that keep none.
-        views: how often each image of a batch is augmented; see :func:`fit`.
+        recipe: training recipe of each task.
+        network: the network that is trained and that predicts.
+        memory: exemplars, used in training and for the nearest-mean classifier; None if the method
+            keeps none.
+        views: number of augmented views per image; see :func:`fit`.
     """
 
     views = 1
@@ -57,20 +57,20 @@ class NetworkMethod(Method):
         self.reset_network()
 
     def reset_network(self) -> None:
-        """A fresh network; its weights depend on the run's seed alone."""
+        """Replace the network by a new one; its weights depend on the run's seed only."""
         self.network = self.assemble(self.fresh_backbone("weights")).to(self.environment.device)
 
     def fresh_backbone(self, purpose: str) -> Backbone:
-        """A backbone with first weights of its own for each purpose, on the CPU."""
+        """A new backbone on the CPU; each purpose has its own initial weights."""
         generator = derive_generator("cpu", self.environment.seed, purpose)
         return build_backbone(self.environment.backbone, self.environment.shape, generator)
 
     def assemble(self, backbone: Backbone) -> Network:
-        """The network around a fresh backbone; it knows no class yet."""
+        """The network around a new backbone, without any class outputs."""
         return Network(backbone, GrowingLinear(backbone.feature_size))
 
     def learn(self, task: Task) -> None:
-        """Grow the network, train on what the task and the memory hold, then settle."""
+        """Grow the network, train it on the task and the memory, then update the memory."""
         self.begin(task)
         if self.memory is not None:
             self.memory.check(len(task.seen))
@@ -82,10 +82,10 @@ class NetworkMethod(Method):
             self.remember(self.memory, task)
 
     def begin(self, task: Task) -> None:
-        """Before the network grows."""
+        """Hook that runs before the network grows."""
 
     def grow(self, task: Task) -> None:
-        """Make room for the task's classes."""
+        """Add outputs for the task's classes."""
         generator = derive_generator("cpu", task.seed, "head")
         self.network.grow(len(task.seen) - self.network.head.classes, generator)
 
@@ -98,7 +98,7 @@ class NetworkMethod(Method):
         recipe: Recipe | None = None,
         stage: str = "learn",
     ) -> None:
-        """Fit a network on the training data, by the method's recipe unless another is given."""
+        """Fit a network on the training data with the given recipe or the method's own."""
         network.train()
         if self.environment.compile:
             network.backbone.compile()
@@ -115,50 +115,50 @@ class NetworkMethod(Method):
         network.eval()
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pixels and new labels to train on: the task's, and those of the exemplars if any."""
+        """Pixels and new labels of the task and, if there is a memory, of the exemplars."""
         return (task.pixels, task.labels) if self.memory is None else self.memory.beside(task)
 
     @abstractmethod
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """The loss of one batch: normalised images (b, c, h, w), new labels (b,)."""
+        """Loss of one batch of normalised images (b, c, h, w) with new labels (b,)."""
 
     def end(self, task: Task) -> None:
-        """After training, while the task's images can still be had."""
+        """Hook that runs after training, while the task's images are still available."""
 
     def remember(self, memory: ExemplarMemory, task: Task) -> None:
-        """Choose exemplars of the new classes by herding in the feature space of now."""
+        """Choose exemplars of the new classes by herding in the current feature space."""
         memory.update(
             task, lambda pixels, count: herd(normalize(self.features(pixels), dim=1), count)
         )
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class with the largest logit; with a memory also that of the nearest class mean."""
+        """The class with the largest logit and, with a memory, the class with the nearest mean."""
         features = self.features(pixels)
-        found = {"head": self.largest_logit(features)}
+        labels = {"head": self.largest_logit(features)}
         if self.memory is not None:
             means = self.memory.class_means(self.features)
-            found["nme"] = torch.cdist(normalize(features, dim=1), means).argmin(dim=1)
-        return {classifier: found[classifier] for classifier in self.classifiers}
+            labels["nme"] = torch.cdist(normalize(features, dim=1), means).argmin(dim=1)
+        return {classifier: labels[classifier] for classifier in self.classifiers}
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Features (n, d) of uint8 images (n, c, h, w)."""
         return in_batches(self.network.backbone, pixels, self.environment)
 
     def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
-        """The head's choice, new labels (n,), for features (n, d)."""
+        """New labels (n,) with the largest logit for features (n, d)."""
         with torch.no_grad():
             logits: torch.Tensor = self.network.head(features)
         return logits.argmax(dim=1)
 
     def state(self) -> dict[str, Any]:
-        """The network's weights, the exemplars if any, and what was seen."""
+        """The network's weights, the exemplars and the classes seen."""
         weights = self.network.state_dict()
         copies = {name: value.to("cpu", copy=True) for name, value in weights.items()}
         state = {**super().state(), "network": copies}
         return state if self.memory is None else {**state, "memory": self.memory.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         super().restore(state)
         self.network.load_state_dict(state["network"])
         self.network.eval()
@@ -166,6 +166,6 @@ class NetworkMethod(Method):
             self.memory.restore(state["memory"], self.environment.device)
 
 
-def new_classes_only(logits: torch.Tensor, labels: torch.Tensor, known: int) -> torch.Tensor:
-    """Cross-entropy among the classes of the current task; older outputs are left alone."""
-    return cross_entropy(logits[:, known:], labels - known)
+def new_classes_only(logits: torch.Tensor, labels: torch.Tensor, old_count: int) -> torch.Tensor:
+    """Cross-entropy over the current task's classes; outputs of old classes get no gradient."""
+    return cross_entropy(logits[:, old_count:], labels - old_count)

@@ -1,4 +1,4 @@
-"""Learners on a frozen pre-trained vision transformer: what they share."""
+"""Base class of learners on a frozen pre-trained vision transformer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from edgecil.methods.recipe import Recipe
 
 
 class PretrainedMethod(Method):
-    """Has a frozen vision transformer, one for all methods, and plugs into it.
+    """Holds a frozen vision transformer, which all methods in a process share.
 
     Attributes:
-        recipe: how what is plugged in is trained.
-        vit: in evaluation mode, without gradients; never part of the state.
-        network: a name for the transformer, by content.
+        recipe: training recipe of prompts, adapters and heads.
+        vit: the transformer in evaluation mode, without gradients; not part of the state.
+        network: name of the transformer, derived from its content.
     """
 
     def __init__(self, recipe: Recipe, environment: Environment) -> None:
@@ -36,7 +36,7 @@ class PretrainedMethod(Method):
         self.network = network_name(environment.pretrained, environment.shape, environment.device)
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Features (n, d) of the untouched transformer: also the queries of prompt methods.
+        """Features (n, d) of the unmodified transformer; prompt methods use them as queries.
 
         Args:
             pixels: uint8 (n, c, h, w).
@@ -49,12 +49,13 @@ class PretrainedMethod(Method):
     def adapted_features(
         self, pixels: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
     ) -> torch.Tensor:
-        """Features (n, d) with adapters plugged in that no longer change.
+        """Features (n, d) of the transformer with fixed adapters.
 
         Args:
             pixels: uint8 (n, c, h, w).
-            adapters: one per block; rows are kept by their content.
-            share: whether enough sequences have these adapters for their rows to be worth a file.
+            adapters: one per block; rows are cached by the adapters' content.
+            share: whether to cache rows on disk, which pays if several sequences have the same
+                adapters.
         """
         shared = self.environment.shared if share else None
         directory = None if shared is None else Path(shared) / "features"

@@ -1,4 +1,4 @@
-"""Learners that write prompts for a frozen vision transformer: what they share."""
+"""Base class of learners that train prompts for a frozen vision transformer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from edgecil.methods.training import fit
 class PromptMethod(PretrainedMethod):
     """Trains prompts and a head on the features of the prompted transformer.
 
-    Images ask for their prompts by a query: their features without any prompt. Queries are of the
-    images as they are, augmented or not, so each is computed once.
+    An image's query is its feature vector without prompts. Queries are computed from images without
+    augmentation, so each is computed once.
 
     Attributes:
-        head: over the classes seen so far.
-        prompts: sets of tensors by name, in the order in which tasks added them; only the last
-            set is trained.
+        head: head over the classes seen so far.
+        prompts: sets of tensors by name, in the order of tasks; only the last set is trained.
     """
 
     def __init__(self, recipe: Recipe, environment: Environment) -> None:
@@ -36,7 +35,7 @@ class PromptMethod(PretrainedMethod):
         self.prompts: list[dict[str, nn.Parameter]] = []
 
     def learn(self, task: Task) -> None:
-        """Make room for the new classes, and train the last set of prompts and the head."""
+        """Add outputs for the new classes, and train the last set of prompts and the head."""
         self.seen = task.seen
         self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
         self.grow(task)
@@ -51,10 +50,10 @@ class PromptMethod(PretrainedMethod):
 
     @abstractmethod
     def grow(self, task: Task) -> None:
-        """Add the prompts that the task brings, if any."""
+        """Add prompts for the task, if the method does so."""
 
     def add_prompts(self, **tensors: torch.Tensor) -> None:
-        """Put a set of prompts behind the earlier ones, which no longer change."""
+        """Append a set of prompts and freeze the earlier ones."""
         for earlier in self.prompts:
             for value in earlier.values():
                 value.requires_grad_(False)
@@ -67,18 +66,19 @@ class PromptMethod(PretrainedMethod):
     def loss(
         self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
     ) -> torch.Tensor:
-        """The loss of a batch: normalised images (b, c, h, w), labels (b,), queries (b, d)."""
+        """Loss of a batch of normalised images (b, c, h, w), labels (b,) and queries (b, d)."""
 
     @abstractmethod
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
-        """What the head sees, (n, d), of normalised images (n, c, h, w) with queries (n, d)."""
+        """Input of the head (n, d) for normalised images (n, c, h, w) with queries (n, d)."""
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class with the largest logit."""
         parts = zip(pixels.split(BATCH), self.frozen_features(pixels).split(BATCH), strict=True)
         with torch.no_grad():
             logits = [
-                self.head(self.features(self._prepare.plain(part), asked)) for part, asked in parts
+                self.head(self.features(self._prepare.plain(part), queries))
+                for part, queries in parts
             ]
         return {"head": torch.cat(logits).argmax(dim=1)}
 
@@ -94,7 +94,7 @@ class PromptMethod(PretrainedMethod):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         super().restore(state)
         self.head.load_state_dict(state["head"])
         self.prompts = []
@@ -103,10 +103,10 @@ class PromptMethod(PretrainedMethod):
 
 
 class PromptHead(GrowingLinear):
-    """A linear head whose new weights are small: normal with std 0.02.
+    """A linear head whose new weights are normal with std 0.02.
 
-    Old outputs are not trained on new images, so what an output starts with stays in the
-    comparison between tasks.
+    Old outputs are not trained on new images, so initial weights affect the comparison between
+    tasks; small ones affect it little.
     """
 
     def _draw(self, rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:

@@ -1,8 +1,8 @@
 """RanPAC: adapt to the first task, then regress on random projections of frozen features.
 
 McDonnell et al. (NeurIPS 2023), "RanPAC: Random Projections and Pre-trained Models for Continual
-Learning". After the first task nothing is trained: a Gram matrix and one sum per class say all
-about the tasks so far, whatever their order.
+Learning". After the first task nothing is trained: a Gram matrix and one sum per class
+summarise all tasks so far, independent of their order.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from edgecil.methods.task import Task
 PUBLISHED = Recipe(epochs=20, learning_rate=0.01, schedule="cosine", batch_size=48)
 RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
 
-_EQUAL = 1e-6  # relative difference of errors that means nothing
-_LEAST = 1e3 * 2.0**-52  # ridge, as a share of the trace: a thousand rounding errors
+_EQUAL = 1e-6  # errors with a smaller relative difference count as equal
+_LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand rounding errors
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RanPACConfig:
     """Hyper-parameters of RanPAC.
 
     Attributes:
-        recipe: of the adaptation to the first task.
+        recipe: training recipe of the adaptation to the first task.
         bottleneck: width of the adapters.
         projection: number M of random features; the Gram matrix holds M² numbers.
     """
@@ -46,7 +46,7 @@ class RanPACConfig:
     def __post_init__(self) -> None:
         if self.bottleneck < 1 or self.projection < 1:
             raise UsageError(
-                "RanPAC needs bottleneck >= 1 and projection >= 1. Got "
+                "RanPAC requires bottleneck >= 1 and projection >= 1. Got "
                 f"{self.bottleneck} and {self.projection}."
             )
 
@@ -67,14 +67,14 @@ class RanPACConfig:
     fast_settings={"projection": 500},
 )
 class RanPAC(PretrainedMethod):
-    """Statistics of projected features that add up class by class, in double precision.
+    """Ridge regression from additive statistics of projected features, in double precision.
 
     Attributes:
-        adapters: trained on the first task and on no other.
-        projection: (d, M), from the run's seed alone.
-        gram: (M, M), sum of outer products of all projected features.
-        class_sums: (classes seen, M), sums of projected features.
-        errors: by ridge, the squared error on held-out images, summed over the tasks.
+        adapters: adapters trained on the first task.
+        projection: random projection (d, M); it depends on the run's seed only.
+        gram: sum of outer products of all projected features, (M, M).
+        class_sums: sums of projected features by class, (classes seen, M).
+        errors: squared error on held-out images for each ridge, summed over the tasks.
     """
 
     def __init__(self, config: RanPACConfig, environment: Environment) -> None:
@@ -89,7 +89,7 @@ class RanPAC(PretrainedMethod):
         self.errors = torch.zeros(len(RIDGES), dtype=torch.float64)
 
     def learn(self, task: Task) -> None:
-        """Adapt if this is the first task; then add up what the projected features are."""
+        """Train adapters on the first task; then update the statistics of projected features."""
         if not task.old_count:
             self.adapters = adapt(
                 self.vit, self.config.bottleneck, task, self.recipe, self.environment
@@ -109,9 +109,10 @@ class RanPAC(PretrainedMethod):
 
     @property
     def ridge(self) -> float:
-        """The penalty with the least error on held-out images; of equal errors, the largest.
+        """The penalty with the least error on held-out images; the largest among equal errors.
 
-        It is never so small that the rounding of sums, which depends on their order, would show.
+        A lower limit keeps the result independent of rounding errors, which depend on the order of
+        summation.
         """
         equal = self.errors <= self.errors.min() * (1.0 + _EQUAL)
         best = RIDGES[int(equal.nonzero().max())]
@@ -138,7 +139,7 @@ class RanPAC(PretrainedMethod):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`state` gave."""
+        """Load a state from :meth:`state`."""
         super().restore(state)
         self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
         self.gram, self.class_sums = state["gram"], state["class_sums"]
@@ -146,10 +147,10 @@ class RanPAC(PretrainedMethod):
 
 
 def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Squared error of ridge regression on images that it has not seen, for each of `RIDGES`.
+    """Leave-one-out squared error of ridge regression for each of `RIDGES`.
 
-    Every image is held out in turn. That takes no more than one singular value decomposition: its
-    error without it is its error with it, over the part of its target that the others decide.
+    One singular value decomposition suffices: the leave-one-out residual of an image is its
+    residual divided by one minus its leverage.
 
     Args:
         features: (n, M).
@@ -159,7 +160,7 @@ def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tens
     slopes = left.T @ targets
     beyond = targets - left @ slopes
     free = (1.0 - left.square().sum(dim=1)).clamp(min=0.0)
-    if len(features) <= features.shape[1]:  # nothing is beyond reach but rounding errors
+    if len(features) <= features.shape[1]:  # the targets are reached exactly; the rest is rounding
         beyond, free = torch.zeros_like(beyond), torch.zeros_like(free)
     errors = []
     for ridge in RIDGES:

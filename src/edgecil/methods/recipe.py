@@ -1,15 +1,18 @@
-"""Training recipes: how long and how fast a network learns a task."""
+"""Training recipes: epochs, learning rates, batches and augmentation."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import cos, pi
 from typing import Literal
 
 from edgecil.backbones.pretrained import is_pretrained
+from edgecil.backbones.registry import BACKBONES
 from edgecil.data.augment import parse_steps
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import MemoryBudget
+from edgecil.registry import Registry
 
 SCHEDULES = ("steps", "cosine")
 OPTIMIZERS = ("sgd", "adam", "adamw")
@@ -21,13 +24,13 @@ class Recipe:
 
     Attributes:
         epochs: passes over the task's images.
-        learning_rate: at the start.
-        schedule: `steps` multiplies by `decay` at each milestone; `cosine` falls to zero.
-        milestones: epochs.
-        decay: see schedule.
+        learning_rate: initial learning rate.
+        schedule: `steps` multiplies by `decay` at each milestone; `cosine` decays to zero.
+        milestones: epochs of the steps.
+        decay: factor of each step.
         optimizer: `sgd`, `adam` or `adamw`.
-        momentum: of SGD; Adam has its own, 0.9 and 0.999.
-        weight_decay: added to the gradient; decoupled from it with AdamW.
+        momentum: momentum of SGD; Adam uses 0.9 and 0.999.
+        weight_decay: L2 penalty; decoupled with AdamW.
         batch_size: images per step.
         augment: steps of `edgecil.data.augment`, by name.
     """
@@ -46,13 +49,13 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch_size < 1 or not self.learning_rate > 0.0:
             raise UsageError(
-                "A recipe needs epochs >= 1, batch_size >= 1 and learning_rate > 0. Got "
+                "A recipe requires epochs >= 1, batch_size >= 1 and learning_rate > 0. Got "
                 f"{self.epochs}, {self.batch_size} and {self.learning_rate}."
             )
         parse_steps(",".join(self.augment))
-        for name, known in (("schedule", SCHEDULES), ("optimizer", OPTIMIZERS)):
-            if getattr(self, name) not in known:
-                raise unknown(name, getattr(self, name), known)
+        for name, allowed in (("schedule", SCHEDULES), ("optimizer", OPTIMIZERS)):
+            if getattr(self, name) not in allowed:
+                raise unknown(name, getattr(self, name), allowed)
 
     def rate(self, epoch: int) -> float:
         """The learning rate in an epoch, counted from 0."""
@@ -62,7 +65,7 @@ class Recipe:
         return self.learning_rate * self.decay**passed
 
     def lasting(self, share: float) -> Recipe:
-        """The same recipe for a share of its epochs, 1 at least; milestones move along."""
+        """The recipe with a share of its epochs, at least 1; milestones are scaled too."""
         return replace(
             self,
             epochs=max(1, round(share * self.epochs)),
@@ -73,8 +76,7 @@ class Recipe:
 PAPER = Recipe()
 PAPER_MEMORY = MemoryBudget(total=2000, per_class=20)
 
-# The bundled drawings are 60 per class where CIFAR-100 has 500 images; 5 of them are still twice
-# the share that 20 of 500 are.
+# 5 of the 60 bundled drawings of a class are twice the share of 20 of CIFAR-100's 500 images.
 _FAST_MEMORY = MemoryBudget(total=2000, per_class=5)
 
 _FAST = {
@@ -96,22 +98,32 @@ _FAST_PRETRAINED = Recipe(
 )
 
 
+def _paper(_: str) -> tuple[Recipe, MemoryBudget]:
+    return PAPER, PAPER_MEMORY
+
+
+def _fast(backbone: str) -> tuple[Recipe, MemoryBudget]:
+    name = BACKBONES.resolve(backbone) if backbone in BACKBONES else backbone
+    if name in _FAST:
+        return _FAST[name], _FAST_MEMORY
+    if is_pretrained(name):
+        return _FAST_PRETRAINED, _FAST_MEMORY
+    raise UsageError(
+        f"There is no fast recipe for backbone {backbone!r}; use one of {', '.join(_FAST)}, or "
+        "the recipe 'paper'."
+    )
+
+
+RECIPES: Registry[Callable[[str], tuple[Recipe, MemoryBudget]]] = Registry(
+    "recipe", {"paper": _paper, "fast": _fast}
+)
+
+
 def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-    """How to train and how much to remember.
+    """The training recipe and the exemplar budget of a recipe name.
 
     Args:
         name: `paper`, as published, or `fast`, made for a CPU and the bundled data.
-        backbone: the network it is for.
+        backbone: the network to train.
     """
-    if name == "paper":
-        return PAPER, PAPER_MEMORY
-    if name != "fast":
-        raise unknown("recipe", name, ("paper", "fast"))
-    if is_pretrained(backbone):
-        return _FAST_PRETRAINED, _FAST_MEMORY
-    if backbone not in _FAST:
-        raise UsageError(
-            f"There is no fast recipe for backbone {backbone!r}; use one of "
-            f"{', '.join(_FAST)}, or the recipe 'paper'."
-        )
-    return _FAST[backbone], _FAST_MEMORY
+    return RECIPES[name](backbone)

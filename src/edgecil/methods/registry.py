@@ -1,4 +1,4 @@
-"""Methods by name."""
+"""The registry of methods, and their configuration by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method
-from edgecil.methods.recipe import Recipe, get_recipe
+from edgecil.methods.recipe import RECIPES, Recipe, get_recipe
+from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])
 
@@ -20,13 +21,13 @@ class MethodEntry:
     """A registered method.
 
     Attributes:
-        name: how it is asked for.
+        name: its name in the registry.
         build: `(config, environment) -> Method`.
-        config: the frozen dataclass of its hyper-parameters, with published defaults.
+        config: frozen dataclass of its hyper-parameters, with the published defaults.
         summary: one line for the list of methods.
-        fast: its own recipe for a CPU and the bundled data, if it works on a pre-trained model;
-            None for a learner that trains whichever backbone it is given.
-        fast_settings: other settings that go with `fast`.
+        fast: for learners on a frozen pre-trained model, the recipe for a CPU and the bundled
+            data; None for learners that train a backbone.
+        fast_settings: other settings of the `fast` recipe.
     """
 
     name: str
@@ -42,19 +43,18 @@ class MethodEntry:
         return self.fast is not None
 
     def recipe(self, name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-        """How to train and how much to remember, by :func:`get_recipe`'s names.
+        """The training recipe and the exemplar budget of a recipe name; see :func:`get_recipe`.
 
-        Learners on a pre-trained model each have a recipe of their own: `paper` is the published
-        one, and they keep no images.
+        Learners on a frozen model have their own recipes: `paper` is the published one.
         """
         recipe, memory = get_recipe(name, backbone)
         if self.fast is None:
             return recipe, memory
-        return (self.fast if name == "fast" else self.config().recipe), memory
+        return (self.fast if _is_fast(name) else self.config().recipe), memory
 
     def settings(self, recipe: str) -> Mapping[str, Any]:
-        """What else a recipe of that name changes."""
-        return self.fast_settings if recipe == "fast" else {}
+        """Settings that a recipe changes besides training and memory."""
+        return self.fast_settings if _is_fast(recipe) else {}
 
     def configure(
         self,
@@ -62,9 +62,9 @@ class MethodEntry:
         memory: MemoryBudget,
         settings: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The method's config: published defaults, this recipe and budget, then settings by name.
+        """The method's config: published defaults, then recipe and budget, then settings by name.
 
-        A setting of a nested part is an inner mapping: `{"memory": {"per_class": 5}}`.
+        Settings of nested parts are nested mappings: `{"memory": {"per_class": 5}}`.
         """
         own = {entry.name for entry in fields(self.config)}
         offered = {"recipe": recipe, "memory": memory}
@@ -72,7 +72,7 @@ class MethodEntry:
         return replace_settings(self.config(**shared), settings or {}, self.name)
 
 
-_methods: dict[str, MethodEntry] = {}
+METHODS: Registry[MethodEntry] = Registry("method")
 
 
 def register_method(
@@ -83,47 +83,58 @@ def register_method(
     fast: Recipe | None = None,
     fast_settings: Mapping[str, Any] | None = None,
 ) -> Callable[[_Method], _Method]:
-    """Decorate a :class:`Method` to make it known by name."""
+    """Register the decorated :class:`Method` under a name.
+
+    Args:
+        name: name in the registry.
+        config: frozen dataclass of hyper-parameters; the method is built as
+            `method(config, environment)`.
+        summary: one line for the list of methods.
+        fast: see :class:`MethodEntry`.
+        fast_settings: see :class:`MethodEntry`.
+    """
 
     def add(method: _Method) -> _Method:
-        _methods[name] = MethodEntry(name, method, config, summary, fast, fast_settings or {})
+        METHODS.add(name, MethodEntry(name, method, config, summary, fast, fast_settings or {}))
         return method
 
     return add
 
 
-def method_names() -> tuple[str, ...]:
-    """Names of every registered method."""
-    return tuple(_methods)
+def method_names(pattern: str = "*") -> tuple[str, ...]:
+    """Names of the registered methods that match a shell pattern, such as `*prompt*`."""
+    return METHODS.names(pattern)
 
 
 def get_method(name: str) -> MethodEntry:
-    """The method of that name."""
-    if name not in _methods:
-        raise unknown("method", name, _methods)
-    return _methods[name]
+    """The method of that name; case and dashes do not matter (`iCaRL`)."""
+    return METHODS[name]
+
+
+def _is_fast(recipe: str) -> bool:
+    return RECIPES.resolve(recipe) == "fast"
 
 
 def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any:
-    """A copy of a frozen config with some fields changed, by name; errors call it `path`."""
-    known = {field.name: field for field in fields(config)}
+    """A copy of a frozen config with some fields changed; `path` names it in errors."""
+    by_name = {field.name: field for field in fields(config)}
     kinds = get_type_hints(type(config))
     changes = {}
     for name, value in settings.items():
-        if name not in known:
-            raise unknown(f"setting of {path}", name, known)
+        if name not in by_name:
+            raise unknown(f"setting of {path}", name, by_name)
         current = getattr(config, name)
         if value is None and NoneType not in get_args(kinds[name]):
-            raise UsageError(f"Setting {path}.{name} must have a value. Got None.")
+            raise UsageError(f"Setting '{path}.{name}' must have a value. Got None.")
         if is_dataclass(current) and isinstance(value, Mapping):
             changes[name] = replace_settings(current, value, f"{path}.{name}")
         else:
-            changes[name] = _checked(value, current, known[name].default, f"{path}.{name}")
+            changes[name] = _checked(value, current, by_name[name].default, f"{path}.{name}")
     return replace(config, **changes)
 
 
 def _checked(value: Any, current: Any, default: Any, path: str) -> Any:
-    """A value of the kind that the setting has, or a sentence on why it is not."""
+    """The value converted to the type of the setting; an error if it has another type."""
     model = current if current is not None or default is MISSING else default
     if isinstance(model, tuple) and isinstance(value, (list, tuple)):
         element = model[0] if model else None
@@ -133,5 +144,6 @@ def _checked(value: Any, current: Any, default: Any, path: str) -> Any:
     if model is None or value is None or type(value) is type(model):
         return value
     raise UsageError(
-        f"Setting {path} takes a {type(model).__name__}. Got {value!r} ({type(value).__name__})."
+        f"Setting '{path}' must be of type {type(model).__name__}. Got {value!r} of type "
+        f"{type(value).__name__}."
     )

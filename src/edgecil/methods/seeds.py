@@ -1,4 +1,4 @@
-"""Seeds that depend on what they are for, never on what ran before."""
+"""Seeds derived from their purpose, so that they never depend on what ran before."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 
 def derive_seed(*parts: object) -> int:
-    """A 63-bit seed from any plain values: the same values, the same seed, on every machine.
+    """A 63-bit seed derived from plain values; the same values give the same seed everywhere.
 
     >>> derive_seed(0, "epoch", 3) == derive_seed(0, "epoch", 3) != derive_seed(0, "epoch", 4)
     True

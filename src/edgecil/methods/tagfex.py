@@ -1,9 +1,9 @@
-"""TagFex: an extractor that knows nothing of tasks hands its features to those made for each task.
+"""TagFex: a task-agnostic extractor guides the extractors of an expanding network.
 
 Zheng et al. (CVPR 2025), "Task-Agnostic Guided Feature Expansion for Class-Incremental Learning".
-Beside the expansion of DER, one extractor goes on learning from two views of every image, without
-labels; attention merges its features with the newest extractor's, and what the merged ones know
-of the new classes is distilled into the newest extractor.
+Beside the expansion of DER, one extractor is trained on two views of every image without labels.
+Attention merges its features with the newest extractor's, and the merged features' predictions of
+new classes are distilled into the newest extractor.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class TagFexConfig(ExpandingConfig):
     """Hyper-parameters of TagFex, beside those of every expanding method.
 
     Attributes:
-        duration: epochs of each task, as a share of the recipe's; each shows two views of an image.
-        contrast: weight of all that teaches the task-agnostic extractor.
-        contrast_distillation: weight, within that, of what it is to keep from before.
-        contrast_temperature: of the cosines between views.
+        duration: epochs of each task as a share of the recipe's; an epoch has two views per image.
+        contrast: weight of the task-agnostic extractor's loss.
+        contrast_distillation: weight of the distillation within that loss.
+        contrast_temperature: temperature of the cosines between views.
         transfer: weight of the distillation of merged features' logits.
-        transfer_temperature: of that distillation.
-        attention_heads: of the merging.
-        projector: sizes of the hidden and the last layer between the task-agnostic features and
-            the contrast, in multiples of the feature size (2048 and 1024 on ResNet-18).
-        inherited: share of the last extractor in a new one's first weights; the rest is the
-            task-agnostic extractor's.
+        transfer_temperature: temperature of that distillation.
+        attention_heads: number of heads of the merging attention.
+        projector: hidden and output size of the projector in multiples of the feature size (2048
+            and 1024 on ResNet-18).
+        inherited: share of the last extractor in the initial weights of a new one; the rest comes
+            from the task-agnostic extractor.
     """
 
     auxiliary: float = 2.0
@@ -63,14 +63,14 @@ class TagFexConfig(ExpandingConfig):
 
 
 class TagFexNetwork(ExpandingNetwork):
-    """The expanding network, and what the task-agnostic extractor needs to learn and to hand over.
+    """The expanding network with a task-agnostic extractor and its heads.
 
     Attributes:
         agnostic: the task-agnostic extractor.
-        projector: its features to those that are contrasted.
-        predictor: its features to those that it had before the task.
-        attention: merges its maps with the newest extractor's; made anew with every task.
-        transfer: head of the merged features over the task's classes; made anew likewise.
+        projector: maps its features to the input of the contrastive loss.
+        predictor: predicts its features before the task from its current ones.
+        attention: merges its maps with the newest extractor's; reinitialised with every task.
+        transfer: head on the merged features over the task's classes; replaced with every task.
     """
 
     def __init__(
@@ -92,14 +92,14 @@ class TagFexNetwork(ExpandingNetwork):
         self.transfer = GrowingLinear(size)
 
     def grow(self, classes: int, generator: torch.Generator) -> None:
-        """Make room for more classes; a new extractor starts between the last and the agnostic."""
-        known = self.head.classes
+        """Add outputs and an extractor that interpolates the last and the task-agnostic one."""
+        old_count = self.head.classes
         super().grow(classes, generator)
-        if not known:
+        if not old_count:
             return
         size, device = self.backbone.extractor_size, self.head.weight.device
         with torch.no_grad():
-            self.head.weight[:known, -size:] = 0.0
+            self.head.weight[:old_count, -size:] = 0.0
             for new, agnostic in zip(
                 self.backbone.newest.parameters(), self.agnostic.parameters(), strict=True
             ):
@@ -115,7 +115,7 @@ class TagFexNetwork(ExpandingNetwork):
     fast_settings={"duration": 0.5, "balancing": 30},
 )
 class TagFex(ExpandingMethod):
-    """A growing representation that takes up what a self-supervised extractor has found."""
+    """An expanding network guided by a self-supervised extractor."""
 
     views = 2
     config: TagFexConfig
@@ -127,18 +127,18 @@ class TagFex(ExpandingMethod):
         self.recipe = config.recipe.lasting(config.duration)
 
     def assemble(self, backbone: Backbone) -> TagFexNetwork:
-        """Whole backbones side by side, and one that is not for any task."""
+        """Whole backbones as extractors, and a task-agnostic one."""
         agnostic = residual(self.fresh_backbone("agnostic"), "TagFex")
         return TagFexNetwork(backbone, agnostic, self.config, self.environment.seed)
 
     def begin(self, task: Task) -> None:
-        """Keep the task-agnostic extractor and its projector as they were before the task."""
+        """Keep frozen copies of the task-agnostic extractor and its projector."""
         if task.old_count:
             parts = nn.ModuleList([self.network.agnostic, self.network.projector])
             self.old = copy.deepcopy(parts).eval().requires_grad_(False)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """What DER minimises, the contrast of the two views, and the transfer between the two."""
+        """The loss of DER plus the contrastive loss and the transfer."""
         backbone, config = self.network.backbone, self.config
         agnostic, newest = self.network.agnostic.maps(images), backbone.newest.maps(images)
         past = [extractor(images) for extractor in backbone.extractors[:-1]]
@@ -160,7 +160,7 @@ class TagFex(ExpandingMethod):
         return total
 
     def contrast(self, agnostic: torch.Tensor, images: torch.Tensor, task: Task) -> torch.Tensor:
-        """Tell images apart by task-agnostic features (n, d); predict what they were before."""
+        """Contrastive loss of task-agnostic features (n, d), with distillation of the old ones."""
         temperature = self.config.contrast_temperature
         embedded = self.network.projector(agnostic)
         value = info_nce(embedded, embedded, temperature)
@@ -175,6 +175,6 @@ class TagFex(ExpandingMethod):
         return (1.0 - share) * value + share * self.config.contrast_distillation * kept
 
     def end(self, task: Task) -> None:
-        """Let go of what was kept from before."""
+        """Release the frozen copies."""
         if task.old_count:
             del self.old

@@ -1,4 +1,4 @@
-"""Tasks: what a learner is given, one after another, and only while its turn lasts."""
+"""Tasks: the training images of one step of a class sequence, available while it is learnt."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from edgecil.sequences.sequence import ClassSequence
 
 
 class PastDataError(EdgecilError):
-    """A learner reached for the training images of a task that is over."""
+    """A learner accessed the training images of a task that has ended."""
 
 
 class Task:
     """The training images of one task.
 
-    Labels are *new* labels: the class at position i of the order of arrival has label i, so a
-    head's outputs are in the order in which classes came.
+    Labels are *new* labels: the class at position i of the class order has label i, so the outputs
+    of a head are in order of arrival.
 
     Attributes:
         index: 0 for the first task.
-        classes: original ids of the classes that are new.
-        seen: original ids of all classes so far, in order of arrival; `seen[label]` undoes labels.
-        run_seed: of the whole run.
-        seed: of everything random in learning this task; depends on the run seed and on this
-            and all earlier tasks, and on nothing else.
-        device: where the images are.
+        classes: original ids of the new classes.
+        seen: original ids of all classes so far, in order of arrival; `seen[label]` is the
+            original id of a new label.
+        run_seed: seed of the run.
+        seed: seed for all randomness within this task; it depends only on the run seed, this task
+            and all earlier tasks.
+        device: device of the images.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Task:
 
     @property
     def old_count(self) -> int:
-        """How many classes earlier tasks brought."""
+        """Number of classes in earlier tasks."""
         return len(self.seen) - len(self.classes)
 
     @property
@@ -67,13 +68,13 @@ class Task:
         return self._open()[1]
 
     def generator(self, *purpose: object) -> torch.Generator:
-        """Randomness for one purpose (say, an epoch) within this task."""
+        """A generator for one purpose within this task, such as one epoch."""
         return derive_generator(self.device, self.seed, *purpose)
 
     def alone(self) -> Task:
-        """This task as if it were the first: labels and randomness know of no other task.
+        """This task as if it were the first: labels start at 0 and the seed ignores earlier tasks.
 
-        What is learnt from it depends on the task's own classes, so sequences can share it.
+        A result computed from it depends on the task's own classes only, so sequences can share it.
         """
         if self._alone is None:
             pixels, labels = self._open()
@@ -81,7 +82,7 @@ class Task:
         return self._alone
 
     def close(self) -> None:
-        """End the task: its images can no longer be had."""
+        """End the task and release its images."""
         self._data = None
         if self._alone is not None:
             self._alone.close()
@@ -89,8 +90,8 @@ class Task:
     def _open(self) -> tuple[torch.Tensor, torch.Tensor]:
         if self._data is None:
             raise PastDataError(
-                f"Task {self.index + 1} is over and its training images are gone; a learner may "
-                "keep exemplars in its own memory, within its budget."
+                f"Task {self.index + 1} has ended and its training images are no longer available; "
+                "keep exemplars in the learner's memory, within its budget."
             )
         return self._data
 
@@ -104,7 +105,7 @@ class Split:
 
     @classmethod
     def of(cls, images: Images, device: torch.device | str) -> Split:
-        """The images on a device; on the CPU without a copy."""
+        """The images on a device; the CPU needs no copy."""
         return cls(
             torch.from_numpy(images.pixels).to(device), torch.from_numpy(images.labels).to(device)
         )
@@ -133,8 +134,8 @@ class Scenario:
 
         Args:
             tasks: this task and all before it, as original class ids.
-            run_seed: of the whole run.
-            everything: give the images of all classes seen so far; for upper bounds only.
+            run_seed: seed of the run.
+            everything: include the images of all earlier classes; for upper bounds only.
         """
         sequence = ClassSequence(tasks)
         tasks, order = sequence.tasks, sequence.order
@@ -152,7 +153,7 @@ class Scenario:
 
 
 def relabel(labels: torch.Tensor, order: tuple[int, ...]) -> torch.Tensor:
-    """New labels of original ones: class `order[i]` becomes i."""
+    """Map original labels to new ones: class `order[i]` gets label i."""
     table = np.full(max(order) + 1, -1)
     table[list(order)] = np.arange(len(order))
     return torch.from_numpy(table).to(labels.device)[labels]

@@ -1,4 +1,4 @@
-"""Parts of a learner that depend on one task alone, computed once for all sequences with it."""
+"""Results that depend on a single task, computed once for all sequences that contain it."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from edgecil.methods.task import Task
 
 State = dict[str, Any]
 
-CACHE_VERSION = 1  # raise it when a task comes to give another piece under the same settings
+CACHE_VERSION = 1  # increase it when a task gives another result under the same settings
 
 
 def compute_once(
     kind: tuple[object, ...], task: Task, environment: Environment, compute: Callable[[Task], State]
 ) -> State:
-    """What `compute` makes of a task, whatever came before the task.
+    """Compute a result from one task, or read it from the cache that sequences share.
 
-    `compute` is shown the task as if it were the first (:meth:`Task.alone`), so its result is the
-    same in every sequence with this task; where sequences share a directory (`environment.shared`),
-    the first to need it computes it and the others, in other processes too, wait and read it.
+    `compute` gets the task as if it were the first (:meth:`Task.alone`), so its result is the same
+    in every sequence with this task. With a shared directory (`environment.shared`), the first
+    process that needs the result computes it; others wait and read it.
 
     Args:
-        kind: all that decides what `compute` makes of a task in an environment: the part's
-            name, the method's configuration, the network.
-        task: still open.
-        environment: of the method.
-        compute: a task to tensors on the CPU and plain values, by name.
+        kind: everything that determines the result besides task and environment: its name, the
+            method's configuration, the network.
+        task: a task that has not ended.
+        environment: environment of the method.
+        compute: function of a task that returns CPU tensors and plain values by name.
     """
     alone = task.alone()
     if environment.shared is None:
         return compute(alone)
-    elsewhere = replace(environment, shared=None)  # the same wherever it is kept
-    key = content_name(CACHE_VERSION, *kind, elsewhere, alone.seed, alone.pixels, alone.labels)
-    path = Path(environment.shared) / "pieces" / f"{key}.pt"
+    location_free = replace(environment, shared=None)
+    key = content_name(CACHE_VERSION, *kind, location_free, alone.seed, alone.pixels, alone.labels)
+    path = Path(environment.shared) / "tasks" / f"{key}.pt"
     with waiting_lock(path.with_suffix(".lock")):
-        cached = _read(path)
-        if cached is None:
-            cached = compute(alone)
+        result = _read(path)
+        if result is None:
+            result = compute(alone)
             with replace_file(path) as file:
-                torch.save({"made": cached, "content": content_name(cached)}, file)
-    return cached
+                torch.save({"result": result, "content": content_name(result)}, file)
+    return result
 
 
 def _read(path: Path) -> State | None:
-    """The piece in a file; none if there is no such file or it is damaged."""
+    """The result in a file; None if the file does not exist or is damaged."""
     try:
-        held = torch.load(path, map_location="cpu", weights_only=True)
-        made: State = held["made"]
-        intact = held["content"] == content_name(made)
-    except Exception:  # there are many ways to be damaged, and one remedy: to make it anew
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+        result: State = stored["result"]
+        intact = stored["content"] == content_name(result)
+    except Exception:  # whatever the damage, the result is computed again
         return None
-    return made if intact else None
+    return result if intact else None

@@ -1,4 +1,4 @@
-"""The one training loop, and prediction in batches."""
+"""The training loop of all learners, and prediction in batches."""
 
 from __future__ import annotations
 
@@ -30,28 +30,29 @@ def fit(
     """Minimise a loss over images.
 
     Args:
-        parameters: what may change.
-        data: uint8 pixels (n, c, h, w), labels (n,), and whatever else the loss needs of each
-            image, (n, …).
-        loss: of an augmented, normalised batch (b, c, h, w), its labels (b,), and the rest.
-        recipe: epochs, rates, batches, augmentation.
-        task: whose seed all randomness comes from.
+        parameters: parameters to optimise.
+        data: uint8 pixels (n, c, h, w), labels (n,), and any further per-image inputs (n, …) of
+            the loss.
+        loss: function of an augmented, normalised batch (b, c, h, w), its labels (b,), and the
+            further inputs.
+        recipe: epochs, learning rates, batch size, augmentation.
+        task: the source of all seeds.
         environment: device, precision, image statistics.
-        stage: tells apart several fits within one task.
-        views: how often each image is augmented; the loss then gets (views · b, c, h, w) and so
-            many labels: all images in their first view, then all in their second, and so on.
+        stage: name that distinguishes several fits within one task.
+        views: number of augmented views per image; the loss then gets (views · b, c, h, w) images
+            and as many labels: all images in their first view, then all in their second, ….
     """
     pixels, *others = data
     prepare = Pipeline(recipe.augment, environment.mean, environment.std)
-    half = environment.half and pixels.device.type == "cuda"
+    amp = environment.amp and pixels.device.type == "cuda"
 
     def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         again = batch.repeat(views)
         images = prepare(pixels[again], generator)
-        with torch.autocast(pixels.device.type, enabled=half):
+        with torch.autocast(pixels.device.type, enabled=amp):
             return loss(images, *(other[again] for other in others))
 
-    minimise(parameters, len(pixels), batch_loss, recipe, task, stage=stage, half=half)
+    minimise(parameters, len(pixels), batch_loss, recipe, task, stage=stage, amp=amp)
 
 
 def minimise(
@@ -62,22 +63,22 @@ def minimise(
     task: Task,
     *,
     stage: str,
-    half: bool = False,
+    amp: bool = False,
 ) -> None:
     """Minimise a loss over `count` samples of any kind, batch by batch.
 
     Args:
-        parameters: what may change.
+        parameters: parameters to optimise.
         count: number of samples.
-        loss: of a batch's indices (b,), with the epoch's generator.
-        recipe: epochs, rates, batches.
-        task: whose seed all randomness comes from.
-        stage: tells apart several fits within one task.
-        half: scale gradients, for losses in half precision.
+        loss: function of a batch's indices (b,) and the epoch's generator.
+        recipe: epochs, learning rates, batch size.
+        task: the source of all seeds.
+        stage: name that distinguishes several fits within one task.
+        amp: whether to scale gradients, as mixed precision requires.
     """
     trained = [parameter for parameter in parameters if parameter.requires_grad]
     optimizer = _optimizer(trained, recipe)
-    scaler = torch.amp.GradScaler(task.device.type, enabled=half)
+    scaler = torch.amp.GradScaler(task.device.type, enabled=amp)
     for epoch in range(recipe.epochs):
         for group in optimizer.param_groups:
             group["lr"] = recipe.rate(epoch)
@@ -88,7 +89,7 @@ def minimise(
             scaler.scale(value).backward()
             scaler.step(optimizer)
             scaler.update()
-    optimizer.zero_grad()  # gradients would otherwise live as long as the network
+    optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
 
 
 def _optimizer(parameters: list[torch.nn.Parameter], recipe: Recipe) -> torch.optim.Optimizer:
@@ -102,7 +103,7 @@ def _optimizer(parameters: list[torch.nn.Parameter], recipe: Recipe) -> torch.op
 def in_batches(
     compute: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, environment: Environment
 ) -> torch.Tensor:
-    """`compute` on normalised images, without gradients, a batch at a time; rows joined."""
+    """Apply `compute` to normalised images without gradients, batch by batch; rows (n, …)."""
     prepare = Pipeline((), environment.mean, environment.std)
     with torch.no_grad():
         return torch.cat([compute(prepare.plain(part)) for part in pixels.split(_PREDICT_BATCH)])
@@ -111,7 +112,8 @@ def in_batches(
 def _batches(count: int, size: int, generator: torch.Generator) -> list[torch.Tensor]:
     """A random order of `count` indices, in batches.
 
-    A last batch of one joins the one before it: batch normalisation cannot learn from one image.
+    A last batch with one image is merged with the batch before it, because batch normalisation
+    requires at least two images.
     """
     order = torch.randperm(count, generator=generator, device=generator.device)
     batches = list(order.split(size))
