@@ -7,10 +7,13 @@ import inspect
 import json
 import subprocess
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import edgecil
+from edgecil.io.toml import read_toml
 
 HEAVY = ("numba", "scipy", "matplotlib", "torch", "transformers", "rich")
 SUBPACKAGES = (
@@ -41,7 +44,7 @@ def test_importing_edgecil_loads_nothing_heavy() -> None:
 def test_the_sequences_of_a_bundled_dataset_need_no_compiler_no_torch_and_no_plots() -> None:
     code = (
         "import runpy, sys\n"
-        "sys.argv = ['edgecil', 'sequences', 'cifar100', '--tasks', '10']\n"
+        "sys.argv = 'edgecil sequences cifar100 --tasks 10 --protocol edge'.split()\n"
         "try:\n"
         "    runpy.run_module('edgecil', run_name='__main__')\n"
         "except SystemExit as done:\n"
@@ -86,8 +89,21 @@ def test_the_lazy_names_are_those_of_their_stations() -> None:
     assert set(edgecil.__all__) <= set(dir(edgecil))
     for name in edgecil.__all__:
         home = importlib.import_module(edgecil._MODULE_OF[name])
-        assert getattr(edgecil, name) is getattr(home, name)
+        public = getattr(edgecil, name)
+        assert callable(public)
+        assert public in (getattr(home, name), home), "a station with a function's name is callable"
     assert set(edgecil._MODULE_OF) == set(edgecil.__all__)
+
+
+def test_a_station_with_the_name_of_its_function_can_be_called() -> None:
+    import edgecil.similarity.matrix  # binds the station
+
+    assert len(edgecil.similarity(dataset="ham10000")) == 7
+
+
+def test_the_version_has_one_source() -> None:
+    project = read_toml(Path(__file__).parents[1] / "pyproject.toml")["project"]
+    assert edgecil.__version__ == version("edgecil") == project["version"]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

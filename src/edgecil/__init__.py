@@ -1,10 +1,9 @@
-"""How a class-incremental learner really behaves, over the orders in which classes may arrive.
+"""How the accuracy of a class-incremental learner depends on the order of its classes.
 
 >>> import edgecil
->>> similarity = edgecil.text_similarity(edgecil.get_classes("cifar100"))
+>>> similarity = edgecil.similarity(dataset="cifar100")
 >>> space = edgecil.SequenceSpace.equal(100, 10)
->>> runs = edgecil.protocol("edge", space, similarity=similarity)
->>> [run.label for run in runs]
+>>> [run.label for run in edgecil.protocol("edge", space, similarity=similarity)]
 ['hard', 'median', 'easy']
 """
 
@@ -12,8 +11,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from edgecil.classes import (
@@ -23,27 +20,38 @@ if TYPE_CHECKING:
         read_classes,
         register_classes,
     )
+    from edgecil.data import load_dataset
     from edgecil.errors import EdgecilError
+    from edgecil.estimation import Analysis, analyze
     from edgecil.interop import export
+    from edgecil.methods import Method, register_method
     from edgecil.sequences import (
         ClassSequence,
         LabelledSequence,
         Objective,
+        ScoredSequence,
         SequenceSpace,
         compare_similarities,
         find_optimum,
         profile,
         protocol,
+        read_sequence,
         score,
+        sequences,
     )
     from edgecil.similarity import (
         Embeddings,
         SimilarityMatrix,
+        choose_similarity,
         prototype_embeddings,
         read_similarity,
         save_similarity,
+        similarity,
         text_similarity,
     )
+    from edgecil.theory import SpaceSummary, space
+
+    __version__: str
 
 _HOME = {
     "edgecil.classes": (
@@ -53,62 +61,91 @@ _HOME = {
         "read_classes",
         "register_classes",
     ),
+    "edgecil.data": ("load_dataset",),
     "edgecil.errors": ("EdgecilError",),
+    "edgecil.estimation": ("Analysis", "analyze"),
     "edgecil.interop": ("export",),
+    "edgecil.methods": ("Method", "register_method"),
     "edgecil.sequences": (
         "ClassSequence",
         "LabelledSequence",
         "Objective",
         "SequenceSpace",
+        "ScoredSequence",
         "compare_similarities",
         "find_optimum",
         "profile",
         "protocol",
+        "read_sequence",
         "score",
+        "sequences",
     ),
+    "edgecil.theory": ("SpaceSummary", "space"),
     "edgecil.similarity": (
         "Embeddings",
         "SimilarityMatrix",
+        "choose_similarity",
         "prototype_embeddings",
         "read_similarity",
         "save_similarity",
+        "similarity",
         "text_similarity",
     ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Analysis",
     "ClassList",
     "ClassSequence",
     "EdgecilError",
     "Embeddings",
     "LabelledSequence",
+    "Method",
     "Objective",
+    "ScoredSequence",
     "SequenceSpace",
     "SimilarityMatrix",
+    "SpaceSummary",
+    "analyze",
+    "choose_similarity",
     "compare_similarities",
     "dataset_names",
     "export",
     "find_optimum",
     "get_classes",
+    "load_dataset",
     "profile",
     "protocol",
     "prototype_embeddings",
     "read_classes",
+    "read_sequence",
     "read_similarity",
     "register_classes",
+    "register_method",
     "save_similarity",
     "score",
+    "sequences",
+    "similarity",
+    "space",
     "text_similarity",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name from its station when it is first asked for."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'edgecil' has no attribute {name!r}")
-    return getattr(import_module(_MODULE_OF[name]), name)
+if not TYPE_CHECKING:  # type checkers know the public names and no others
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name from its station at its first use."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("edgecil")
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module 'edgecil' has no attribute {name!r}")
+        module = import_module(_MODULE_OF[name])
+        # A station with the name of its function can be called; Python binds it here on import.
+        return module if module.__name__ == f"edgecil.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, "__version__"])

@@ -139,7 +139,7 @@ def test_any_other_error_is_one_line(
 
 
 def test_a_real_process_prints_one_json_object_and_nothing_else() -> None:
-    done = shell("sequences", "ham10000", "--tasks", "7", "--json")
+    done = shell("sequences", "ham10000", "--tasks", "7", "--protocol", "edge", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert [run["label"] for run in json.loads(done.stdout)["sequences"]] == [
         "hard",

@@ -1,31 +1,41 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Cli
 
-CIFAR = ("space", "--classes", 100, "--tasks", 10)
+CIFAR = ("--classes", 100, "--tasks", 10)
+
+
+def space(cli: Cli, *words: object) -> dict[str, Any]:
+    answer: dict[str, Any] = cli("space", *words, "--json").json["space"]
+    return answer
 
 
 def test_the_size_and_the_bounds_are_exact(cli: Cli) -> None:
-    answer = cli(*CIFAR, "--epsilon", 0.1, "--delta", 0.05, "--range", 0.1, "--json").json
+    answer = space(cli, *CIFAR, "--epsilon", 0.1, "--delta", 0.05, "--accuracy-range", 0.1)
     assert answer["size"] == str(math.factorial(100) // math.factorial(10) ** 10)
     assert answer["log10_size"] == pytest.approx(92.3724, abs=1e-4)
-    assert answer["bounds"]["theorem1"] == 10820
-    assert answer["bounds"]["theorem2"] == 109
-    assert answer["bounds"]["hoeffding_serfling"] == 185
+    runs = {(bound["name"], bound["accuracy_range"]): bound["runs"] for bound in answer["bounds"]}
+    assert runs["theorem1", 1.0] == 10820
+    assert runs["theorem2", 0.1] == 109
+    assert runs["hoeffding-serfling", 1.0] == 185
 
 
-def test_what_three_runs_miss_is_told(cli: Cli) -> None:
-    missed = cli(*CIFAR, "--json").json["missed"]
-    assert [row["deviations"] for row in missed] == [1, 2, 3]
-    assert missed[1]["probability"] == pytest.approx(0.9545**3, abs=1e-3)
+def test_what_three_runs_miss(cli: Cli) -> None:
+    answer = space(cli, *CIFAR)
+    assert answer["budget"] == 3
+    assert [tail["deviations"] for tail in answer["tails"]] == [1, 2, 3]
+    assert answer["tails"][1]["miss_probability"] == pytest.approx(0.9545**3, abs=1e-3)
+    assert answer["seen"]["share_inside"] == pytest.approx(0.5, abs=1e-3)
+    assert answer["greedy"] is None
 
 
 def test_people_see_them_too(cli: Cli) -> None:
-    answer = cli(*CIFAR, "--range", 0.1, "--mean-similarity", 0.6)
+    answer = cli("space", *CIFAR, "--accuracy-range", 0.1, "--mean-similarity", 0.6)
     assert (answer.code, answer.err) == (0, "")
     for words in ("|Ω| = about 10^92.37", "10,820", "109", "Theorem 4"):
         assert words in answer.out
@@ -41,58 +51,44 @@ def test_people_see_them_too(cli: Cli) -> None:
     ],
 )
 def test_tasks_may_be_unequal(cli: Cli, options: tuple[object, ...], sizes: list[int]) -> None:
-    answer = cli("space", "--classes", 100, *options, "--json").json
+    answer = space(cli, "--classes", 100, *options)
     assert answer["sizes"] == sizes
     assert answer["size"] == str(math.factorial(100) // math.prod(map(math.factorial, sizes)))
-
-
-@pytest.mark.parametrize("tasks", [("--tasks", 21841), ("--base", 41, "--increment", 100)])
-def test_imagenet21k_works(cli: Cli, tasks: tuple[object, ...]) -> None:
-    answer = cli("space", "--classes", 21841, *tasks, "--json").json
-    assert len(answer["size"]) == math.floor(answer["log10_size"]) + 1
-    assert answer["bounds"]["theorem1"] > answer["bounds"]["hoeffding_serfling"]
 
 
 @pytest.mark.parametrize(("classes", "tasks"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 2)])
 def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
     assert cli("space", "--classes", classes, "--tasks", tasks).code == 0
-    answer = cli("space", "--classes", classes, "--tasks", tasks, "--json").json
-    assert all(least is None or least >= 1 for least in answer["bounds"].values())
+    answer = space(cli, "--classes", classes, "--tasks", tasks)
+    assert all(bound["runs"] is None or bound["runs"] >= 1 for bound in answer["bounds"])
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "flag"),
     [
-        (("--tasks", 0), "Got 0"),
-        (("--tasks", 101), "Got 101"),
-        (("--tasks", 7), "do not divide into 7"),
-        (("--tasks", "x"), "invalid int value: 'x'"),
-        (("--sizes", "50,49"), "sum to 99"),
-        (("--sizes", "50,,50"), "--sizes takes whole numbers"),
-        (("--sizes", ""), "--sizes takes whole numbers"),
-        (("--sizes", "0,100"), "at least 1"),
-        (("--base", 50), "Say how the classes form tasks"),
-        (("--base", 50, "--increment", 15), "do not divide into increments of 15"),
-        ((), "Say how the classes form tasks"),
-        (("--tasks", 10, "--epsilon", 0), "'epsilon' parameter must be"),
-        (("--tasks", 10, "--epsilon", "nan"), "'epsilon' parameter must be"),
-        (("--tasks", 10, "--delta", 1), "'delta' parameter must be"),
-        (("--tasks", 10, "--range", 0), "--range must be in (0, 1]"),
-        (("--tasks", 10, "--range", 10), "0.1 for ten accuracy points"),
-        (("--tasks", 10, "--range", "nan"), "--range must be in (0, 1]"),
-        (("--tasks", 10, "--runs", 0), "'runs' parameter must be"),
-        (("--tasks", 10, "--mean-similarity", 2), "'mean_similarity' parameter must be"),
-        (("--base", 50, "--increment", 10, "--mean-similarity", 0.5), "needs tasks of one size"),
+        (("--tasks", 0), "--tasks"),
+        (("--tasks", 7), "7"),
+        (("--tasks", "x"), "--tasks"),
+        (("--sizes", "50,49"), "99"),
+        (("--sizes", "50,,50"), "--sizes"),
+        (("--base", 50), "tasks"),
+        ((), "tasks"),
+        (("--tasks", 10, "--epsilon", 0), "--epsilon"),
+        (("--tasks", 10, "--delta", 1), "--delta"),
+        (("--tasks", 10, "--accuracy-range", 10), "--accuracy-range"),
+        (("--tasks", 10, "--budget", 0), "--budget"),
+        (("--tasks", 10, "--mean-similarity", 2), "--mean-similarity"),
+        (("--base", 50, "--increment", 10, "--mean-similarity", 0.5), "--mean-similarity"),
     ],
 )
-def test_nonsense_is_told(cli: Cli, options: tuple[object, ...], words: str) -> None:
+def test_wrong_options_are_one_sentence(cli: Cli, options: tuple[object, ...], flag: str) -> None:
     answer = cli("space", "--classes", 100, *options, "--json")
     assert answer.code == 2
-    assert words in answer.sentence
+    assert flag in answer.sentence
 
 
 @pytest.mark.parametrize("classes", [-1, 0, 1_000_000])
-def test_too_few_or_too_many_classes_are_told(cli: Cli, classes: int) -> None:
+def test_too_few_or_too_many_classes_are_refused(cli: Cli, classes: int) -> None:
     answer = cli("space", "--classes", classes, "--tasks", 1)
     assert answer.code == 2
-    assert "--classes must be in [1, 100000]" in answer.sentence
+    assert "--classes" in answer.sentence

@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from edgecil.sequences.profile import Profile
+from edgecil.sequences import Agreement, Profile, ScoredSequence
+from edgecil.theory import SpaceSummary
 
 
 def _tag(name: str) -> str:
@@ -139,30 +140,10 @@ class Captions(Answer):
     out: str
 
 
-class Certificate(Part):
-    """How far an optimum may be from the true one; see `Optimum`."""
-
-    objective: str
-    value: float
-    bound: float
-    gap: float
-    exact: bool
-
-
-class Sequence(Part):
-    """A labelled sequence; `optimum` is null unless the protocol certifies it."""
-
-    label: str
-    tasks: list[list[int]]
-    order: list[int]
-    profile: Profile
-    optimum: Certificate | None
-
-
 class Sequences(Answer):
     """`edgecil sequences`."""
 
-    sequences: list[Sequence]
+    sequences: list[ScoredSequence]
 
 
 class Exported(Answer):
@@ -176,3 +157,15 @@ class Score(Answer):
     """`edgecil score`."""
 
     profile: Profile
+
+
+class Space(Answer):
+    """`edgecil space`."""
+
+    space: SpaceSummary
+
+
+class CompareSimilarities(Answer):
+    """`edgecil compare-similarities`: one entry per pair."""
+
+    agreements: list[Agreement]

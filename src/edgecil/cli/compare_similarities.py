@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.options import add_space
@@ -18,7 +17,7 @@ NAME = "compare-similarities"
 HELP = "compare similarity matrices: mean error, rank correlation, and the sequences they choose"
 EXAMPLES = (
     "edgecil compare-similarities text.npz images.npz --tasks 10",
-    "edgecil compare-similarities --config recipes/text-images-quickdraw.toml",
+    "edgecil compare-similarities --config recipe:text-images-quickdraw",
 )
 
 
@@ -46,6 +45,7 @@ def run(
     **options: Any,
 ) -> None:
     """Compare each pair."""
+    from edgecil.cli.answers import CompareSimilarities
     from edgecil.sequences import compare_similarities
     from edgecil.similarity import read_similarity, read_sources
 
@@ -58,7 +58,7 @@ def run(
         built = {path: read_similarity(path) for path in matrices}
     agreements = compare_similarities(built, **options)
     if json:
-        print_json({"agreements": [asdict(agreement) for agreement in agreements]})
+        print_json(CompareSimilarities(agreements=agreements))
         return
     for agreement in agreements:
         print_table((f"{agreement.left} and {agreement.right}", ""), _rows(agreement))

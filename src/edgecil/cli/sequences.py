@@ -1,145 +1,89 @@
-"""`edgecil sequences`: the class orders to evaluate, and what they are worth."""
+"""`edgecil sequences`: the class sequences of a protocol."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.inputs import (
-    add_similarity_options,
-    add_space_options,
-    read_any_similarity,
-    read_space,
-)
-from edgecil.cli.output import console, print_json, print_table
-from edgecil.errors import UsageError, unknown
+from edgecil.cli.options import SIMILARITY, add_protocol, add_similarity, add_space, pick
+from edgecil.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from edgecil.sequences import LabelledSequence, Profile
-    from edgecil.similarity import Similarity
+    from edgecil.sequences import ScoredSequence
 
 NAME = "sequences"
-HELP = "the class sequences of a protocol (default: the paper's EDGE), with their profiles"
-EXAMPLES = ("", "")
-LEGACY = True
-_LEGEND = (
-    "S: similarity between neighbouring tasks (mean over class pairs times classes per task); low "
-    "is hard by construction. z: standard deviations from the mean of all sequences, exact."
+HELP = "choose class sequences by a protocol and profile them"
+EXAMPLES = (
+    "edgecil sequences cifar100 --tasks 10 --protocol edge",
+    "edgecil sequences cub200 --base 100 --increment 20 --budget 5 --format pycil",
 )
-_SHOWN_TASKS = 50
-_SHOWN_CLASSES = 50
+_LEGEND = (
+    "S: similarity of neighbouring tasks (mean over class pairs times classes per task). "
+    "z: standard deviations of S from the mean of all sequences (exact)."
+)
+_SHOWN = 50
+_FORMATS = ("json", "pycil", "pilot", "avalanche", "continuum", "mammoth")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Classes, tasks, protocol, and how to show the answer."""
-    add_similarity_options(parser)
-    add_space_options(parser)
-    parser.add_argument(
-        "--protocol", metavar="NAME", default="edge", help="see 'edgecil generators'"
-    )
-    parser.add_argument("--runs", type=int, metavar="L", help="how many sequences (default: 3)")
-    parser.add_argument("--seed", type=int, metavar="SEED", help="of everything random")
-    parser.add_argument(
-        "--objective",
-        metavar="NAME",
-        help="what 'optimal' optimises (default: adjacent, that is S)",
-    )
+    add_similarity(parser)
+    add_space(parser)
+    add_protocol(parser.add_argument_group("sequences"), several=False)
     parser.add_argument(
         "--format",
-        metavar="NAME",
-        help="print the orders as JSON in a tool's own convention: json, pycil, pilot, "
-        "avalanche, continuum, mammoth",
+        choices=_FORMATS,
+        help="print the orders as JSON, in the settings of another tool",
     )
     parser.add_argument("--plot", metavar="FILE", help="draw them (.png, .svg or .pdf)")
 
 
-def run(args: argparse.Namespace) -> None:
-    """Make the sequences and show them."""
-    from edgecil.interop import FORMATS, export
-    from edgecil.sequences import profile, protocol
+def run(*, json: bool, format: str | None = None, plot: str | None = None, **options: Any) -> None:
+    """Choose the sequences and show them."""
+    from edgecil.cli.answers import Exported, Sequences
+    from edgecil.interop import export
+    from edgecil.sequences import LabelledSequence, SequenceSpace, sequences
+    from edgecil.similarity import choose_similarity
 
-    if args.format is not None and args.format not in FORMATS:
-        raise unknown("format", args.format, FORMATS)
-    if args.objective is not None and args.protocol != "optimal":
-        raise UsageError(f"--objective is for --protocol optimal, not {args.protocol!r}.")
-    if args.plot is not None:
+    if plot is not None:
         from edgecil.report.figures import check_figure_path, draw_sequences
 
-        check_figure_path(args.plot)
-    similarity = read_any_similarity(args)
-    space = read_space(args, len(similarity))
-    labelled = protocol(
-        args.protocol,
-        space,
-        similarity=similarity,
-        budget=args.runs,
-        order_seed=args.seed,
-        objective=args.objective or "adjacent",
-    )
-    if args.plot is not None:
-        draw_sequences(similarity, space, labelled, args.plot)
-    if args.format is not None and args.format != "json":
-        print_json({run.label: export(run.sequence, args.format) for run in labelled})
-        return
-    profiles = [profile(similarity, run.sequence) for run in labelled]
-    if args.json or args.format == "json":
-        runs = zip(labelled, profiles, strict=True)
-        print_json({"sequences": [_as_json(*pair, args) for pair in runs]})
-        return
-    for run_, found in zip(labelled, profiles, strict=True):
-        _show(similarity, run_, found, args.objective or "adjacent")
-    console().print(_LEGEND, style="dim", markup=False)
-    if args.plot is not None:
-        console().print(f"drawn in {args.plot}", markup=False)
+        check_figure_path(plot)
+    matrix = choose_similarity(**pick(options, SIMILARITY))
+    chosen = sequences(matrix, **options)
+    if plot is not None:
+        labelled = [LabelledSequence(run.label, run.sequence) for run in chosen]
+        draw_sequences(matrix, SequenceSpace(chosen[0].sequence.sizes), labelled, plot)
+    if format is not None and format != "json":
+        exported = {run.label: export(run.sequence, format) for run in chosen}
+        print_json(Exported(format=format, sequences=exported))
+    elif json or format == "json":
+        print_json(Sequences(sequences=chosen))
+    else:
+        for run_ in chosen:
+            _show(run_, matrix.names)
+        print_line(_LEGEND, style="dim")
+        if plot is not None:
+            print_line(f"Drawn in {plot}")
 
 
-def _as_json(run: LabelledSequence, found: Profile, args: argparse.Namespace) -> dict[str, Any]:
-    """A run with its profile; `optimal` adds the objective, its value, bound and gap.
-
-    The median is no optimum: its bound and gap are null.
-    """
-    from edgecil.interop import export
-
-    answer = {"label": run.label, **export(run.sequence, "json"), "profile": asdict(found)}
-    if args.protocol == "optimal":
-        optimum = run.optimum
-        answer["objective"] = args.objective or "adjacent"
-        answer["value"] = None if optimum is None else optimum.value
-        answer["bound"] = None if optimum is None else optimum.bound
-        answer["gap"] = None if optimum is None else optimum.gap
-        answer["exact"] = None if optimum is None else optimum.exact
-    return answer
-
-
-def _show(similarity: Similarity, run: LabelledSequence, found: Profile, objective: str) -> None:
-    title = f"{run.label}   S = {found.score:.4f}   z = {found.z:+.2f}"
-    if run.optimum is not None:
-        if objective != "adjacent":
-            z = found.objectives[objective]["z"]
-            title += f"   {objective} = {run.optimum.value:.4f}   z = {z:+.2f}"
-        title += (
-            "   (proved optimal)"
-            if run.optimum.exact
-            else f"   (at most {run.optimum.gap:.0%} of the range is left)"
-        )
-    console().print(title, style="bold", markup=False)
-    print_table(
-        ("task", "classes"),
-        (
-            (str(index + 1), _list_names(similarity, task))
-            for index, task in enumerate(run.sequence.tasks[:_SHOWN_TASKS])
-        ),
-        right=("task",),
-    )
-    if len(run.sequence) > _SHOWN_TASKS:
-        hidden = len(run.sequence) - _SHOWN_TASKS
-        console().print(f"… and {hidden} more tasks; --json prints them all", markup=False)
-
-
-def _list_names(similarity: Similarity, task: tuple[int, ...]) -> str:
+def _show(run: ScoredSequence, names: tuple[str, ...]) -> None:
     from edgecil.classes import words_of
 
-    names = [words_of(similarity.names[class_]) for class_ in task[:_SHOWN_CLASSES]]
-    hidden = len(task) - len(names)
-    return ", ".join(names) + (f" … and {hidden} more" if hidden else "")
+    title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
+    if (optimum := run.certificate) is not None:
+        if optimum.objective != "adjacent":
+            z = run.profile.objectives[optimum.objective]["z"]
+            title += f"   {optimum.objective} = {optimum.value:.4f}   z = {z:+.2f}"
+        title += (
+            "   (optimal)" if optimum.exact else f"   (gap to a proven bound: {optimum.gap:.0%})"
+        )
+    print_line(title, style="bold")
+    rows = []
+    for number, task in enumerate(run.tasks[:_SHOWN], 1):
+        hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
+        words = ", ".join(words_of(names[class_]) for class_ in task[:_SHOWN])
+        rows.append((str(number), words + hidden))
+    print_table(("task", "classes"), rows, right=("task",))
+    if len(run.tasks) > _SHOWN:
+        print_line(f"… and {len(run.tasks) - _SHOWN} more tasks (all with --json)")

@@ -1,5 +1,6 @@
 """Class sequences: what they are, what they are worth, and how to choose them."""
 
+from edgecil.callable_package import make_callable
 from edgecil.sequences.agreement import Agreement, Consistency, compare_similarities, consistency
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.generators import GENERATORS, generators, get_generator
@@ -56,3 +57,5 @@ __all__ = [
     "seeded",
     "sequences",
 ]
+
+make_callable(__name__, sequences)

@@ -3,10 +3,7 @@
 `edgecil.similarity(...)` calls the function :func:`similarity`, although the station has its name.
 """
 
-import sys
-from types import ModuleType
-from typing import Any
-
+from edgecil.callable_package import make_callable
 from edgecil.similarity.build import (
     SimilarityOptions,
     choose_similarity,
@@ -69,11 +66,4 @@ __all__ = [
 ]
 
 
-class _CallableStation(ModuleType):
-    """A module that can be called: Python sets `edgecil.similarity` to the module on import."""
-
-    def __call__(self, **options: Any) -> SimilarityMatrix:
-        return similarity(**options)
-
-
-sys.modules[__name__].__class__ = _CallableStation
+make_callable(__name__, similarity)

@@ -1,0 +1,24 @@
+"""Packages that can be called like their function of the same name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+
+def make_callable(package: str, function: Callable[..., Any]) -> None:
+    """Let a call of the package call the function.
+
+    `edgecil.sequences` is both the package, because Python binds it on import, and the function
+    of the public API.
+    """
+
+    class CallablePackage(ModuleType):
+        """A package whose call is a call of its function."""
+
+        def __call__(self, *arguments: Any, **options: Any) -> Any:
+            return function(*arguments, **options)
+
+    sys.modules[package].__class__ = CallablePackage
