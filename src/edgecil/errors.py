@@ -1,4 +1,4 @@
-"""Errors people can act on: one sentence that says what was wrong, what was given, what to do."""
+"""Errors that people can act on: what was wrong, what was given and what to do, in one sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class EdgecilError(Exception):
 
 
 class UsageError(EdgecilError, ValueError):
-    """An argument has a value that makes no sense."""
+    """An argument has an invalid value."""
 
     exit_code = 2
 
@@ -27,19 +27,23 @@ class DataError(EdgecilError):
 
 
 class PrerequisiteError(EdgecilError):
-    """Weights, a package or a data set that is not on this machine."""
+    """Weights, a package or a dataset that is not on this machine."""
 
 
-def unknown(kind: str, given: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that nobody registered, with the nearest names that somebody did.
+class EdgecilWarning(UserWarning):
+    """A choice that edgecil made and that a user may want to make differently."""
+
+
+def unknown(kind: str, given: str, names: Iterable[str]) -> UsageError:
+    """The error for a name that is not registered, with the nearest names that are.
 
     >>> print(unknown("dataset", "cifar10", ["cifar100", "cub200"]))
     Unknown dataset 'cifar10'. Did you mean 'cifar100'? Known: cifar100, cub200.
     """
-    names = list(known)
-    near = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    listed = list(names)
+    near = difflib.get_close_matches(given, listed, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
-    return UsageError(f"Unknown {kind} {given!r}.{hint} Known: {', '.join(names)}.")
+    return UsageError(f"Unknown {kind} {given!r}.{hint} Known: {', '.join(listed)}.")
 
 
 def name_some(names: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
@@ -117,7 +118,7 @@ def test_what_is_on_the_hub_is_described_without_it(name: str) -> None:
         PrerequisiteError, match="HF_HUB_OFFLINE is set; run 'hf download"
     ) as raised:
         load_vit(name, (3, 224, 224))
-    assert str(raised.value).startswith(f"Backbone '{name}' needs {PRETRAINED[name].source}")
+    assert str(raised.value).startswith(f"Backbone '{name}' requires {PRETRAINED[name].source}")
     assert str(raised.value).endswith("('vit-quickdraw' comes with edgecil).")
 
 
@@ -143,7 +144,7 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
     repository = tmp_path / "hub" / "models--us--tiny"
     asked: list[list[str]] = []
 
-    def snapshot_download(hub_id: str, allow_patterns: list[str]) -> str:
+    def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
         asked.append(allow_patterns)
         snapshot = repository / "snapshots" / "abc"
         snapshot.mkdir(parents=True, exist_ok=True)
@@ -154,7 +155,8 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
         return str(snapshot)
 
     monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
-    monkeypatch.setattr(huggingface_hub, "list_repo_files", lambda _: ["model.safetensors"])
+    info = SimpleNamespace(sha="abc", siblings=[SimpleNamespace(rfilename="model.safetensors")])
+    monkeypatch.setattr(huggingface_hub, "model_info", lambda _, revision: info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     assert is_pretrained("us/tiny")
     first = load_vit("us/tiny", DRAWING).eval()(drawings())
@@ -236,7 +238,9 @@ def test_a_folder_is_taken_for_weights_only_if_written_with_a_slash(
 def test_wrong_images_and_hub_ids_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"1 channel\(s\). Got 3"):
         build_backbone(BUNDLED, (3, 28, 28), torch.Generator())
-    with pytest.raises(PrerequisiteError, match="Backbone 'nobody/nothing' needs nobody/nothing"):
+    with pytest.raises(
+        PrerequisiteError, match="Backbone 'nobody/nothing' requires nobody/nothing"
+    ):
         load_vit("nobody/nothing", DRAWING)
     with pytest.raises(DataError, match="holds no weights"):
         load_vit(str(tmp_path), DRAWING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,21 @@ def test_the_transcript_holds_the_conversation_and_no_key() -> None:
     assert kept["model"] == "toy"
     assert "secret" not in text
     assert "secret" not in repr(conversation.model)
+
+
+def test_a_password_in_the_address_is_neither_stored_nor_shown() -> None:
+    with serve(answers("1")) as server:
+        url = server.url.replace("http://", "http://me:pa55word@") + "?key=pa55word"
+        model = LanguageModel("toy", url, "k3y")
+        conversation = Conversation(model)
+        with suppress(EdgecilError):
+            conversation.ask("one?", number)
+    assert "pa55word" not in str(model) + repr(model) + str(conversation.record())
+    for path in cache_directory().rglob("*.json"):
+        assert "pa55word" not in path.read_text()
+        assert path.stat().st_mode & 0o777 == 0o600
+    body = {"message": f"no access to {url} with k3y"}
+    assert not {"pa55word", "k3y"} & set(model._reason(body).replace(":", " ").split())
 
 
 UNUSABLE = {
@@ -202,7 +218,7 @@ def test_a_key_is_needed_only_to_ask() -> None:
         assert Conversation(model_of(server)).ask("number?", number) == 1
         keyless = Conversation(LanguageModel("toy", server.url))
         assert keyless.ask("number?", number) == 1
-        with pytest.raises(PrerequisiteError, match=r"needs OPENAI_API_KEY .*OPENAI_BASE_URL"):
+        with pytest.raises(PrerequisiteError, match=r"requires OPENAI_API_KEY .*OPENAI_BASE_URL"):
             keyless.ask("another?", number)
 
 

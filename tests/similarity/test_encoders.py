@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import huggingface_hub
 import numpy as np
@@ -13,7 +15,8 @@ import pytest
 
 from edgecil.classes import get_classes
 from edgecil.classes.registry import BUNDLED
-from edgecil.errors import PrerequisiteError, UsageError
+from edgecil.errors import DataError, PrerequisiteError, UsageError
+from edgecil.io.hub import CHECKSUMS
 from edgecil.similarity import (
     TEMPLATE,
     bundled_captions,
@@ -93,11 +96,10 @@ def test_weights_are_downloaded_once_and_found_in_the_hubs_cache(
     snapshot = hub / "models--us--tiny" / "snapshots" / "abc"
     asked: list[list[str]] = []
 
-    def snapshot_download(hub_id: str, allow_patterns: list[str]) -> str:
+    def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
+        assert (hub_id, revision) == ("us/tiny", "abc")
         asked.append(allow_patterns)
         snapshot.mkdir(parents=True, exist_ok=True)
-        (snapshot.parents[1] / "refs").mkdir(exist_ok=True)
-        (snapshot.parents[1] / "refs" / "main").write_text("abc")
         for name in allow_patterns:
             if (folder / name).is_file():
                 shutil.copy(folder / name, snapshot)
@@ -105,15 +107,32 @@ def test_weights_are_downloaded_once_and_found_in_the_hubs_cache(
 
     monkeypatch.setenv("HF_HUB_CACHE", str(hub))
     monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
-    monkeypatch.setattr(
-        huggingface_hub, "list_repo_files", lambda _: [path.name for path in folder.iterdir()]
-    )
+    siblings = [SimpleNamespace(rfilename=path.name) for path in folder.iterdir()]
+    info = SimpleNamespace(sha="abc", siblings=siblings)
+    monkeypatch.setattr(huggingface_hub, "model_info", lambda _, revision: info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     first = load_clip("us/tiny").encode(TEXTS)
     assert asked[-1] == ["open_clip_model.safetensors"]
     monkeypatch.delattr(huggingface_hub, "snapshot_download")
     np.testing.assert_array_equal(load_clip("us/tiny").encode(TEXTS), first)
     np.testing.assert_array_equal(load_clip(folder).encode(TEXTS), first)
+
+
+def test_another_checksum_than_the_published_one_is_refused(
+    tower: tuple[Path, PlainClip], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder, plain = tower
+    save_open_clip(folder, plain)
+    snapshots = tmp_path / "hub" / "models--us--tiny" / "snapshots"
+    shutil.copytree(folder, snapshots / "abc")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    name = "open_clip_model.safetensors"
+    good = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    monkeypatch.setitem(CHECKSUMS, ("us/tiny", name), good)
+    assert load_clip("us/tiny@abc").encode(TEXTS).shape[0] == len(TEXTS)
+    monkeypatch.setitem(CHECKSUMS, ("us/tiny", name), "0" * 64)
+    with pytest.raises(DataError, match="SHA-256"):
+        load_clip("us/tiny@abc")
 
 
 def test_the_catalogues_own_weights_are_openais_whatever_their_config_omits(
@@ -136,11 +155,11 @@ def test_the_catalogues_own_weights_are_openais_whatever_their_config_omits(
 
 
 def test_a_failed_download_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: str) -> list[str]:
+    def fail(_: str, revision: str) -> None:
         raise ConnectionResetError
 
     monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
-    monkeypatch.setattr(huggingface_hub, "list_repo_files", fail)
+    monkeypatch.setattr(huggingface_hub, "model_info", fail)
     with pytest.raises(PrerequisiteError, match=r"downloading it failed \(ConnectionResetError"):
         get_encoder("clip-rn101")
 

@@ -1,11 +1,118 @@
-"""Names for the array types that every station passes on."""
+"""Array types that every station uses, and array files read only after their size is checked."""
 
 from __future__ import annotations
 
+import math
+import zipfile
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import IO, Any
+
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+from edgecil.errors import DataError
+from edgecil.io import limits
+from edgecil.io.files import check_file
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Pixels = NDArray[np.uint8]
+
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Some arrays of an .npz file, without pickles.
+
+    Other arrays in the file are not unpacked, and the size of each wanted one is checked first.
+
+    Args:
+        path: the file.
+        wanted: names of arrays; those that the file lacks are left out.
+
+    Returns:
+        The arrays by name, and the names of all arrays in the file.
+    """
+    check_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            chosen = [name for name in wanted if name in members]
+            packed = [info for name in chosen if _is_packed(info := members[name])]
+            limits.ARRAYS.check(str(path), sum(info.file_size for info in packed))
+            arrays = {}
+            for name in chosen:
+                with archive.open(members[name]) as file:
+                    arrays[name] = _read_array(file, members[name].file_size, f"{path} ({name})")
+            return arrays, list(members)
+    except DataError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        KeyError,
+        NotImplementedError,
+        RuntimeError,
+        RecursionError,
+        MemoryError,
+        SyntaxError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise DataError(_damaged(path, error)) from error
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """The array in a .npy file, without pickles."""
+    size = check_file(path)
+    try:
+        with path.open("rb") as file:
+            return _read_array(file, size, str(path))
+    except DataError:
+        raise
+    except (OSError, ValueError, EOFError, RecursionError, MemoryError, SyntaxError) as error:
+        raise DataError(_damaged(path, error)) from error
+
+
+def _read_array(file: IO[bytes], size: int, source: str) -> NDArray[Any]:
+    """An array in NumPy's format, if its header asks for as many bytes as there are.
+
+    Args:
+        file: at the beginning of the array.
+        size: bytes from there to the end.
+        source: where it is, for the error.
+    """
+    version = npy.read_magic(file)
+    if version not in _HEADERS:
+        raise ValueError(f"unsupported format version {version}")
+    shape, fortran, dtype = _HEADERS[version](file)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects")
+    expected = math.prod(shape) * dtype.itemsize
+    if expected > size:
+        raise DataError(
+            f"Cannot read {source}: its header announces {expected:,} bytes but the file has "
+            f"{size:,}."
+        )
+    content = file.read(expected)
+    if len(content) < expected:
+        raise EOFError("it is cut short")
+    array = np.frombuffer(bytearray(content), dtype=dtype, count=math.prod(shape))
+    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+
+
+def _is_packed(info: zipfile.ZipInfo) -> bool:
+    """Whether a member takes less space in the file than in memory."""
+    return info.file_size > info.compress_size + 2**16
+
+
+def _damaged(path: Path, error: Exception) -> str:
+    return (
+        f"Cannot read {path}: it is cut short, damaged, or not a {path.suffix} file of plain "
+        f"numbers and texts ({str(error) or type(error).__name__})."
+    )

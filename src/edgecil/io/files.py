@@ -1,79 +1,144 @@
-"""Files: read with one clear error, written whole or not at all; and the user's cache directory."""
+"""Files: read with one clear error, written completely or not at all; the user's cache."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import os
+import stat
 import tempfile
-import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from edgecil.errors import DataError, EdgecilError
+from edgecil.io import limits
+from edgecil.io.limits import Limit
+
+
+def check_file(path: Path, limit: Limit | None = None) -> int:
+    """The size of a regular file in bytes; FIFOs, devices and folders are refused.
+
+    Args:
+        path: the file; links are followed.
+        limit: a size that it must not exceed.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        raise DataError(f"Cannot read {path}: {_reason(error)}.") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise DataError(f"Cannot read {path}: it is a folder; give a file.")
+    if not stat.S_ISREG(status.st_mode):
+        raise DataError(f"Cannot read {path}: it is a pipe, a socket or a device; give a file.")
+    if limit is not None:
+        limit.check(str(path), status.st_size)
+    return status.st_size
 
 
 def read_text(path: Path) -> str:
-    """A UTF-8 text file's content, `.gz` decompressed; an unreadable file is one clear error."""
+    """The content of a UTF-8 text file; a missing or unreadable file is one clear error."""
+    check_file(path, limits.TEXT)
     try:
-        if path.suffix == ".gz":
-            return gzip.decompress(path.read_bytes()).decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"Cannot read {path}: {reason}.") from error
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {_reason(error)}.") from error
     except UnicodeDecodeError as error:
-        raise DataError(f"Cannot read {path}: it is not text in UTF-8; save it as such.") from error
+        raise DataError(f"Cannot read {path}: it is not UTF-8 text; save it as UTF-8.") from error
 
 
 def read_json(path: Path) -> Any:
-    """What a JSON file holds."""
+    """The content of a JSON file."""
+    return parse_json(read_text(path), str(path))
+
+
+def parse_json(text: str, source: str) -> Any:
+    """The value of a JSON text; `source` names the text in the error.
+
+    >>> parse_json("[1, 2]", "x.json")
+    [1, 2]
+    """
     try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not valid JSON: {error}.") from error
+        return json.loads(text)
+    except RecursionError as error:
+        raise DataError(f"{source} is not usable JSON: it is nested too deeply.") from error
+    except ValueError as error:
+        raise DataError(f"{source} is not valid JSON: {error}.") from error
 
 
 def read_rows(path: Path) -> list[list[str]]:
     """The rows of a CSV file that are not blank."""
+    return parse_rows(read_text(path), str(path))
+
+
+def parse_rows(text: str, source: str, *, delimiter: str = ",") -> list[list[str]]:
+    """The rows of a CSV text that are not blank; `source` names the text in the error."""
+    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
     try:
-        return [row for row in csv.reader(read_text(path).splitlines()) if row]
+        return [row for row in reader if row]
     except csv.Error as error:
-        raise DataError(f"{path} is not valid CSV: {error}.") from error
+        raise DataError(f"{source} is not valid CSV: {error}.") from error
+
+
+def check_header(header: Sequence[str], source: str) -> None:
+    """An error if two columns have the same name; columns without a name do not count.
+
+    >>> check_header(["name", "", ""], "x.csv")
+    """
+    repeated = [name for name, count in Counter(header).items() if name and count > 1]
+    if repeated:
+        raise DataError(f"{source} has more than one column named {repeated[0]!r}; keep one.")
 
 
 @contextmanager
-def replace_file(path: Path) -> Iterator[BinaryIO]:
+def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Write to a temporary neighbour and rename it to `path` at the end.
 
-    Whatever goes wrong in between (full disk, no permission, Ctrl-C), an older file stays as it
-    was and no half-written one is left.
+    After any failure (full disk, missing permission, Ctrl-C) an older file is unchanged and no
+    partial one remains.
+
+    Args:
+        path: the file; missing folders are created.
+        private: let nobody but the user read the file, and folders created for it.
     """
     temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             yield file
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(0o600 if private else 0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
-        raise EdgecilError(f"Cannot write {path}: {error.strerror or error}.") from error
+        raise EdgecilError(f"Cannot write {path}: {_reason(error)}.") from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
 
 
 def cache_directory() -> Path:
-    """Where computed embeddings are kept: $EDGECIL_CACHE, else edgecil/ in the user's cache."""
+    """The directory of computed embeddings: $EDGECIL_CACHE, else edgecil/ in the user's cache."""
     if given := os.environ.get("EDGECIL_CACHE"):
         return Path(given).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "edgecil"
+    return user_cache() / "edgecil"
+
+
+def user_cache() -> Path:
+    """The user's cache directory; a temporary one for a user without a home."""
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        return Path(tempfile.gettempdir()) / f"cache-{user}"
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
 
 
 def _umask() -> int:

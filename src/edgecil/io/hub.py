@@ -1,7 +1,12 @@
-"""The Hugging Face hub: what an earlier download left here, and downloading what did not."""
+"""The Hugging Face hub: files of earlier downloads, and downloads at a fixed revision.
+
+A hub id is `owner/name`, or `owner/name@revision` with a commit, tag or branch. A download is made
+at one commit; files whose checksum is in `CHECKSUMS` must have it.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -10,7 +15,11 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from edgecil.errors import PrerequisiteError
+from edgecil.errors import DataError, PrerequisiteError
+from edgecil.io.files import replace_file, user_cache
+
+# SHA-256 of weight files by hub id and file name. A file listed here is refused with another sum.
+CHECKSUMS: dict[tuple[str, str], str] = {}
 
 
 def hub_folder(
@@ -19,11 +28,11 @@ def hub_folder(
     """The folder of a hub repository with one of the files `wanted`: cached, else downloaded.
 
     Args:
-        hub_id: owner/name.
+        hub_id: owner/name, or owner/name@revision.
         wanted: names of files, the preferred first.
-        settings: names of files to download along with it, as far as there are any.
-        needed_by: who needs it, the beginning of the error.
-        remedy: what to do if it cannot be had, the end of the error.
+        settings: names of files to download with it, if the repository has them.
+        needed_by: what requires it; the beginning of the error.
+        remedy: what to do if it is not available; the end of the error.
     """
     if cached := cached_snapshot(hub_id, wanted):
         return cached
@@ -31,54 +40,90 @@ def hub_folder(
     if problem is None:
         try:
             return _download(hub_id, wanted, settings)
+        except DataError:
+            raise
         except Exception as error:
             problem, cause = f"downloading it failed ({type(error).__name__})", error
     raise PrerequisiteError(
-        f"{needed_by} needs {hub_id}, which is neither a folder or file here nor in the hub's "
+        f"{needed_by} requires {hub_id}, which is neither a folder or file here nor in the hub's "
         f"cache, and {problem}; {remedy}."
     ) from cause
 
 
 @cache
 def add_settings(hub_id: str, snapshot: Path, settings: tuple[str, ...]) -> None:
-    """Download settings that an earlier download of weights left out, if that can be done.
+    """Download settings that an earlier download of weights left out, if the hub can be reached.
 
     Args:
-        hub_id: owner/name.
+        hub_id: owner/name, or owner/name@revision.
         snapshot: the folder of the earlier download, named by its commit.
-        settings: names of files, as far as there are any.
+        settings: names of files; those that the repository lacks are ignored.
     """
     if _obstacle(hub_id) is None:
         import huggingface_hub
 
         with suppress(Exception):
             huggingface_hub.snapshot_download(
-                hub_id, revision=snapshot.name, allow_patterns=list(settings)
+                split_hub_id(hub_id)[0], revision=snapshot.name, allow_patterns=list(settings)
             )
 
 
 def is_hub_id(text: str) -> bool:
-    """Whether a text has the form of a hub id, owner/name.
+    """Whether a text has the form of a hub id, owner/name or owner/name@revision.
 
     >>> [is_hub_id(text) for text in ("timm/vit_base_patch16_224.dino", "./vit", "vit", "a/b/c")]
     [True, False, False, False]
+    >>> is_hub_id("timm/resnet50_clip.openai@1a2b3c")
+    True
     """
-    return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", text) is not None
+    return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*(@\w[\w.-]*)?", text, re.ASCII) is not None
+
+
+def split_hub_id(hub_id: str) -> tuple[str, str]:
+    """Repository and revision of a hub id; the revision is `main` unless given.
+
+    >>> split_hub_id("us/tiny@v1"), split_hub_id("us/tiny")
+    (('us/tiny', 'v1'), ('us/tiny', 'main'))
+    """
+    repository, _, revision = hub_id.partition("@")
+    return repository, revision or "main"
 
 
 def cached_snapshot(hub_id: str, wanted: Sequence[str]) -> Path | None:
-    """The folder that an earlier download of `hub_id` left here, if it has a file `wanted`."""
+    """The folder of an earlier download of `hub_id`, if it has one of the files `wanted`."""
     home = os.environ.get("HF_HOME")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    default = (Path(home) if home else Path(base) / "huggingface") / "hub"
+    default = (Path(home) if home else user_cache() / "huggingface") / "hub"
     cache = Path(os.environ.get("HF_HUB_CACHE") or default).expanduser()
-    repository = cache / f"models--{hub_id.replace('/', '--')}"
+    name, revision = split_hub_id(hub_id)
+    repository = cache / f"models--{name.replace('/', '--')}"
     try:
-        commit = (repository / "refs" / "main").read_text(encoding="utf-8").strip()
-    except OSError:
+        commit = (repository / "refs" / revision).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        commit = revision
+    if not re.fullmatch(r"\w[\w.-]*", commit):
         return None
     snapshot = repository / "snapshots" / commit
-    return snapshot if first_file(snapshot, wanted) else None
+    file = first_file(snapshot, wanted)
+    if file is None:
+        return None
+    check_checksum(name, file)
+    return snapshot
+
+
+def check_checksum(repository: str, file: Path) -> None:
+    """An error if a file's SHA-256 differs from the one in `CHECKSUMS`."""
+    expected = CHECKSUMS.get((repository, file.name))
+    if expected is None:
+        return
+    digest = hashlib.sha256()
+    with file.open("rb") as content:
+        while block := content.read(1 << 22):
+            digest.update(block)
+    if digest.hexdigest() != expected:
+        raise DataError(
+            f"{file} has the SHA-256 sum {digest.hexdigest()}, not {expected} as {repository} "
+            "published it; delete it and download it again."
+        )
 
 
 def first_file(folder: Path, names: Sequence[str]) -> Path | None:
@@ -87,9 +132,9 @@ def first_file(folder: Path, names: Sequence[str]) -> Path | None:
 
 
 def _obstacle(hub_id: str) -> str | None:
-    """Why a download need not be tried, if there is a reason."""
+    """Why a download cannot succeed, if there is a reason."""
     if not is_hub_id(hub_id):
-        return "it is not a hub id (owner/name)"
+        return "it is not a hub id (owner/name or owner/name@revision)"
     if find_spec("huggingface_hub") is None:
         return "huggingface_hub is not installed to download it"
     return _unreachable()
@@ -116,9 +161,28 @@ def _unreachable() -> str | None:
 
 
 def _download(hub_id: str, wanted: Sequence[str], settings: Sequence[str]) -> Path:
+    """Download the first file of `wanted` and the settings, all at one commit."""
     import huggingface_hub
 
-    held = huggingface_hub.list_repo_files(hub_id)
-    file = next(name for name in wanted if name in held)
-    huggingface_hub.snapshot_download(hub_id, allow_patterns=list(settings))
-    return Path(huggingface_hub.snapshot_download(hub_id, allow_patterns=[file]))
+    repository, revision = split_hub_id(hub_id)
+    info = huggingface_hub.model_info(repository, revision=revision)
+    names = {sibling.rfilename for sibling in info.siblings or ()}
+    file = next(name for name in wanted if name in names)
+    folder = Path()
+    for patterns in (list(settings), [file]):  # the weights last: with them it counts as complete
+        folder = Path(
+            huggingface_hub.snapshot_download(
+                repository, revision=info.sha, allow_patterns=patterns
+            )
+        )
+    check_checksum(repository, folder / file)
+    _remember_revision(folder, revision)
+    return folder
+
+
+def _remember_revision(snapshot: Path, revision: str) -> None:
+    """Let later calls find the commit under the revision's name, as the hub's own client does."""
+    reference = snapshot.parent.parent / "refs" / revision
+    if not reference.exists() and revision != snapshot.name:
+        with replace_file(reference) as file:
+            file.write(snapshot.name.encode())

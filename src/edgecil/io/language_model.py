@@ -1,7 +1,8 @@
-"""A language model behind any OpenAI-compatible endpoint; every answer is kept with what led to it.
+"""A language model behind an OpenAI-compatible endpoint; every answer is saved with its messages.
 
-`OPENAI_API_KEY`, `OPENAI_BASE_URL` (OpenAI's own by default) and `EDGECIL_LLM_MODEL` say which,
-`EDGECIL_LLM_TIMEOUT` how many seconds to wait for an answer.
+`OPENAI_API_KEY`, `OPENAI_BASE_URL` (OpenAI's by default) and `EDGECIL_LLM_MODEL` choose the model,
+`EDGECIL_LLM_TIMEOUT` is the number of seconds to wait for an answer. Keys and passwords are never
+written or shown; transcripts can be read by the user alone.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.terminal import printable
 
 _OPENAI = "https://api.openai.com/v1"
 _INCOMPLETE = {
@@ -28,25 +31,25 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """Which model to ask, and where.
+    """A model and its endpoint.
 
     Attributes:
-        name: as its endpoint calls it.
-        base_url: of the endpoint.
+        name: the model's name at the endpoint.
+        base_url: the endpoint's address; it may contain a user and a password.
         key: the endpoint's API key.
         timeout: seconds to wait for an answer.
-        retries: after an answer that did not come (overload, broken connection, timeout).
+        retries: further attempts after an overload, a broken connection or a timeout.
     """
 
     name: str
-    base_url: str = _OPENAI
+    base_url: str = field(default=_OPENAI, repr=False)
     key: str = field(default="", repr=False)
     timeout: float = 120.0
     retries: int = 2
 
     @classmethod
     def from_environment(cls, name: str | None = None) -> LanguageModel:
-        """The model that the environment variables name, or the one named here."""
+        """The model `name`, or the one that the environment variables choose."""
         chosen = name or os.environ.get("EDGECIL_LLM_MODEL")
         if not chosen:
             raise PrerequisiteError(
@@ -59,16 +62,21 @@ class LanguageModel:
             _timeout(os.environ.get("EDGECIL_LLM_TIMEOUT") or str(cls.timeout)),
         )
 
+    @property
+    def address(self) -> str:
+        """The endpoint's address without user, password, query and fragment."""
+        return public_address(self.base_url)
+
     def complete(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """The model's next message: its `content`, its `refusal` if any, and why it ended."""
+        """The model's next message: `content`, `refusal` if any, and `finish_reason`."""
         if find_spec("openai") is None:
             raise PrerequisiteError(
-                "Language models need the openai package: run pip install 'edgecil[llm]'."
+                "Language models require the openai package: run pip install 'edgecil[llm]'."
             )
         if not self.key:
             raise PrerequisiteError(
-                "A language model needs OPENAI_API_KEY in the environment, and OPENAI_BASE_URL for "
-                "an endpoint other than OpenAI's; a local server takes any key."
+                "A language model requires OPENAI_API_KEY in the environment, and OPENAI_BASE_URL "
+                "for an endpoint other than OpenAI's; a local server takes any key."
             )
         import openai
 
@@ -78,10 +86,12 @@ class LanguageModel:
             timeout=self.timeout,
             max_retries=self.retries,
         )
-        asked: Any = messages
+        request: Any = messages
         try:
             with client:
-                choice = client.chat.completions.create(model=self.name, messages=asked).choices[0]
+                choice = client.chat.completions.create(model=self.name, messages=request).choices[
+                    0
+                ]
                 return {
                     "content": choice.message.content or "",
                     "refusal": choice.message.refusal,
@@ -94,13 +104,14 @@ class LanguageModel:
             ) from error
         except openai.RateLimitError as error:
             raise EdgecilError(
-                f"{self} is overloaded or over its quota (HTTP 429): {_reason(error.body)}; try "
-                "later."
+                f"{self} is overloaded or over its quota (HTTP 429): "
+                f"{self._reason(error.body)}; try later."
             ) from error
         except openai.APIStatusError as error:
             raise EdgecilError(
-                f"{self} refused the request (HTTP {error.status_code}): {_reason(error.body)}; "
-                "check EDGECIL_LLM_MODEL, OPENAI_BASE_URL and OPENAI_API_KEY."
+                f"{self} refused the request (HTTP {error.status_code}): "
+                f"{self._reason(error.body)}; check EDGECIL_LLM_MODEL, OPENAI_BASE_URL and "
+                "OPENAI_API_KEY."
             ) from error
         except openai.APIConnectionError as error:
             raise EdgecilError(
@@ -112,18 +123,27 @@ class LanguageModel:
                 "OPENAI_BASE_URL."
             ) from error
 
+    def _reason(self, body: Any) -> str:
+        """What an endpoint says about an error, in one line and without secrets."""
+        message = body.get("message") if isinstance(body, dict) else body
+        text = str(message or "no reason given").strip().splitlines()[0]
+        for secret in (self.base_url, self.key, urlsplit(self.base_url).password or ""):
+            if secret and secret != self.address:
+                text = text.replace(secret, "***")
+        return printable(text)[:200].rstrip(".")
+
     def __str__(self) -> str:
-        return f"Language model {self.name!r} at {self.base_url}"
+        return f"Language model {self.name!r} at {self.address}"
 
 
 class UnusableAnswerError(ValueError):
-    """An answer that is not what was asked for; the message tells the model why."""
+    """An answer that does not fit the question; the message is sent back to the model."""
 
 
 class Conversation:
-    """Questions and answers, each answer kept in a file with all that was said before it.
+    """Questions and answers; each answer is saved in a file with all messages before it.
 
-    The same questions to the same model are answered from these files, without asking again.
+    The same questions to the same model are answered from these files without a new request.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -133,15 +153,15 @@ class Conversation:
     @property
     def transcript(self) -> Path:
         """The file that holds the conversation, up to the last answer."""
-        said = {"model": self.model.name, "url": self.model.base_url, "said": self.messages[:-1]}
+        said = {"model": self.model.name, "url": self.model.address, "said": self.messages[:-1]}
         key = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
         return cache_directory() / "conversations" / f"{key}.json"
 
     def ask(self, question: str, read: Callable[[str], _Answer]) -> _Answer:
-        """What the model answers, as `read` understands it.
+        """The model's answer, parsed by `read`.
 
-        An answer that `read` refuses by an :class:`UnusableAnswerError` is sent back once with the
-        reason. If the next is no better, it is an error, and neither is remembered as an answer.
+        If `read` raises :class:`UnusableAnswerError`, the reason is sent back once. A second
+        unusable answer is an error, and neither answer is reused.
         """
         refused = []
         for _ in range(2):
@@ -162,37 +182,37 @@ class Conversation:
         )
 
     def record(self) -> dict[str, Any]:
-        """All that was said, and by which model."""
+        """All messages, with the model's name and address."""
         return {
             "model": self.model.name,
-            "url": self.model.base_url,
+            "url": self.model.address,
             "messages": list(self.messages),
         }
 
     def _answer(self, question: str) -> dict[str, Any]:
         self.messages += [{"role": "user", "content": question}, {"role": "assistant"}]
         path = self.transcript
-        answer = _remembered(path)
+        answer = _saved_answer(path)
         if answer is None:
             answer = self.model.complete(self.messages[:-1])
-            kept = {
+            transcript = {
                 "model": self.model.name,
-                "url": self.model.base_url,
+                "url": self.model.address,
                 "messages": self.messages[:-1],
                 "answer": answer,
             }
-            with replace_file(path) as file:
-                file.write(json.dumps(kept, ensure_ascii=False, indent=1).encode())
+            with replace_file(path, private=True) as file:
+                file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
         self.messages[-1]["content"] = answer["content"] or answer["refusal"] or ""
         return answer
 
 
-def _remembered(path: Path) -> dict[str, Any] | None:
-    """The answer in a transcript; None if there is none, or no whole one."""
+def _saved_answer(path: Path) -> dict[str, Any] | None:
+    """The answer in a transcript; None if the file is missing or incomplete."""
     try:
         answer = json.loads(path.read_text(encoding="utf-8"))["answer"]
         return {name: answer[name] for name in ("content", "refusal", "finish_reason")}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -207,7 +227,7 @@ def _timeout(text: str) -> float:
 
 
 def _content(answer: dict[str, Any]) -> str:
-    """The text of an answer that is whole, without what a reasoning model thought aloud."""
+    """The text of a complete answer, without the reasoning that some models put before it."""
     if answer["refusal"]:
         raise UnusableAnswerError(f"it was refused ({answer['refusal']}).")
     reason = answer["finish_reason"]
@@ -219,7 +239,11 @@ def _content(answer: dict[str, Any]) -> str:
     return content
 
 
-def _reason(body: Any) -> str:
-    """What an endpoint says about an error, in one line."""
-    said = body.get("message") if isinstance(body, dict) else body
-    return str(said or "no reason given").strip().splitlines()[0][:200].rstrip(".")
+def public_address(url: str) -> str:
+    """An address without what may be secret: user, password, query and fragment.
+
+    >>> public_address("https://me:secret@example.org:8080/v1?key=secret")
+    'https://example.org:8080/v1'
+    """
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

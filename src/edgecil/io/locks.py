@@ -1,4 +1,4 @@
-"""Locks between processes, released by the operating system when their holder ends."""
+"""Locks between processes; the operating system releases them when the process ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def locked(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def waiting_lock(path: Path) -> Iterator[None]:
-    """Hold the lock file `path` exclusively, after any process that holds it has released it."""
+    """Hold the lock file `path` exclusively; wait while another process holds it."""
     with _held(path, timeout=-1.0, purpose=path.parent):
         yield
 
@@ -27,6 +27,11 @@ def waiting_lock(path: Path) -> Iterator[None]:
 def _held(path: Path, *, timeout: float, purpose: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise EdgecilError(
+            f"Cannot use {purpose}: its lock {path.name!r} is a link or not a regular file, which "
+            "edgecil never creates; remove it."
+        )
     lock = FileLock(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,12 +11,15 @@ from edgecil.io.files import read_text
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """What a TOML file says."""
+    """The content of a TOML file."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
+    text = read_text(Path(path))
     try:
-        return tomllib.loads(read_text(Path(path)))
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise DataError(f"{path} is not usable TOML: it is nested too deeply.") from error
+    except ValueError as error:  # TOMLDecodeError, and numbers with too many digits
         raise DataError(f"{path} is not valid TOML: {error}.") from error

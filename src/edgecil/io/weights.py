@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.errors import DataError
+from edgecil.io.files import check_file
 from edgecil.io.hub import first_file, hub_folder
+from edgecil.io.torchscript import check_archive, is_torchscript, read_torchscript
 
 WEIGHTS = (
     "open_clip_model.safetensors",
@@ -86,27 +88,36 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     """The tensors of a weight file by name, in float32.
 
     Reads .safetensors, state dicts saved by torch (also inside a checkpoint's `state_dict`,
-    `teacher` or `model`), and TorchScript archives (OpenAI's own .pt files); never runs Python
-    code from the file.
+    `teacher` or `model`), and the tensors of TorchScript archives (OpenAI's own CLIP .pt files).
+    No code from the file is run: TorchScript is never loaded by torch, pickles only hold tensors
+    and plain containers, and archives are inspected before they are opened.
 
     Args:
         path: the file.
-        leave_out: beginnings of names not to read; a leading `module.` is taken off all names.
+        leave_out: beginnings of names not to read; a leading `module.` is removed from all names.
     """
     from safetensors import SafetensorError
 
+    check_file(path)
     try:
         safe = path.suffix == ".safetensors"
         tensors = _read_safetensors(path, leave_out) if safe else _read_torch(path)
     except (
-        IndexError,
-        SafetensorError,
-        pickle.UnpicklingError,
-        RuntimeError,
-        ValueError,
+        AttributeError,
         EOFError,
-        OSError,
+        IndexError,
         KeyError,
+        MemoryError,
+        OSError,
+        OverflowError,
+        RecursionError,
+        RuntimeError,
+        SafetensorError,
+        StopIteration,
+        TypeError,
+        ValueError,
+        pickle.UnpicklingError,
+        zipfile.BadZipFile,
     ) as error:
         raise DataError(
             f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
@@ -128,19 +139,40 @@ def _read_torch(path: Path) -> dict[str, Any]:
     import torch
 
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            scripted = any(name.endswith("/constants.pkl") for name in archive.namelist())
-        if scripted:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)
-                return dict(torch.jit.load(path, map_location="cpu").state_dict())
+        check_archive(path)
+        if is_torchscript(path):
+            try:
+                return _checked(read_torchscript(path))
+            except Exception as error:  # a damaged or hostile pickle may raise anything
+                raise DataError(
+                    f"{path} is a TorchScript archive whose tensors cannot be read without running "
+                    f"its code ({str(error) or type(error).__name__}); where you trust it, save "
+                    "torch.jit.load(path).state_dict() with safetensors.torch.save_file and give "
+                    "that file."
+                ) from error
     else:
         with path.open("rb") as file:
             if file.read(1) != _PICKLE:
                 raise ValueError("it does not begin as torch's files do")
-    loaded = torch.load(path, map_location="cpu", weights_only=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's remarks on the pickle protocol
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
     state = loaded if isinstance(loaded, dict) else {}
     state = next((state[name] for name in _NESTED if isinstance(state.get(name), dict)), state)
-    if not state or not all(hasattr(tensor, "float") for tensor in state.values()):
+    return _checked(state)
+
+
+def _checked(state: dict[Any, Any]) -> dict[str, Any]:
+    """The named tensors of a state dict, each no larger than what is stored of it."""
+    import torch
+
+    if not state or not all(isinstance(name, str) for name in state):
         raise ValueError("it holds no state dict of named tensors")
+    for name, tensor in state.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise ValueError("it holds no state dict of named tensors")
+        if tensor.is_sparse or tensor.is_quantized or tensor.device.type != "cpu":
+            raise ValueError(f"{name} is not a plain tensor")
+        if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+            raise ValueError(f"{name} is larger than what is stored of it")
     return dict(state)

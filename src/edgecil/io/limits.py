@@ -1,0 +1,56 @@
+"""How much a file may ask for before it is read; environment variables raise the limits."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from edgecil.errors import DataError, UsageError
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A size that untrusted files must not exceed.
+
+    Attributes:
+        variable: the environment variable that changes it.
+        default: the limit without that variable.
+        unit: what is counted.
+    """
+
+    variable: str
+    default: int
+    unit: str
+
+    @property
+    def value(self) -> int:
+        """The limit in force."""
+        text = os.environ.get(self.variable)
+        if not text:
+            return self.default
+        try:
+            value = int(text) if text.isascii() and text.isdigit() else 0
+        except ValueError:
+            value = 0
+        if value < 1:
+            raise UsageError(f"{self.variable} must be a whole number above 0. Got {text!r}.")
+        return value
+
+    def check(self, what: str, size: int) -> None:
+        """An error if `size` exceeds the limit.
+
+        Args:
+            what: what is that large; the beginning of the error.
+            size: in the limit's unit.
+        """
+        if size > self.value:
+            raise DataError(
+                f"{what} has {size:,} {self.unit}, more than the limit of {self.value:,}; if you "
+                f"trust it, set the environment variable {self.variable} to a higher limit."
+            )
+
+
+TEXT = Limit("EDGECIL_MAX_TEXT_BYTES", 2**28, "bytes")
+ARRAYS = Limit("EDGECIL_MAX_ARRAY_BYTES", 2**32, "bytes when unpacked")
+PIXELS = Limit("EDGECIL_MAX_IMAGE_PIXELS", 64_000_000, "pixels")
+PICKLE = Limit("EDGECIL_MAX_PICKLE_BYTES", 2**29, "bytes")

@@ -1,0 +1,55 @@
+"""Numbers in text files and options, read as people write them."""
+
+from __future__ import annotations
+
+import math
+
+
+def parse_int(text: str) -> int:
+    """A whole number; unlike `int`, no underscores and no digits of other scripts.
+
+    >>> parse_int(" -12 ")
+    -12
+    >>> parse_int("1_0")
+    Traceback (most recent call last):
+    ValueError: '1_0' is not a whole number
+    """
+    _check(text, "a whole number")
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text.strip()!r} is not a whole number") from None
+
+
+def parse_float(text: str, *, finite: bool = False) -> float:
+    """A number; unlike `float`, no underscores and no digits of other scripts.
+
+    >>> parse_float("1e-3")
+    0.001
+    """
+    _check(text, "a number")
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text.strip()!r} is not a number") from None
+    if finite and not math.isfinite(value):
+        raise ValueError(f"{text.strip()!r} is not a finite number")
+    return value
+
+
+def is_number(text: str) -> bool:
+    """Whether :func:`parse_float` reads a text.
+
+    >>> [is_number(text) for text in ("1.5", "nan", "1_0", "")]
+    [True, True, False, False]
+    """
+    try:
+        parse_float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check(text: str, kind: str) -> None:
+    if "_" in text or not text.strip().isascii():
+        raise ValueError(f"{text.strip()!r} is not {kind}")

@@ -1,0 +1,25 @@
+"""Text that is safe to print on a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Marks that reverse the direction of the text after them.
+_BIDIRECTIONAL = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def printable(text: str) -> str:
+    r"""A text without control characters, in one line.
+
+    Control characters can change colours, move the cursor or set a terminal's title; marks of
+    direction can make a name look like another. Tabs and line breaks become blanks.
+
+    >>> printable("cat\x1b[31m\ndog\u202e")
+    'cat[31m dog'
+    """
+    return "".join(
+        " " if character in "\t\n\r\u2028\u2029" else character
+        for character in text
+        if character in "\t\n\r\u2028\u2029"
+        or (unicodedata.category(character) not in ("Cc", "Cs") and character not in _BIDIRECTIONAL)
+    )

@@ -1,0 +1,137 @@
+"""Tensors of a TorchScript archive, read as data: no code of the archive is run.
+
+`torch.jit.load` executes what an archive defines (its `__setstate__` may write files). The tensors
+themselves are plain records beside one pickle. That pickle is read here with an unpickler that
+knows only tensors, containers and empty modules; any other name in it is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from edgecil.io import limits
+
+MARKER = "/constants.pkl"
+
+
+def is_torchscript(path: Path) -> bool:
+    """Whether a zip file is a TorchScript archive; OpenAI's CLIP .pt files are."""
+    with zipfile.ZipFile(path) as archive:
+        return any(name.endswith(MARKER) for name in archive.namelist())
+
+
+def check_archive(path: Path) -> None:
+    """An error unless data is stored as torch stores it: uncompressed, within the file.
+
+    Compressed members could expand to many times the size of the file. TorchScript code, which
+    torch does compress, is never read.
+    """
+    size = path.stat().st_size
+    with zipfile.ZipFile(path) as archive:
+        members = [info for info in archive.infolist() if "/code/" not in info.filename]
+        if any(info.compress_type != zipfile.ZIP_STORED for info in members):
+            raise ValueError("it is a compressed archive, which torch does not write")
+        if sum(info.file_size for info in members) > size:
+            raise ValueError("its members overlap")
+
+
+def read_torchscript(path: Path) -> dict[str, Any]:
+    """The parameters and buffers of a TorchScript archive by name, as `state_dict()` has them."""
+    with zipfile.ZipFile(path) as archive:
+        root = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+        limits.PICKLE.check(f"{path} ({root})", archive.getinfo(root).file_size)
+        reader = _Reader(archive, root.removesuffix("/data.pkl"))
+        return dict(_tensors(reader.load(), ""))
+
+
+class _Module:
+    """A module's attributes; whatever class the archive says it is."""
+
+
+class _IntList:
+    """Stands for the lists of numbers that an archive may hold; their content is not needed."""
+
+    def __new__(cls, *_: Any) -> Any:
+        return []
+
+
+class _Reader(pickle.Unpickler):
+    """Reads tensors, containers and modules without behaviour."""
+
+    def __init__(self, archive: zipfile.ZipFile, root: str) -> None:
+        super().__init__(io.BytesIO(archive.read(f"{root}/data.pkl")))
+        self._archive = archive
+        self._root = root
+        self._storages: dict[str, Any] = {}
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """Only what builds tensors and containers."""
+        import torch
+
+        if module_name == "__torch__" or module_name.startswith("__torch__."):
+            return type(global_name, (_Module,), {})
+        if module_name == "torch.jit._pickle":
+            return _IntList
+        if (module_name, global_name) == ("collections", "OrderedDict"):
+            return OrderedDict
+        if module_name == "torch._utils" and global_name.startswith("_rebuild_tensor"):
+            return _rebuild
+        if module_name == "torch" and global_name.endswith("Storage"):
+            dtype = _DTYPES.get(global_name)
+            if dtype is not None:
+                return getattr(torch, dtype)
+        raise pickle.UnpicklingError(f"it asks for {module_name}.{global_name}")
+
+    def persistent_load(self, pid: Any) -> Any:
+        """A storage as a flat tensor, from its record."""
+        import torch
+
+        kind, dtype, key, _, count = pid
+        if kind != "storage" or not isinstance(dtype, torch.dtype) or not isinstance(key, str):
+            raise pickle.UnpicklingError("it has an unsupported storage")
+        if key not in self._storages:
+            content = bytearray(self._archive.read(f"{self._root}/data/{key}"))
+            if len(content) < count * dtype.itemsize:
+                raise pickle.UnpicklingError(f"its record {key} is cut short")
+            flat = torch.frombuffer(content, dtype=dtype) if content else torch.empty(0)
+            self._storages[key] = flat
+        return self._storages[key]
+
+
+_DTYPES = {
+    "FloatStorage": "float32",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "DoubleStorage": "float64",
+    "LongStorage": "int64",
+    "IntStorage": "int32",
+    "ShortStorage": "int16",
+    "CharStorage": "int8",
+    "ByteStorage": "uint8",
+    "BoolStorage": "bool",
+}
+
+
+def _rebuild(
+    storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any
+) -> Any:
+    """A tensor in a storage; torch checks that it lies within."""
+    return storage.as_strided(size, stride, offset)
+
+
+def _tensors(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    """Every tensor below a module, with its dotted name."""
+    import torch
+
+    if isinstance(value, _Module):
+        for name, item in vars(value).items():
+            if isinstance(item, torch.Tensor):
+                yield f"{prefix}{name}", item
+            elif isinstance(item, _Module):
+                yield from _tensors(item, f"{prefix}{name}.")

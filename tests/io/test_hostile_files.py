@@ -1,0 +1,192 @@
+"""Files that ask for more than they hold, or are no files: one sentence, little memory."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.arrays import read_npy, read_npz
+from edgecil.io.files import check_header, read_json, read_rows, read_text, replace_file
+from edgecil.io.limits import ARRAYS
+from edgecil.io.locks import locked, waiting_lock
+from edgecil.io.numbers import is_number, parse_float, parse_int
+from edgecil.io.terminal import printable
+from edgecil.io.toml import read_toml
+
+READERS: list[Callable[[Path], object]] = [
+    read_text,
+    read_json,
+    read_rows,
+    read_toml,
+    read_npy,
+    lambda path: read_npz(path, ["x"]),
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_fifos_devices_and_folders_are_refused(
+    tmp_path: Path, read: Callable[[Path], object]
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path, words in ((fifo, "pipe"), (Path("/dev/zero"), "device"), (tmp_path, "folder")):
+        with pytest.raises(DataError, match=words):
+            read(path)
+
+
+@pytest.mark.parametrize("read", READERS[:4])
+def test_long_texts_are_refused_unless_the_limit_is_raised(
+    tmp_path: Path, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long"
+    path.write_text("1" * 100)
+    monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "99")
+    with pytest.raises(DataError, match="set the environment variable EDGECIL_MAX_TEXT_BYTES"):
+        read(path)
+    monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "100")
+    assert len(read_text(path)) == 100
+    monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "1_000")
+    with pytest.raises(UsageError, match="EDGECIL_MAX_TEXT_BYTES"):
+        read_text(path)
+
+
+def zeros_npz(path: Path, name: str, size: int) -> None:
+    """An .npz file with many zeros, written without holding them in memory."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "|u1", "fortran_order": False, "shape": (size,)}
+    )
+    with (
+        zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open(f"{name}.npy", "w", force_zip64=True) as file,
+    ):
+        file.write(header.getvalue())
+        for start in range(0, size, 2**24):
+            file.write(bytes(min(2**24, size - start)))
+
+
+def test_arrays_that_nobody_asked_for_are_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.npz"
+    zeros_npz(path, "other", 2**26)
+    with zipfile.ZipFile(path, "a") as archive, archive.open("x.npy", "w") as file:
+        np.lib.format.write_array(file, np.arange(3))
+    monkeypatch.setenv(ARRAYS.variable, str(2**20))
+    arrays, names = read_npz(path, ["x", "missing"])
+    assert arrays["x"].tolist() == [0, 1, 2]
+    assert set(names) == {"x", "other"}
+    with pytest.raises(DataError, match=ARRAYS.variable):
+        read_npz(path, ["other"])
+    monkeypatch.delenv(ARRAYS.variable)
+    assert read_npz(path, ["other"])[0]["other"].shape == (2**26,)
+
+
+def test_a_header_that_announces_more_than_there_is_is_refused(tmp_path: Path) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)}
+    )
+    (tmp_path / "a.npy").write_bytes(header.getvalue() + bytes(8))
+    with pytest.raises(DataError, match="announces"):
+        read_npy(tmp_path / "a.npy")
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", header.getvalue() + bytes(8))
+    with pytest.raises(DataError, match="announces"):
+        read_npz(tmp_path / "a.npz", ["x"])
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"not a zip", b"\x93NUMPY\x09\x00"])
+def test_damaged_array_files_are_one_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.npz"
+    path.write_bytes(content)
+    for read in (read_npy, lambda path: read_npz(path, ["x"])):
+        with pytest.raises(DataError, match="Cannot read"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.arange(6).reshape(2, 3), np.asfortranarray(np.eye(3)), np.array("ü"), np.empty((0, 2))],
+)
+def test_arrays_come_back_as_they_were(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "a.npy", array)
+    np.savez_compressed(tmp_path / "a.npz", x=array)
+    for read in (read_npy(tmp_path / "a.npy"), read_npz(tmp_path / "a.npz", ["x"])[0]["x"]):
+        np.testing.assert_array_equal(read, array)
+        assert read.dtype == array.dtype
+
+
+def test_deep_nesting_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "deep"
+    path.write_text("[" * 200_000)
+    with pytest.raises(DataError, match="nested too deeply"):
+        read_json(path)
+    path.write_text("x = " + "[" * 200_000)
+    with pytest.raises(DataError, match=r"nested too deeply|not valid TOML"):
+        read_toml(path)
+    path.write_text("x = " + "9" * 5000)
+    with pytest.raises(DataError, match="not valid TOML"):
+        read_toml(path)
+
+
+@pytest.mark.parametrize("text", ["1_0", "１０", "", "ten", "1e2"])
+def test_numbers_are_read_as_people_write_them(text: str) -> None:
+    with pytest.raises(ValueError, match="whole number"):
+        parse_int(text)
+
+
+def test_floats_have_no_underscores() -> None:
+    assert parse_float("1e2") == 100.0
+    assert [is_number(text) for text in ("1_0.5", "inf", "-.5")] == [False, True, True]
+    with pytest.raises(ValueError, match="finite"):
+        parse_float("inf", finite=True)
+
+
+def test_a_column_may_not_appear_twice() -> None:
+    check_header(["a", "b", "", ""], "x.csv")
+    with pytest.raises(DataError, match="more than one column named 'a'"):
+        check_header(["a", "b", "a"], "x.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("caf\u00e9 \u732b \U0001f408", "caf\u00e9 \u732b \U0001f408"),
+        ("\x1b]0;title\x07cat", "]0;titlecat"),
+        ("cat\r\nOK", "cat  OK"),
+        ("a\u202eb\x9b31m", "ab31m"),
+        ("\ud800x", "x"),
+    ],
+)
+def test_control_characters_do_not_reach_the_terminal(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+@pytest.mark.parametrize("hold", [locked, lambda path: waiting_lock(path / "lock")])
+def test_a_lock_that_is_a_link_is_not_followed(
+    tmp_path: Path, hold: Callable[[Path], object]
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "lock").symlink_to(victim)
+    with pytest.raises(EdgecilError, match="link"), hold(home):  # type: ignore[attr-defined]
+        pass
+    assert victim.read_text() == "untouched"
+
+
+def test_private_files_are_for_the_user_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "secret"
+    with replace_file(path, private=True) as file:
+        file.write(b"x")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,157 @@
+"""Weight files are data: nothing in them is run, and their sizes are checked first."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from edgecil.errors import DataError
+from edgecil.io.weights import read_tensors
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+class Tower(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.blocks = nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 2))
+        self.register_buffer("steps", torch.arange(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.blocks(self.conv(x).mean((2, 3)))
+
+
+class Intruder(nn.Module):
+    """TorchScript that writes a file when torch.jit.load restores it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+        self.weight = nn.Parameter(torch.ones(2, 2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    @torch.jit.export
+    def __getstate__(self) -> tuple[str, torch.Tensor, bool]:
+        return self.path, self.weight, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: tuple[str, torch.Tensor, bool]) -> None:
+        self.path = state[0]
+        self.weight = state[1]
+        self.training = state[2]
+        torch.save(self.weight, self.path)
+
+
+def save_scripted(module: nn.Module, path: Path) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.script(module).save(str(path))
+    return path
+
+
+def test_the_tensors_of_torchscript_are_read_without_torch_jit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = Tower().half()
+    path = save_scripted(module, tmp_path / "model.pt")
+    monkeypatch.setattr(torch.jit, "load", None)
+    tensors = read_tensors(path)
+    expected = {name: value.float() for name, value in module.state_dict().items()}
+    assert tensors.keys() == expected.keys()
+    assert all(torch.equal(tensors[name], expected[name]) for name in expected)
+
+
+def test_torchscript_cannot_write_a_file(tmp_path: Path) -> None:
+    victim = tmp_path / "authorized_keys"
+    victim.write_text("untouched")
+    path = save_scripted(Intruder(str(victim)), tmp_path / "model.pt")
+    victim.write_text("untouched")
+    with pytest.raises(DataError, match="TorchScript"):
+        read_tensors(path)
+    assert victim.read_text() == "untouched"
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".bin", ".pth"])
+def test_a_pickle_that_runs_code_is_refused(tmp_path: Path, suffix: str) -> None:
+    victim = tmp_path / "victim"
+
+    class Evil:
+        def __reduce__(self) -> tuple[object, ...]:
+            return os.mkdir, (str(victim),)
+
+    path = tmp_path / f"model{suffix}"
+    torch.save({"weight": Evil()}, path)
+    with pytest.raises(DataError, match="Cannot read the weights"):
+        read_tensors(path)
+    path.write_bytes(pickle.dumps(Evil()))
+    with pytest.raises(DataError, match="Cannot read the weights"):
+        read_tensors(path)
+    assert not victim.exists()
+
+
+def repack(path: Path, *, compression: int = zipfile.ZIP_STORED, **changed: bytes) -> None:
+    """Write the archive again with members replaced by their base name."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, changed.get(Path(name).stem, content))
+
+
+def test_a_compressed_archive_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    torch.save({"weight": torch.zeros(10_000_000)}, path)
+    repack(path, compression=zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DataError, match="compressed archive"):
+        read_tensors(path)
+
+
+def test_other_globals_in_torchscript_are_refused(tmp_path: Path) -> None:
+    path = save_scripted(Tower(), tmp_path / "model.pt")
+    repack(path, data=b"\x80\x02cposix\nsystem\nX\x02\x00\x00\x00ls\x85R.")
+    with pytest.raises(DataError, match=r"asks for posix\.system"):
+        read_tensors(path)
+
+
+def test_a_tensor_larger_than_its_storage_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    torch.save({"weight": torch.zeros(1, dtype=torch.float16).expand(10**6, 10**6)}, path)
+    with pytest.raises(DataError, match="larger than what is stored"):
+        read_tensors(path)
+
+
+def test_keys_that_are_no_names_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    torch.save({0: torch.zeros(2)}, path)
+    with pytest.raises(DataError, match="named tensors"):
+        read_tensors(path)
+
+
+def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+    for suffix in (".pt", ".safetensors"):
+        path = tmp_path / f"model{suffix}"
+        os.mkfifo(path)
+        with pytest.raises(DataError, match="pipe"):
+            read_tensors(path)
+
+
+def test_plain_files_are_read(tmp_path: Path) -> None:
+    state = Tower().state_dict()
+    save_file(state, tmp_path / "a.safetensors")
+    torch.save({"state_dict": state}, tmp_path / "b.pt")
+    torch.save(state, tmp_path / "c.bin", _use_new_zipfile_serialization=False)
+    for name in ("a.safetensors", "b.pt", "c.bin"):
+        tensors = read_tensors(tmp_path / name)
+        assert all(torch.equal(tensors[key], state[key].float()) for key in state)
