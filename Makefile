@@ -6,13 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test quick lint types docs benchmark clean
+.PHONY: demo test quick lint types docs tutorial wheel benchmark clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config src/edgecil/recipes/demo.toml --out demo
 	$(BIN)/edgecil report demo
 
-test: lint types
+test: lint types docs
 	$(BIN)/python -m pytest -n logical --dist worksteal
 
 # The inner loop: everything that is not marked slow.
@@ -30,7 +30,15 @@ types: $(VENV)/.dev
 
 # The site goes to site/; a broken link or an unknown name in the API reference is an error.
 docs: $(VENV)/.dev
-	DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Executes the notebook and stores its outputs, which the site shows.
+tutorial: $(VENV)/.dev
+	$(BIN)/python tools/refresh_tutorial.py
+
+wheel: $(VENV)/bin/python
+	$(PIP) build
+	$(BIN)/python -m build
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/light_core.py
@@ -49,4 +57,4 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@ $(VENV)/.train
 
 clean:
-	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

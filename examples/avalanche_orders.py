@@ -1,4 +1,4 @@
-"""EDGE orders in Avalanche: a benchmark for each, of points that stand for images."""
+"""EDGE orders in Avalanche: a benchmark for each, on points that represent images."""
 
 import torch
 from avalanche.benchmarks import nc_benchmark
@@ -9,7 +9,7 @@ import edgecil
 
 
 def dataset(classes: int, each: int) -> TensorDataset:
-    """Points whose first number is their class; put your own dataset in its place."""
+    """Points whose first number is their class; replace it with your dataset."""
     targets = torch.arange(classes).repeat_interleave(each)
     data = TensorDataset(torch.stack([targets, torch.rand(len(targets))], 1), targets)
     data.targets = targets
@@ -17,7 +17,7 @@ def dataset(classes: int, each: int) -> TensorDataset:
 
 
 def benchmarks(space: edgecil.SequenceSpace, similarity: edgecil.SimilarityMatrix):
-    """A run and its benchmark for each sequence of the protocol."""
+    """A labelled sequence and its benchmark for each sequence of the protocol."""
     train, test = (as_classification_dataset(dataset(space.classes, each)) for each in (6, 4))
     for run in edgecil.protocol("edge", space, similarity=similarity):
         yield run, nc_benchmark(train, test, **edgecil.export(run.sequence, "avalanche"))

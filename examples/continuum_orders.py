@@ -1,4 +1,4 @@
-"""EDGE orders in Continuum: a scenario for each, of points that stand for images."""
+"""EDGE orders in Continuum: a scenario for each, on points that represent images."""
 
 import numpy as np
 from continuum import ClassIncremental
@@ -9,14 +9,14 @@ import edgecil
 
 
 def dataset(classes: int, each: int) -> InMemoryDataset:
-    """Points whose first number is their class; put your own dataset in its place."""
+    """Points whose first number is their class; replace it with your dataset."""
     targets = np.repeat(np.arange(classes), each)
     points = np.stack([targets, np.zeros(len(targets))], 1)
     return InMemoryDataset(points, targets, data_type=TaskType.TENSOR)
 
 
 def scenarios(space: edgecil.SequenceSpace, similarity: edgecil.SimilarityMatrix):
-    """A run and its scenario for each sequence of the protocol."""
+    """A labelled sequence and its scenario for each sequence of the protocol."""
     for run in edgecil.protocol("edge", space, similarity=similarity):
         arguments = edgecil.export(run.sequence, "continuum")
         yield run, ClassIncremental(dataset(space.classes, 6), **arguments)

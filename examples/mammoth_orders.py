@@ -1,6 +1,7 @@
 """EDGE orders in Mammoth, whose class order is the inverse: original class to new label.
 
-In a Mammoth checkout: PYTHONPATH=. python mammoth_orders.py --dataset seq-cifar100 --model sgd …
+In a checkout of Mammoth, run
+PYTHONPATH=. python mammoth_orders.py --dataset seq-cifar100 --model sgd …
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ import edgecil
 
 
 def follow(args, sequence: edgecil.ClassSequence):
-    """Mammoth's arguments, told to train in the order of the sequence."""
+    """Mammoth's arguments with the order of the sequence."""
     order = edgecil.export(sequence, "mammoth")
     args.permute_classes = order["permute_classes"]
     args.class_order = np.array(order["class_order"])

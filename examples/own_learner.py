@@ -1,6 +1,6 @@
-"""A learner of your own in any class order: softmax regression on drawings, task after task.
+"""A learner for any class order: softmax regression on drawings, task after task.
 
-edgecil external quickdraw --classes 6 --tasks 3 --eval edge,random --out runs/own \
+edgecil external quickdraw --classes 6 --tasks 3 --protocol edge,random --out runs/own \
     --command "python examples/own_learner.py {order_file} {result_file}"
 """
 

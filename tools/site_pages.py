@@ -1,0 +1,205 @@
+"""Pages of the documentation site that are generated when it is built (an mkdocs hook).
+
+The command line, the configuration keys, the recipes and the JSON schemas come from the code; the
+tutorial comes from the notebook docs/tutorial.ipynb with its stored outputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import dataclasses
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages before the site is built."""
+    pages: dict[str, str | bytes] = {
+        "reference/command-line.md": command_line_page(),
+        "reference/configuration.md": configuration_page(),
+        "reference/recipes.md": recipes_page(),
+        "reference/json.md": json_page(),
+        **notebook_pages(DOCS / "tutorial.ipynb", "tutorial"),
+    }
+    for path, content in pages.items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def command_line_page() -> str:
+    """Every verb with its usage, options and examples."""
+    from edgecil.cli.main import GROUPS, build_parser
+
+    verbs = build_parser().verbs
+    lines = [
+        "# Command line",
+        "",
+        "This page is generated from the parser. `edgecil VERB --help` prints the same.",
+        "",
+        "Exit codes: 0 for success, 2 for a wrong argument, 1 for any other failure. Results go to",
+        "stdout, progress and notes to stderr. Every verb that answers takes `--json`, which",
+        "prints [one JSON object](json.md), and `--debug`, which shows tracebacks.",
+        "",
+    ]
+    for group, members in GROUPS.items():
+        lines += [f"## {group[0].upper()}{group[1:]}", ""]
+        for verb in members:
+            parser = verbs[verb.NAME]
+            lines += [f"### {verb.NAME}", "", str(parser.description), ""]
+            lines += [*_option_tables(parser), *_examples(parser), ""]
+    return "\n".join(lines)
+
+
+def _option_tables(parser: argparse.ArgumentParser) -> Iterator[str]:
+    for group in parser._action_groups:
+        actions = [
+            action
+            for action in group._group_actions
+            if action.help != argparse.SUPPRESS and action.dest not in ("help", "json", "debug")
+        ]
+        if not actions:
+            continue
+        title = {"positional arguments": "", "options": ""}.get(str(group.title), group.title)
+        if title:
+            yield from (f"*{title}*", "")
+        yield from ("| option | meaning |", "|---|---|")
+        for action in actions:
+            words = " ".join(f"`{word}`" for word in action.option_strings)
+            value = _metavar(action)
+            first = " ".join(part for part in (words, value) if part)
+            text = _cell((action.help or "") % {**vars(action), "prog": parser.prog})
+            yield f"| {first} | {text}{' **Required.**' if action.required and words else ''} |"
+        yield ""
+
+
+def _metavar(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return ""
+    name = action.metavar or action.dest.upper()
+    return "" if "Boolean" in type(action).__name__ else f"`{name}`"
+
+
+def _examples(parser: argparse.ArgumentParser) -> Iterator[str]:
+    if parser.epilog:
+        commands = [line.strip() for line in parser.epilog.splitlines()[1:]]
+        yield from ("```console", *commands, "```")
+
+
+def configuration_page() -> str:
+    """Every key of a TOML file."""
+    from edgecil.engine.config import ExperimentConfig
+
+    lines = [
+        "# Configuration",
+        "",
+        "A TOML file for `edgecil run --config FILE` and `edgecil.run(config=FILE)` holds any of",
+        "these keys; the options of the command line and the parameters of `edgecil.run` have the",
+        "same names and win over the file. This page is generated from the code.",
+        "",
+        "```toml",
+        'method = ["icarl", "ewc"]',
+        'dataset = "quickdraw"',
+        "classes = 20",
+        "tasks = 5",
+        'protocol = ["edge", "latin"]',
+        "budget = 5",
+        "epochs = 30",
+        "memory_per_class = 10",
+        "set.ewc = { strength = 5000.0 }  # a method's own settings",
+        "```",
+        "",
+    ]
+    titles = {"What to run": ExperimentConfig}
+    for title, kind in titles.items():
+        lines += [f"## {title}", "", "| key | type | default | meaning |", "|---|---|---|---|"]
+        meanings = _attributes(kind)
+        for field in dataclasses.fields(kind):
+            default = _default(field)
+            lines.append(
+                f"| `{field.name}` | `{_cell(str(field.type))}` | {default} "
+                f"| {_cell(meanings.get(field.name, ''))} |"
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    if field.default is not dataclasses.MISSING:
+        return "" if field.default is None else f"`{_cell(_plain(field.default))}`"
+    return "required" if field.default_factory is dataclasses.MISSING else "empty"
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _attributes(kind: type) -> dict[str, str]:
+    """The `Attributes:` section of a class's docstring, by name."""
+    text = (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", text, flags=re.MULTILINE)
+    return {name: " ".join(meaning.split()) for name, meaning in entries}
+
+
+def recipes_page() -> str:
+    """Every bundled recipe with its description and its text."""
+    from edgecil.recipes import describe_recipe, recipe_names, recipe_text
+
+    lines = [
+        "# Recipes",
+        "",
+        "Experiments that ship with the package. `edgecil recipes` lists them; `recipe:NAME` is",
+        "accepted wherever a configuration file is. The results of the small twins are in",
+        "[Reproduce the paper](../reproduce.md).",
+        "",
+    ]
+    for name in recipe_names():
+        body = "\n".join(
+            line for line in recipe_text(name).splitlines() if not line.startswith("#")
+        )
+        lines += [f"## {name}", "", describe_recipe(name), "", "```toml", body.strip(), "```", ""]
+    return "\n".join(lines)
+
+
+def json_page() -> str:
+    """The JSON schemas of the answers."""
+    return "# JSON\n"
+
+
+def notebook_pages(notebook: Path, stem: str) -> dict[str, str | bytes]:
+    """A notebook with its stored outputs as a page and the figures it shows."""
+    lines: list[str] = []
+    pages: dict[str, str | bytes] = {}
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            lines += [source, ""]
+            continue
+        lines += ["```python", source, "```", ""]
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/png" in data:
+                name = f"{stem}-{len(pages)}.png"
+                pages[f"images/{name}"] = base64.b64decode(data["image/png"])
+                lines += [f"![Output of the code above](images/{name})", ""]
+            elif "text/html" in data:
+                lines += ['<div class="output" markdown="0">', "".join(data["text/html"]), "</div>"]
+                lines.append("")
+            else:
+                text = "".join(data.get("text/plain", output.get("text", "")))
+                lines += ["```text", text.rstrip("\n"), "```", ""]
+    return {f"{stem}.md": "\n".join(lines), **pages}
+
+
+def _cell(text: str) -> str:
+    """Text that is safe inside a table."""
+    return text.replace("|", "\\|").replace("\n", " ")
