@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from edgecil.engine.accuracies import AccuracyTable
@@ -18,6 +19,8 @@ from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.truth import Truth
 from edgecil.estimation.variance import VarianceShares
 from edgecil.io.arrays import Floats
+from edgecil.io.files import replace_file
+from edgecil.io.json import read_json, to_json
 from edgecil.sequences.sequence import ClassSequence
 
 
@@ -115,6 +118,9 @@ class PredictorSummary:
         return self.z.get(str(sequence))
 
 
+# Name and version of the JSON form of an analysis; a changed field is a new version.
+SCHEMA = "edgecil.analysis/1"
+
 # Protocols with a hard, a median and an easy sequence; figures show the first that was run.
 _EXTREME = ("edge", "optimal", "adversarial", "maxcover")
 
@@ -207,11 +213,23 @@ class Analysis:
         source: the experiment directory or file, as it was given.
         options: what it was made with.
         datasets: one entry per dataset.
+        version: of edgecil.
     """
 
     source: str
     options: AnalysisOptions
     datasets: tuple[DatasetAnalysis, ...]
+    version: str = ""
+
+    def save(self, path: str | Path) -> None:
+        """Write the analysis as a JSON file that :meth:`load` and :func:`analyze` read."""
+        with replace_file(Path(path)) as file:
+            file.write(to_json(self, SCHEMA))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Analysis:
+        """The analysis in a JSON file that :meth:`save` wrote."""
+        return read_json(path, cls, SCHEMA)
 
     def __getitem__(self, method: str) -> MethodAnalysis:
         """A method's analysis, if there is one dataset."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import edgecil
 from edgecil.classes import ClassList, get_classes
 from edgecil.engine.accuracies import AccuracyTable, read_accuracies
 from edgecil.engine.config import build_config, run_similarity
@@ -58,9 +59,10 @@ def analyze(
     """
     if predictor == "pilot" and pilot is None:
         raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")
-    pilots = {} if pilot is None else {table.dataset: table for table in read_accuracies(pilot)}
+    cheap = [] if pilot is None else read_accuracies(pilot, metric=metric)
+    pilots = {table.dataset: table for table in cheap}
     datasets = []
-    for table in read_accuracies(source):
+    for table in read_accuracies(source, metric=metric):
         if pilot is not None and table.dataset not in pilots:
             raise UsageError(f"The pilot {pilot} has no runs on {table.dataset!r}.")
         notes: list[str] = []
@@ -69,7 +71,6 @@ def analyze(
             similarities=_similarities(table, similarity, source, notes),
             predictor=predictor,
             pilot=pilots.get(table.dataset),
-            metric=metric,
             draws=draws,
             seed=seed,
         )
@@ -83,7 +84,7 @@ def analyze(
         _describe_given(similarity),
         None if pilot is None else str(pilot),
     )
-    return Analysis(str(source), options, tuple(datasets))
+    return Analysis(str(source), options, tuple(datasets), edgecil.__version__)
 
 
 def _describe_given(

@@ -56,7 +56,6 @@ def analyze_table(
     similarities: Mapping[str, Similarity] | None = None,
     predictor: str = "adjacent",
     pilot: AccuracyTable | None = None,
-    metric: str = "accuracy",
     draws: int = DRAWS,
     seed: int = 0,
 ) -> DatasetAnalysis:
@@ -70,7 +69,6 @@ def analyze_table(
         predictor: what the estimators `regression` and `stratified` use: an objective's name, a
             column of the table, or `pilot`.
         pilot: cheap runs of the same methods over the same classes.
-        metric: what the table's accuracies are.
         draws: how often random parts of protocols are drawn.
         seed: of those draws.
     """
@@ -105,7 +103,7 @@ def analyze_table(
     origins = (describe_similarity(similarity) for similarity in (similarities or {}).values())
     return DatasetAnalysis(
         table.dataset,
-        metric,
+        table.metric,
         table,
         methods,
         rank_truth(methods, methods),

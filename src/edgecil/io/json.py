@@ -7,6 +7,7 @@ arrays. NaN is written as null, and null in an array is read as NaN.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -29,13 +30,14 @@ def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
     >>> to_json({"mean": np.float64(1.5), "values": np.array([1.0, np.nan])}, "example/1")
     b'{"schema":"example/1","mean":1.5,"values":[1.0,null]}'
     """
-    data = msgspec.json.encode({"schema": schema, **to_plain(value)})
+    members = value if isinstance(value, Mapping) else _members(value)
+    data = msgspec.json.encode({"schema": schema, **members}, enc_hook=_encode)
     return msgspec.json.format(data, indent=indent) if indent else data
 
 
 def to_plain(value: Any) -> Any:
     """A result as plain JSON values: dictionaries, lists, strings, numbers, booleans and None."""
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=_encode)
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_encode))
 
 
 def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JSON text") -> _T:
@@ -59,7 +61,11 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
 
 def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
     """The object in a JSON file."""
-    return from_json(Path(path).read_bytes(), kind, schema, origin=str(path))
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
+    return from_json(data, kind, schema, origin=str(path))
 
 
 def json_schema(kind: type[Any], schema: str) -> dict[str, Any]:
@@ -70,6 +76,11 @@ def json_schema(kind: type[Any], schema: str) -> dict[str, Any]:
     whole["properties"] = {"schema": {"const": schema}, **whole["properties"]}
     whole["required"] = ["schema", *whole["required"]]
     return {**whole, "$defs": definition["$defs"]}
+
+
+def _members(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _encode(value: Any) -> Any:
@@ -94,4 +105,4 @@ def _describe(kind: Any) -> dict[str, Any]:
 
 
 def _is_array(kind: Any) -> bool:
-    return get_origin(kind) is np.ndarray
+    return kind is np.ndarray or get_origin(kind) is np.ndarray
