@@ -1,95 +1,156 @@
-"""`analyze`: from an experiment or a table of accuracies to an :class:`Analysis`."""
+"""`analyze`: from experiments or tables of accuracies to an :class:`Analysis`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-import edgecil
 from edgecil.classes import ClassList, get_classes
-from edgecil.engine.accuracies import AccuracyTable, read_accuracies
-from edgecil.engine.config import build_config, run_similarity
-from edgecil.engine.results import RunResult
-from edgecil.engine.store import Store
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
+from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import (
+    SCHEMA,
     Analysis,
     AnalysisOptions,
     DatasetAnalysis,
     extreme_protocol,
 )
 from edgecil.estimation.analyze_table import DRAWS, analyze_table, describe_similarity
-from edgecil.estimation.predictors import draws_blindly
+from edgecil.estimation.sources import (
+    DatasetRuns,
+    Source,
+    class_names,
+    describe_source,
+    list_sources,
+    read_runs,
+)
 from edgecil.io.arrays import Floats
+from edgecil.io.json import to_json, to_plain
 from edgecil.similarity import read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity
 
+Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
+
 _LABELS = ("hard", "median", "easy")
+_FOLDER = "analyses"
+_MOST_SAVED = 10
 
 
 def analyze(
-    source: str | Path,
+    source: Source | Sequence[Source],
     *,
     metric: str = "accuracy",
-    similarity: Similarity | str | Path | Mapping[str, Similarity] | None = None,
+    similarity: Similarities | None = None,
     predictor: str = "adjacent",
-    pilot: str | Path | None = None,
+    pilot: Source | None = None,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Analysis:
     """Estimate how accuracy is distributed over class orders, and how far to trust the estimates.
 
+    The analysis of an experiment is saved in its directory, as `analyses/<digest>.json`, and
+    reused as long as results, options and the version of edgecil stay the same.
+
     Args:
-        source: an experiment directory, or a CSV file of accuracies.
+        source: an experiment or its directory, a CSV file of accuracies, a DataFrame, an accuracy
+            table, or several of these; or the JSON file of a saved analysis. Runs of several
+            sources on the same dataset are analysed together.
         metric: which number of each run to analyse.
-        similarity: of the classes, by which predictors are computed: a similarity, a file, or
-            several similarities by the name of their source. By default the one that the
-            experiment's sequences came from; for a CSV file that of the dataset's class names.
+        similarity: between the classes, for predictors: a similarity, a file, or several
+            similarities by the name of their source. By default the one that the experiment's
+            sequences were chosen by; for a CSV file, that of the dataset's class names.
         predictor: what the estimators `regression` and `stratified` use: an objective's name, a
             column of the CSV file, or `pilot`.
-        pilot: cheap runs of the same methods, as a directory or a CSV file.
+        pilot: cheap runs of the same methods on the same classes.
         draws: how often random parts of protocols are drawn; if there are no more possible draws
             than that, each is made once.
         seed: of those draws.
     """
     if predictor == "pilot" and pilot is None:
         raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")
-    cheap = [] if pilot is None else read_accuracies(pilot, metric=metric)
-    pilots = {table.dataset: table for table in cheap}
-    datasets = []
-    for table in read_accuracies(source, metric=metric):
-        if pilot is not None and table.dataset not in pilots:
-            raise UsageError(f"The pilot {pilot} has no runs on {table.dataset!r}.")
-        notes: list[str] = []
-        analysis = analyze_table(
-            table,
-            similarities=_similarities(table, similarity, source, notes),
-            predictor=predictor,
-            pilot=pilots.get(table.dataset),
-            draws=draws,
-            seed=seed,
-        )
-        analysis = replace(analysis, notes=(*notes, *analysis.notes))
-        datasets.append(_add_records(analysis, source) if Path(source).is_dir() else analysis)
     options = AnalysisOptions(
         metric,
         predictor,
         draws,
         seed,
         _describe_given(similarity),
-        None if pilot is None else str(pilot),
+        None if pilot is None else describe_source(pilot),
     )
-    return Analysis(str(source), options, tuple(datasets), edgecil.__version__)
+    if isinstance(source, (str, Path)) and Path(source).suffix == ".json":
+        return _load(source, options)
+    sources = list_sources(source)
+    runs = read_runs(sources, metric)
+    pilots = [] if pilot is None else read_runs(list_sources(pilot), metric)
+    name = ", ".join(map(describe_source, sources))
+    saved = None
+    if len(sources) == 1 and isinstance(sources[0], Experiment):
+        digest = _digest(sources[0], options, runs, similarity, pilots)
+        saved = sources[0].directory / _FOLDER / f"{digest}.json"
+        with suppress(DataError):
+            return replace(Analysis.load(saved), source=name)
+    cheap = {part.table.dataset: part.table for part in pilots}
+    datasets = tuple(_analyze_dataset(part, options, similarity, cheap) for part in runs)
+    analysis = Analysis(name, options, datasets, version("edgecil"))
+    if saved is not None:
+        with suppress(EdgecilError):  # the directory may be read-only
+            analysis.save(saved)
+            _remove_old(saved.parent)
+    return analysis
 
 
-def _describe_given(
-    similarity: Similarity | str | Path | Mapping[str, Similarity] | None,
-) -> str | None:
+def _load(path: str | Path, options: AnalysisOptions) -> Analysis:
+    """A saved analysis; options other than its own are refused."""
+    analysis = Analysis.load(path)
+    for name, default in vars(AnalysisOptions()).items():
+        given, own = getattr(options, name), getattr(analysis.options, name)
+        if given not in (default, own):
+            raise UsageError(
+                f"The analysis in {path} has {name} {own!r}. Got {given!r}; analyse "
+                f"{analysis.source} again instead."
+            )
+    return analysis
+
+
+def _analyze_dataset(
+    runs: DatasetRuns,
+    options: AnalysisOptions,
+    similarity: Similarities | None,
+    pilots: Mapping[str, AccuracyTable],
+) -> DatasetAnalysis:
+    table = runs.table
+    if pilots and table.dataset not in pilots:
+        raise UsageError(f"The pilot has no runs on {table.dataset!r}, but on {', '.join(pilots)}.")
+    similarities, notes = _find_similarities(runs, similarity)
+    analysis = analyze_table(
+        table,
+        similarities=similarities,
+        predictor=options.predictor,
+        pilot=pilots.get(table.dataset),
+        draws=options.draws,
+        seed=options.seed,
+    )
+    experiments = runs.experiments
+    identities = {str(experiment.directory): experiment.identity for experiment in experiments}
+    return replace(
+        analysis,
+        notes=(*notes, *analysis.notes),
+        configs=tuple(
+            to_plain(config) for experiment in experiments for config in experiment.configs
+        ),
+        identity=next(iter(identities.values())) if len(identities) == 1 else identities,
+        accuracy_matrices=_accuracy_matrices(analysis, experiments),
+    )
+
+
+def _describe_given(similarity: Similarities | None) -> str | None:
     """Where the given similarity comes from; None if none was given."""
     if similarity is None:
         return None
@@ -100,27 +161,27 @@ def _describe_given(
     return describe_similarity(similarity) or "given"
 
 
-def _similarities(
-    table: AccuracyTable,
-    given: Similarity | str | Path | Mapping[str, Similarity] | None,
-    source: str | Path,
-    notes: list[str],
-) -> dict[str, Similarity]:
-    """Similarities of the table's classes by source; without one, the notes say why."""
+def _find_similarities(
+    runs: DatasetRuns, given: Similarities | None
+) -> tuple[dict[str, Similarity], list[str]]:
+    """Similarities between the table's classes by source, and notes on them."""
+    table = runs.table
     if isinstance(given, (str, Path)):
-        return {"file": _cut(read_similarity(given), table, str(given))}
+        return {"file": _select(read_similarity(given), table, str(given))}, []
     if isinstance(given, Mapping):
-        return {name: _cut(matrix, table, repr(name)) for name, matrix in given.items()}
+        return {name: _select(matrix, table, repr(name)) for name, matrix in given.items()}, []
     if given is not None:
-        return {"given": _cut(given, table, "The similarity")}
+        return {"given": _select(given, table, "The similarity")}, []
     try:
-        return {"text": _own_similarity(table, source)}
+        if runs.experiments:
+            experiment = runs.experiments[0]
+            return {"text": experiment.similarity()}, experiment.notes()
+        return {"text": _text_similarity(table)}, []
     except EdgecilError as error:
-        notes.append(f"No similarity of the classes of {table.dataset!r} is available: {error}")
-        return {}
+        return {}, [f"No similarity of the classes of {table.dataset!r} is available: {error}"]
 
 
-def _cut(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
+def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
     """A given similarity, reduced to the table's classes."""
     ids = np.array(table.classes)
     if len(matrix) == len(ids):
@@ -133,50 +194,87 @@ def _cut(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
     return matrix.take(ids)
 
 
-def _own_similarity(table: AccuracyTable, source: str | Path) -> Similarity:
-    """The similarity that an experiment's sequences came from, or that of the class names."""
-    if table.names is None:
+def _text_similarity(table: AccuracyTable) -> Similarity:
+    """The similarity of the names that a file's class ids have in its dataset."""
+    names = class_names(table)
+    if names is None:
         labels = get_classes(table.dataset).labels
-        if table.classes[-1] >= len(labels):
-            raise UsageError(
-                f"{table.dataset!r} has {len(labels)} classes but a sequence has class "
-                f"{table.classes[-1]}."
-            )
-        names = tuple(labels[id_] for id_ in table.classes)
-        return text_similarity(ClassList(table.dataset, names))
-    classes = ClassList(table.dataset, table.names)
-    configs = [build_config(values) for values in _read_store(source)[0]]
-    choosing = [config for config in configs if not all(map(draws_blindly, config.protocols))]
-    edge = [config for config in choosing if "edge" in config.protocols]
-    config = next(iter([*edge, *choosing, *configs]), None)
-    return text_similarity(classes) if config is None else run_similarity(config, classes)
+        raise UsageError(
+            f"{table.dataset!r} has {len(labels)} classes but a sequence has class "
+            f"{table.classes[-1]}."
+        )
+    return text_similarity(ClassList(table.dataset, names))
 
 
-def _read_store(
-    directory: str | Path,
-) -> tuple[list[dict[str, Any]], dict[str, Any], list[RunResult]]:
-    """An experiment's configurations, identity and results."""
-    with closing(Store(directory)) as store:
-        return store.configs(), store.identity(), list(store.runs().values())
-
-
-def _add_records(analysis: DatasetAnalysis, directory: str | Path) -> DatasetAnalysis:
-    """The analysis with what an experiment directory holds beside accuracies."""
-    configs, identity, results = _read_store(directory)
-    matrices: dict[str, dict[str, Floats]] = {}
+def _accuracy_matrices(
+    analysis: DatasetAnalysis, experiments: Sequence[Experiment]
+) -> dict[str, dict[str, Floats]]:
+    """By method and label of the extreme protocol, the accuracy on each task after each task."""
     protocol = extreme_protocol(analysis.protocols)
+    if protocol is None:
+        return {}
+    results = [result for experiment in experiments for result in experiment.results()]
+    matrices: dict[str, dict[str, Floats]] = {}
     for method in analysis.methods:
         orders = analysis.table.orders(method, protocol)
-        for label, sequence in zip(orders.labels, orders.sequences, strict=True):
-            of_run = (
-                result
-                for result in results
-                if (result.method, result.sequence) == (method, sequence)
-            )
-            result = next(of_run, None)
-            if result is None or label not in _LABELS:
+        labels = dict(zip(orders.sequences, orders.labels, strict=True))
+        for result in results:
+            label = labels.get(result.sequence)
+            if result.method != method or label not in _LABELS:
                 continue
             matrix = result.classifier().matrix
             if not np.isnan(matrix[-1]).any():
-                matrices.setdefault(method, {})[label] = matrix
-    return replace(analysis, configs=tuple(configs), identity=identity, accuracy_matrices=matrices)
+                matrices.setdefault(method, {}).setdefault(label, matrix)
+        if method in matrices:
+            own = matrices[method]
+            matrices[method] = {label: own[label] for label in _LABELS if label in own}
+    return matrices
+
+
+def _digest(
+    experiment: Experiment,
+    options: AnalysisOptions,
+    runs: Sequence[DatasetRuns],
+    similarity: Similarities | None,
+    pilots: Sequence[DatasetRuns],
+) -> str:
+    """A key of everything that an experiment's analysis depends on."""
+    parts = {
+        "version": version("edgecil"),
+        "options": options,
+        "configs": experiment.configs,
+        "identity": experiment.identity,
+        "runs": [part.table for part in runs],
+        "pilots": [part.table for part in pilots],
+        "similarity": _similarity_key(experiment, similarity),
+    }
+    return hashlib.sha256(to_json(parts, SCHEMA)).hexdigest()[:16]
+
+
+def _similarity_key(experiment: Experiment, given: Similarities | None) -> Any:
+    """What tells a similarity from another: a file's content, or names and values."""
+    if given is None:
+        files = [config.similarity for config in experiment.configs if config.similarity]
+        paths = [experiment.directory / SIMILARITY_FILE, *map(Path, files)]
+        return [_file_key(path) for path in paths]
+    if isinstance(given, (str, Path)):
+        return _file_key(given)
+    if isinstance(given, Mapping):
+        return {name: _similarity_key(experiment, matrix) for name, matrix in given.items()}
+    values = given.submatrix(np.arange(len(given), dtype=np.int64))
+    return [given.names, hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()]
+
+
+def _file_key(path: str | Path) -> str | None:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _remove_old(folder: Path) -> None:
+    """Keep the latest saved analyses of an experiment."""
+    with suppress(OSError):
+        files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        for path in files[:-_MOST_SAVED]:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,120 @@
+"""What `analyze` accepts as a source: experiments, files, tables and DataFrames, one or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from edgecil.classes import get_classes
+from edgecil.engine.accuracies import AccuracyTable, DataFrame, read_accuracies
+from edgecil.engine.experiment import Experiment
+from edgecil.errors import DataError, EdgecilError, UsageError
+
+Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetRuns:
+    """The runs on one dataset, and the experiments that they come from.
+
+    Attributes:
+        table: the runs.
+        experiments: empty if they come from files or tables only.
+    """
+
+    table: AccuracyTable
+    experiments: tuple[Experiment, ...] = ()
+
+
+def list_sources(source: Source | Sequence[Source]) -> list[Source]:
+    """One source or several as a list, with every directory opened as an experiment."""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise UsageError("The 'source' parameter must have at least one entry. Got none.")
+        return [one for entry in source for one in list_sources(entry)]
+    if isinstance(source, (str, Path)) and Path(source).is_dir():
+        return [Experiment.open(source)]
+    return [source]  # type: ignore[list-item]
+
+
+def describe_source(source: Source) -> str:
+    """A source in a few words: its path, if it has one."""
+    if isinstance(source, Experiment):
+        return str(source.directory)
+    if isinstance(source, (str, Path)):
+        return str(source)
+    return f"a table of {source.dataset}" if isinstance(source, AccuracyTable) else "a DataFrame"
+
+
+def read_runs(sources: Sequence[Source], metric: str) -> list[DatasetRuns]:
+    """The runs of all sources by dataset; runs on the same dataset are joined into one table."""
+    groups: dict[str, list[DatasetRuns]] = {}
+    for source in sources:
+        for runs in _read(source, metric):
+            groups.setdefault(runs.table.dataset, []).append(runs)
+    return [_join(group) for group in groups.values()]
+
+
+def _read(source: Source, metric: str) -> Iterator[DatasetRuns]:
+    if isinstance(source, Experiment):
+        yield DatasetRuns(source.table(metric), (source,))
+    elif isinstance(source, AccuracyTable):
+        if source.metric != metric:
+            raise UsageError(
+                f"The 'metric' parameter must be the table's {source.metric!r}. Got {metric!r}."
+            )
+        yield DatasetRuns(source)
+    else:
+        for table in read_accuracies(source, metric=metric):
+            yield DatasetRuns(table)
+
+
+def _join(group: Sequence[DatasetRuns]) -> DatasetRuns:
+    """Runs on one dataset as one table, with classes numbered as in the first."""
+    if len(group) == 1:
+        return group[0]
+    tables = [_with_names(runs.table) for runs in group]
+    first = tables[0]
+    joined = list(first.runs)
+    for table in tables[1:]:
+        if (table.names is None) != (first.names is None) or set(table.names or table.classes) != (
+            set(first.names or first.classes)
+        ):
+            raise DataError(
+                f"Runs on {first.dataset!r} from several sources must have the same classes, but "
+                f"some have {_list_classes(first)} and others {_list_classes(table)}."
+            )
+        if table.space != first.space:
+            raise DataError(
+                f"Runs on {first.dataset!r} from several sources must have the same task sizes, "
+                f"but some have {list(first.space.sizes)} and others {list(table.space.sizes)}."
+            )
+        joined += (table if first.names is None else table.numbered_by(first.names)).runs
+    experiments = tuple(experiment for runs in group for experiment in runs.experiments)
+    return DatasetRuns(replace(first, runs=tuple(joined)), experiments)
+
+
+def _with_names(table: AccuracyTable) -> AccuracyTable:
+    """The table with classes numbered 0 ... N-1 and, if the dataset is registered, named."""
+    if table.names is not None:
+        return table.renumbered()
+    names = class_names(table)
+    return table if names is None else replace(table.renumbered(), names=names)
+
+
+def class_names(table: AccuracyTable) -> tuple[str, ...] | None:
+    """Names of a table's classes by their ids in the dataset; None if they are not registered."""
+    if table.names is not None:
+        return table.names
+    try:
+        labels = get_classes(table.dataset).labels
+    except EdgecilError:
+        return None
+    return tuple(labels[id_] for id_ in table.classes) if table.classes[-1] < len(labels) else None
+
+
+def _list_classes(table: AccuracyTable) -> str:
+    names = [str(name) for name in table.names or table.classes]
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+from edgecil.engine import Store, write_accuracies
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.estimation import Analysis, DatasetAnalysis, analyze
+from edgecil.io.json import json_schema, to_plain
+from edgecil.sequences import ClassSequence
+from edgecil.similarity import save_similarity
+from tests.estimation.experiments import NAMES, add_result, write_experiment
+from tests.estimation.tables import SPACE, noisy, six_classes, table_of
+
+SIMILARITY = six_classes()
+MODULE = sys.modules[analyze.__module__]
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The datasets that were really computed, one entry for each time."""
+    datasets = []
+    compute = MODULE.analyze_table
+
+    def count(table: Any, **options: Any) -> DatasetAnalysis:
+        datasets.append(table.dataset)
+        return compute(table, **options)
+
+    monkeypatch.setattr(MODULE, "analyze_table", count)
+    return datasets
+
+
+def quick(source: Any, **options: Any) -> Analysis:
+    return analyze(source, **{"similarity": SIMILARITY, "draws": 2, **options})
+
+
+def test_a_second_analysis_of_an_unchanged_experiment_recomputes_nothing(
+    tmp_path: Path, computed: list[str]
+) -> None:
+    experiment = write_experiment(tmp_path / "a", {"m": noisy(0)})
+    first, second = quick(experiment), quick(tmp_path / "a")
+    assert computed == ["made-up"]
+    assert to_plain(first) == to_plain(second)
+    assert [path.suffix for path in (tmp_path / "a" / "analyses").iterdir()] == [".json"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"draws": 3}, {"seed": 1}, {"predictor": "intra"}, {"similarity": six_classes(1)}],
+)
+def test_other_options_recompute(
+    tmp_path: Path, computed: list[str], options: dict[str, Any]
+) -> None:
+    write_experiment(tmp_path / "a", {"m": noisy(0)})
+    quick(tmp_path / "a")
+    quick(tmp_path / "a", **options)
+    assert len(computed) == 2
+    quick(tmp_path / "a")
+    assert len(computed) == 2, "the first analysis is still there"
+
+
+def test_new_results_and_a_new_version_recompute(
+    tmp_path: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_experiment(tmp_path / "a", {"m": noisy(0)})
+    quick(tmp_path / "a")
+    with closing(Store(tmp_path / "a")) as store:
+        sequence = next(iter(store.sequences()["edge"])).sequence
+        add_result(store, "m", sequence, 12.0, seed=1)
+    assert quick(tmp_path / "a").datasets[0].repeats == (0, 1)
+    monkeypatch.setattr(MODULE, "version", lambda name: "next")
+    assert quick(tmp_path / "a").version == "next"
+    assert len(computed) == 3
+
+
+def test_a_damaged_file_is_recomputed_and_replaced(tmp_path: Path, computed: list[str]) -> None:
+    write_experiment(tmp_path / "a", {"m": noisy(0)})
+    whole = to_plain(quick(tmp_path / "a"))
+    (saved,) = (tmp_path / "a" / "analyses").iterdir()
+    saved.write_bytes(saved.read_bytes()[:-9])
+    assert to_plain(quick(tmp_path / "a")) == whole
+    assert to_plain(Analysis.load(saved)) == whole
+    assert len(computed) == 2
+
+
+def test_a_directory_that_cannot_be_written_is_analysed(tmp_path: Path) -> None:
+    write_experiment(tmp_path / "a", {"m": noisy(0)})
+    (tmp_path / "a" / "analyses").write_text("a file in the way")
+    assert quick(tmp_path / "a")["m"].runs == {"random": 3, "edge": 3}
+
+
+def test_only_the_latest_analyses_are_kept(tmp_path: Path) -> None:
+    write_experiment(tmp_path / "a", {"m": noisy(0)}, ("edge",))
+    for seed in range(12):
+        quick(tmp_path / "a", seed=seed)
+    assert len(list((tmp_path / "a" / "analyses").iterdir())) == 10
+
+
+def test_an_experiment_a_csv_and_a_data_frame_give_the_same_numbers(tmp_path: Path) -> None:
+    experiment = write_experiment(tmp_path / "a", {"m": noisy(0), "n": noisy(1)})
+    write_accuracies(experiment.table().runs, tmp_path / "a.csv")
+    frame = pandas.read_csv(tmp_path / "a.csv")
+    whole = [quick(source) for source in (experiment, tmp_path / "a.csv", frame)]
+    methods = [to_plain(analysis.datasets[0].methods) for analysis in whole]
+    assert methods[0] == methods[1] == methods[2]
+    assert whole[0].source == str(tmp_path / "a")
+
+
+def test_accuracy_matrices_are_those_of_the_extreme_protocol(tmp_path: Path) -> None:
+    analysis = quick(write_experiment(tmp_path / "a", {"m": noisy(0)}))
+    (dataset,) = analysis.datasets
+    assert dataset.extreme_protocol == "edge"
+    matrices = dataset.accuracy_matrices["m"]
+    assert list(matrices) == ["hard", "median", "easy"]
+    hard = dataset.table.orders("m", "edge").accuracies[0]
+    assert matrices["hard"][-1].tolist() == [hard] * 3
+    assert np.isnan(matrices["hard"][0, 1])
+
+
+def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
+    analysis = quick(table_of({"m": noisy(0)}))
+    analysis.save(tmp_path / "saved.json")
+    again = analyze(tmp_path / "saved.json")
+    assert to_plain(again) == to_plain(analysis)
+    assert analyze(tmp_path / "saved.json", draws=2).options.draws == 2
+    with pytest.raises(UsageError, match="has draws 2"):
+        analyze(tmp_path / "saved.json", draws=9)
+    (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}')
+    with pytest.raises(DataError, match=r"edgecil.analysis/1"):
+        analyze(tmp_path / "other.json")
+
+
+def test_what_is_saved_has_the_members_of_the_json_schema() -> None:
+    schema = json_schema(Analysis, "edgecil.analysis/1")
+    plain = to_plain(quick(table_of({"m": noisy(0)})))
+    assert set(plain) == set(schema["properties"]) - {"schema"}
+    for name, value in (
+        ("DatasetAnalysis", plain["datasets"][0]),
+        ("MethodAnalysis", plain["datasets"][0]["methods"]["m"]),
+        ("Truth", plain["datasets"][0]["methods"]["m"]["truth"]),
+    ):
+        assert set(value) == set(schema["$defs"][name]["properties"])
+
+
+def test_runs_of_several_sources_on_one_dataset_are_joined(tmp_path: Path) -> None:
+    whole = write_experiment(tmp_path / "whole", {"a": noisy(0), "b": noisy(1)})
+    first = write_experiment(tmp_path / "first", {"a": noisy(0)})
+    turned = write_turned(tmp_path / "second", noisy(1))
+    together = quick([first, turned])
+    expected = quick(whole).datasets[0]
+    assert [dataset.dataset for dataset in together.datasets] == ["made-up"]
+    assert to_plain(together.datasets[0].methods) == to_plain(expected.methods)
+    assert to_plain(together.datasets[0].comparisons) == to_plain(expected.comparisons)
+    assert together.source == f"{tmp_path / 'first'}, {tmp_path / 'second'}"
+    assert not (tmp_path / "second" / "analyses").exists()
+
+
+def write_turned(directory: Path, accuracy: Any) -> Path:
+    """The same runs as those of `write_experiment`, with the classes in reverse."""
+    with closing(Store(directory)) as store:
+        store.check_identity({"dataset": {"name": "made-up", "classes": NAMES[::-1]}})
+        source = write_experiment(directory / "straight", {"b": accuracy})
+        for protocol, labelled in source.sequences().items():
+            turned = [replace(run, sequence=turn(run.sequence)) for run in labelled]
+            store.add_sequences(protocol, turned)
+            for run in labelled:
+                add_result(store, "b", turn(run.sequence), accuracy(run.sequence))
+    return directory
+
+
+def turn(sequence: ClassSequence) -> ClassSequence:
+    return ClassSequence([5 - class_ for class_ in task] for task in sequence.tasks)
+
+
+def test_sources_with_other_classes_or_task_sizes_are_refused(tmp_path: Path) -> None:
+    first = write_experiment(tmp_path / "a", {"a": noisy(0)})
+    other = write_experiment(
+        tmp_path / "b", {"b": noisy(0)}, names=("ant", "bear", "bed", "bee", "bench", "bicycle")
+    )
+    with pytest.raises(DataError, match="must have the same classes"):
+        quick([first, other])
+    header = "method,dataset,protocol,label,sequence,seed,accuracy"
+    (tmp_path / "x.csv").write_text(f"{header}\nm,d,random,0,0 1|2 3,0,50\n")
+    (tmp_path / "y.csv").write_text(f"{header}\nm,d,random,0,0|1 2 3,0,50\n")
+    with pytest.raises(DataError, match="must have the same task sizes"):
+        analyze([tmp_path / "x.csv", tmp_path / "y.csv"])
+    with pytest.raises(UsageError, match="at least one"):
+        analyze([])
+
+
+def test_the_similarity_may_be_a_file_or_several_by_name(tmp_path: Path) -> None:
+    table = table_of({"m": noisy(0)})
+    save_similarity(SIMILARITY, tmp_path / "D.npz")
+    from_file = analyze(table, similarity=tmp_path / "D.npz", draws=2)
+    assert to_plain(from_file["m"].correlations) == to_plain(quick(table)["m"].correlations)
+    both = analyze(table, similarity={"a": SIMILARITY, "b": six_classes(1)}, draws=2)["m"]
+    assert {"adjacent", "b adjacent"} <= set(both.correlations)
+
+
+def test_without_a_similarity_a_note_says_why() -> None:
+    (dataset,) = analyze(table_of({"m": noisy(0)}), draws=2).datasets
+    assert dataset.predictor is None
+    assert "No similarity of the classes of 'made-up'" in dataset.notes[0]
+
+
+def test_the_predictor_is_summed_up_for_every_sequence() -> None:
+    (dataset,) = quick(table_of({"m": noisy(0)})).datasets
+    predictor = dataset.predictor
+    assert predictor is not None
+    assert (predictor.name, predictor.label, predictor.sign) == ("adjacent", "S", 1)
+    values = [predictor.value(sequence) for sequence in SPACE.enumerate()]
+    assert np.mean(values) == pytest.approx(0.0, abs=1e-9)  # type: ignore[arg-type]
+    assert np.std(values) == pytest.approx(1.0)  # type: ignore[arg-type]
+    assert predictor.value(ClassSequence([[0], [1]])) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"draws": 0}, "'draws' parameter"),
+        ({"predictor": "pilot"}, "requires the pilot's runs"),
+        ({"predictor": "nothing"}, "'nothing'"),
+        ({"metric": "last"}, "'metric' parameter"),
+        ({"similarity": six_classes().take(np.arange(3))}, "covers 3 classes"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(EdgecilError, match=words):
+        quick(table_of({"m": noisy(0)}), **options)
+
+
+def test_one_method_of_several_datasets_is_not_a_key() -> None:
+    (one,) = quick(table_of({"m": noisy(0)})).datasets
+    both = Analysis("", quick(table_of({"m": noisy(0)})).options, (one, one))
+    with pytest.raises(KeyError, match="several datasets"):
+        both["m"]
+    with pytest.raises(UsageError, match="'m'"):
+        quick(table_of({"m": noisy(0)}))["mm"]
+
+
+def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
+    runs = table_of({"m": noisy(0)}).runs
+    write_accuracies(runs, tmp_path / "a.csv")
+    text = (tmp_path / "a.csv").read_text().replace("made-up", "quickdraw")
+    (tmp_path / "a.csv").write_text(text)
+    script = (
+        "import sys\n"
+        "from edgecil.estimation import analyze\n"
+        f"analysis = analyze({str(tmp_path / 'a.csv')!r}, draws=1)\n"
+        "assert analysis['m'].predictor == 'adjacent'\n"
+        "heavy = [name for name in ('torch', 'PIL', 'edgecil.data') if name in sys.modules]\n"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
