@@ -263,3 +263,28 @@ def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_analysis_is_a_data_frame() -> None:
+    analysis = quick(table_of({"m": noisy(0), "n": noisy(1)}))
+    frame = analysis.to_pandas()
+    truth = frame[(frame.method == "m") & (frame.protocol == "truth")].iloc[0]
+    assert truth["mean"] == analysis["m"].truth.mean  # type: ignore[union-attr]
+    row = frame.set_index(["method", "protocol", "estimator"]).loc[("n", "edge", "gaussian-c4")]
+    estimate = analysis["n"].estimates["edge"]["gaussian-c4"].estimate
+    assert estimate is not None
+    assert (row["mean_low"], row["mean_high"]) == estimate.mean_interval
+    assert row["average_jsd"] == analysis["n"].averages["edge"]["gaussian-c4"].jsd
+
+
+def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
+    analysis = quick(table_of({"m<": noisy(0), "n": noisy(1)}, ("random", "edge")))
+    axes = analysis.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["m<", "n"]
+    drawn = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert drawn == ["class orders", "random", "edge"]
+    assert analysis.plot(ax=axes) is axes
+    assert repr(analysis) == "<Analysis of a table of made-up: made-up: m<, n on 5 class orders>"
+    shown = analysis._repr_html_()
+    assert "m&lt;" in shown
+    assert "data:image/png;base64," in shown

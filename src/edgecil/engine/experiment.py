@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +20,7 @@ from edgecil.engine.results import METRICS, RunResult, Summary
 from edgecil.engine.store import DATABASE, StoreReader
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io.files import replace_file
+from edgecil.io.notebook import html_figure, html_table
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 from edgecil.similarity import (
@@ -382,7 +381,7 @@ class Experiment:
                     numbers = (values.mean(), values.std(), values.min(), values.max())
                     cells = (f"{number:.2f}" for number in numbers)
                     rows.append((method, protocol, str(len(values)), *cells))
-        return title + _html_table(rows) + _html_figure(self.plot())
+        return title + html_table(rows) + html_figure(self.plot(), "accuracy of each class order")
 
     def _reading(self) -> StoreReader:
         return StoreReader(self.directory)
@@ -516,20 +515,3 @@ def _using_similarity(configs: Sequence[ExperimentConfig]) -> list[ExperimentCon
 
 def _similarity_text(config: ExperimentConfig) -> str:
     return config.similarity or f"{config.encoder} with {config.template!r}"
-
-
-def _html_table(rows: Sequence[Sequence[str]]) -> str:
-    lines = []
-    for index, row in enumerate(rows):
-        tag = "th" if index == 0 else "td"
-        lines.append("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row))
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
-
-
-def _html_figure(ax: Axes) -> str:
-    buffer = io.BytesIO()
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    figure.savefig(buffer, format="png", dpi=100)
-    data = base64.b64encode(buffer.getvalue()).decode()
-    return f'<img alt="accuracy of each class order" src="data:image/png;base64,{data}">'

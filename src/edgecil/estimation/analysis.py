@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import unknown
@@ -22,6 +22,10 @@ from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.io.json import read_json, to_json
 from edgecil.sequences.sequence import ClassSequence
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ class AnalysisOptions:
     pilot: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
     """What accuracies say about class orders, dataset by dataset.
 
@@ -230,6 +234,32 @@ class Analysis:
     def load(cls, path: str | Path) -> Analysis:
         """The analysis in a JSON file that :meth:`save` wrote."""
         return read_json(path, cls, SCHEMA)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each dataset, method, protocol and estimator, and one for each truth."""
+        from edgecil.estimation.display import analysis_frame
+
+        return analysis_frame(self)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw each method's accuracies and the central 90 % of what each protocol estimates.
+
+        Args:
+            ax: the axes to draw on; new ones by default.
+        """
+        from edgecil.estimation.display import plot_analysis
+
+        return plot_analysis(self, ax)
+
+    def __repr__(self) -> str:
+        from edgecil.estimation.display import describe_analysis
+
+        return f"<{describe_analysis(self)}>"
+
+    def _repr_html_(self) -> str:
+        from edgecil.estimation.display import analysis_html
+
+        return analysis_html(self)
 
     def __getitem__(self, method: str) -> MethodAnalysis:
         """A method's analysis, if there is one dataset."""

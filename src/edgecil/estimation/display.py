@@ -1,0 +1,171 @@
+"""An analysis as a DataFrame, as a figure and in a notebook."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from edgecil.errors import PrerequisiteError
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis, MethodAnalysis
+from edgecil.estimation.estimators import Estimate, default_estimator
+from edgecil.io.notebook import html_figure, html_table
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+def analysis_frame(analysis: Analysis) -> pandas.DataFrame:
+    """One row for each dataset, method, protocol and estimator, and one for each truth."""
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        raise PrerequisiteError("A DataFrame requires pandas: run pip install pandas.") from error
+    return pandas.DataFrame(
+        row
+        for dataset in analysis.datasets
+        for name, method in dataset.methods.items()
+        for row in _rows(dataset, name, method)
+    )
+
+
+def _rows(dataset: DatasetAnalysis, name: str, method: MethodAnalysis) -> list[dict[str, Any]]:
+    about = {"dataset": dataset.dataset, "method": name}
+    rows = []
+    if method.truth is not None:
+        truth = method.truth
+        rows.append(
+            {
+                **about,
+                "protocol": "truth",
+                "estimator": truth.kind,
+                "runs": len(truth.sequences),
+                "mean": truth.mean,
+                "std": truth.std,
+                "min": truth.min,
+                "max": truth.max,
+            }
+        )
+    for protocol, answers in method.estimates.items():
+        for estimator, answer in answers.items():
+            if answer.estimate is None:
+                continue
+            average = method.averages.get(protocol, {}).get(estimator)
+            rows.append(
+                {
+                    **about,
+                    "protocol": protocol,
+                    "estimator": estimator,
+                    "runs": answer.runs,
+                    **_numbers(answer.estimate),
+                    "jsd": None if answer.closeness is None else answer.closeness.jsd,
+                    "wasserstein": None
+                    if answer.closeness is None
+                    else answer.closeness.wasserstein,
+                    "average_jsd": None if average is None else average.jsd,
+                    "average_wasserstein": None if average is None else average.wasserstein,
+                }
+            )
+    return rows
+
+
+def _numbers(estimate: Estimate) -> dict[str, float | None]:
+    low, high = estimate.mean_interval or (None, None)
+    least, most = estimate.std_interval or (None, None)
+    return {
+        "mean": estimate.distribution.mean,
+        "mean_low": low,
+        "mean_high": high,
+        "std": estimate.distribution.std,
+        "std_low": least,
+        "std_high": most,
+        "min": estimate.min,
+        "max": estimate.max,
+    }
+
+
+def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
+    """Draw each method's accuracies and what each protocol estimates.
+
+    A grey dot is the accuracy of one class order. A coloured line is the central 90 % of the
+    distribution that a protocol's default estimator gives, with a dot at its mean.
+
+    Args:
+        analysis: what to draw.
+        axes: the axes to draw on; new ones by default.
+    """
+    entries = [(dataset, name) for dataset in analysis.datasets for name in dataset.methods]
+    if axes is None:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.0, 0.8 + 0.7 * len(entries)), layout="constrained")
+        axes = figure.subplots()
+    protocols = list(dict.fromkeys(name for entry in analysis.datasets for name in entry.protocols))
+    labels = []
+    for row, (dataset, name) in enumerate(entries):
+        accuracies = dataset.table.orders(name).accuracies
+        axes.scatter(
+            accuracies,
+            [row] * len(accuracies),
+            s=10,
+            color="0.6",
+            linewidths=0,
+            alpha=0.5,
+            label="class orders" if row == 0 else None,
+        )
+        for place, protocol in enumerate(protocols):
+            answer = dataset.methods[name].estimates.get(protocol, {})
+            estimate = answer[default_estimator(protocol)].estimate if answer else None
+            if estimate is None:
+                continue
+            y = row + 0.12 + 0.6 * (place + 1) / (len(protocols) + 1)
+            colour = _COLOURS[place % len(_COLOURS)]
+            axes.plot(estimate.distribution.interval(0.9), (y, y), color=colour, linewidth=2)
+            axes.plot(
+                [estimate.distribution.mean],
+                [y],
+                "o",
+                color=colour,
+                markersize=4,
+                label=protocol if row == 0 else None,
+            )
+        several = len(analysis.datasets) > 1
+        labels.append(f"{name}\n{dataset.dataset}" if several else name)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(entries), -0.5)
+    axes.set_xlabel(f"{analysis.options.metric} (%)")
+    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return axes
+
+
+def describe_analysis(analysis: Analysis) -> str:
+    """An analysis in one line."""
+    parts = []
+    for dataset in analysis.datasets:
+        methods, orders = (
+            ", ".join(dataset.methods),
+            len({run.sequence for run in dataset.table.runs}),
+        )
+        parts.append(f"{dataset.dataset or 'dataset'}: {methods} on {orders} class orders")
+    return f"Analysis of {analysis.source}: {'; '.join(parts)}"
+
+
+def analysis_html(analysis: Analysis) -> str:
+    """An analysis as a table and a figure."""
+    rows: list[tuple[str, ...]] = [
+        ("dataset", "method", "protocol", "estimator", "runs", "mean", "std", "min", "max")
+    ]
+    for dataset in analysis.datasets:
+        for name, method in dataset.methods.items():
+            for row in _rows(dataset, name, method):
+                if row["protocol"] in ("truth",) or row["estimator"] == default_estimator(
+                    row["protocol"]
+                ):
+                    numbers = (f"{row[key]:.2f}" for key in ("mean", "std", "min", "max"))
+                    words = (str(row[key]) for key in rows[0][:5])
+                    rows.append((*words, *numbers))
+    title = f"<p>{html.escape(describe_analysis(analysis))}</p>"
+    figure = html_figure(plot_analysis(analysis), "accuracies and estimates of each method")
+    return title + html_table(rows) + figure

@@ -1,0 +1,35 @@
+"""Tables and figures as HTML, for the representations of objects in notebooks."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def html_table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of text as an HTML table; the first is the header.
+
+    >>> html_table([["a"], ["1 < 2"]])
+    '<table><tr><th>a</th></tr><tr><td>1 &lt; 2</td></tr></table>'
+    """
+    lines = []
+    for index, row in enumerate(rows):
+        tag = "th" if index == 0 else "td"
+        lines.append("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row))
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def html_figure(axes: Axes, description: str) -> str:
+    """The figure of some axes as an HTML image with a description for screen readers."""
+    buffer = io.BytesIO()
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.savefig(buffer, format="png", dpi=100)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    return f'<img alt="{html.escape(description)}" src="data:image/png;base64,{data}">'
