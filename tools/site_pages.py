@@ -29,6 +29,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/configuration.md": configuration_page(),
         "reference/recipes.md": recipes_page(),
         "reference/json.md": json_page(),
+        **schema_files(),
         **notebook_pages(DOCS / "tutorial.ipynb", "tutorial"),
     }
     for path, content in pages.items():
@@ -145,7 +146,11 @@ def _plain(value: Any) -> str:
 
 def _attributes(kind: type) -> dict[str, str]:
     """The `Attributes:` section of a class's docstring, by name."""
-    text = (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
+    return _entries(inspect.getdoc(kind) or "")
+
+
+def _entries(docstring: str) -> dict[str, str]:
+    text = docstring.partition("Attributes:\n")[2]
     entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", text, flags=re.MULTILINE)
     return {name: " ".join(meaning.split()) for name, meaning in entries}
 
@@ -171,8 +176,81 @@ def recipes_page() -> str:
 
 
 def json_page() -> str:
-    """The JSON schemas of the answers."""
-    return "# JSON\n"
+    """The answers of `--json`, field by field."""
+    lines = [
+        "# JSON",
+        "",
+        "`--json` prints one object on stdout. Its key `schema` is `edgecil.VERB/1`, and its shape",
+        "does not depend on the number of its parts: a list stays a list. Names that users choose",
+        "are keys only in mappings of their own. The version changes when a field is renamed,",
+        "removed or changes its meaning; new fields do not change it. This page is generated from",
+        "the code; the links lead to JSON Schema files.",
+        "",
+    ]
+    for name, schema in _schemas().items():
+        path = f"schemas/{name.replace('/', '-')}.json"
+        lines += [f"## {name}", "", f"{_summary(schema)} [JSON Schema]({path})", ""]
+        lines += _fields(schema)
+        for title, part in schema["$defs"].items():
+            if "properties" in part:
+                lines += [f"**{title}**: {_summary(part)}", "", *_fields(part)]
+    return "\n".join(lines)
+
+
+def schema_files() -> dict[str, str]:
+    """The JSON Schema of every answer, as files of the site."""
+    return {
+        f"reference/schemas/{name.replace('/', '-')}.json": json.dumps(schema, indent=2)
+        for name, schema in _schemas().items()
+    }
+
+
+def _schemas() -> dict[str, dict[str, Any]]:
+    """JSON Schemas by name, each with the answer itself at the top level."""
+    import msgspec
+
+    from edgecil.cli.answers import Answer
+    from edgecil.estimation.analysis import SCHEMA, Analysis
+    from edgecil.io.json import json_schema
+
+    schemas = {}
+    for kind in Answer.__subclasses__():
+        schema = msgspec.json.schema(kind)
+        definitions = schema["$defs"]
+        root = definitions.pop(schema["$ref"].rsplit("/", 1)[1])
+        name = root["properties"]["schema"]["enum"][0]
+        schemas[name] = {**root, "$defs": definitions}
+    return {**schemas, SCHEMA: json_schema(Analysis, SCHEMA)}
+
+
+def _summary(part: dict[str, Any]) -> str:
+    return str(part.get("description", "")).partition("\n")[0]
+
+
+def _fields(part: dict[str, Any]) -> list[str]:
+    meanings = _entries(inspect.cleandoc(part.get("description", "")))
+    rows = []
+    for name, kind in part["properties"].items():
+        if name != "schema":
+            cells = [f"`{name}`", _cell(_kind(kind))]
+            rows.append([*cells, _cell(meanings.get(name, ""))] if meanings else cells)
+    head = ["field", "type", "meaning"] if meanings else ["field", "type"]
+    lines = [head, ["---"] * len(head), *rows]
+    return [*(f"| {' | '.join(cells)} |" for cells in lines), ""]
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """A JSON type in words."""
+    if "$ref" in schema:
+        return str(schema["$ref"].rsplit("/", 1)[1])
+    if "anyOf" in schema:
+        return " or ".join(_kind(option) for option in schema["anyOf"])
+    if schema.get("type") == "array":
+        items = schema.get("items") or {}
+        return f"list of {_kind(items)}" if items else "list"
+    if schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), dict):
+        return f"mapping to {_kind(schema['additionalProperties'])}"
+    return str(schema.get("type", "any value"))
 
 
 def notebook_pages(notebook: Path, stem: str) -> dict[str, str | bytes]:
