@@ -21,7 +21,7 @@ import numpy as np
 from edgecil.engine import Node, Store, build_config
 from edgecil.engine.executors import get_executor
 from edgecil.engine.node_training import pack
-from edgecil.engine.run import Prepared, prepare
+from edgecil.engine.prepare import Prepared, prepare
 from edgecil.engine.scheduler import execute
 from edgecil.io.device import cores
 
@@ -43,7 +43,7 @@ def enumerate_all(prepared: Prepared) -> tuple[int, float, float, np.ndarray]:
     with tempfile.TemporaryDirectory() as out, closing(Store(out)) as store:
         for name, runs in prepared.sequences.items():
             store.add_sequences(name, runs)
-        executor = get_executor("local", prepared.workplace, workers=cores())
+        executor = get_executor("local", prepared.context, workers=cores())
         start, used = time.perf_counter(), cpu_of_workers()
         summary = execute(prepared.plan, store, executor)
         seconds = time.perf_counter() - start
@@ -62,11 +62,11 @@ def cpu_of_workers() -> float:
 
 def kilobytes(prepared: Prepared) -> float:
     """Size of the state after the last task of one sequence."""
-    name, (run, *_) = next(iter(prepared.workplace.configs)), prepared.sequences["enumerate"]
+    name, (run, *_) = next(iter(prepared.context.configs)), prepared.sequences["enumerate"]
     node = Node(name, 0, run.sequence.tasks)
-    method = prepared.workplace.build(node)
+    method = prepared.context.build(node)
     for step in node.path:
-        with prepared.workplace.scenario.task(step.prefix, step.seed) as task:
+        with prepared.context.scenario.task(step.prefix, step.seed) as task:
             method.learn(task)
     return len(pack(method.state())) / 1000
 
@@ -82,11 +82,11 @@ def main() -> None:
     for name in args.methods.split(","):
         config = build_config(
             {
-                "methods": name,
+                "method": name,
                 "dataset": "quickdraw",
                 "classes": args.classes,
                 "tasks": args.tasks,
-                "protocols": "enumerate",
+                "protocol": "enumerate",
             }
         )
         prepared = prepare(config)

@@ -25,7 +25,7 @@ import edgecil.methods.network as network
 from edgecil.engine import Node, Plan, RunResult, Store, build_config
 from edgecil.engine.executors import get_executor, local
 from edgecil.engine.node_training import train_node
-from edgecil.engine.run import Prepared, prepare
+from edgecil.engine.prepare import Prepared, prepare
 from edgecil.engine.scheduler import execute
 from edgecil.io.device import cores
 from edgecil.sequences import ClassSequence
@@ -55,7 +55,7 @@ def enumerate_shared(prepared: Prepared, workers: int) -> tuple[dict[Any, float]
         for name, runs in prepared.sequences.items():
             store.add_sequences(name, runs)
         start = time.perf_counter()
-        executor = get_executor("local", prepared.workplace, workers=workers)
+        executor = get_executor("local", prepared.context, workers=workers)
         summary = execute(prepared.plan, store, executor)
         seconds = time.perf_counter() - start
         return _accuracies(store), seconds, summary.trained
@@ -63,7 +63,7 @@ def enumerate_shared(prepared: Prepared, workers: int) -> tuple[dict[Any, float]
 
 def enumerate_one_by_one(prepared: Prepared, workers: int) -> tuple[dict[Any, float], float, int]:
     """Every sequence from its first task on, as separate runs would train it."""
-    method = next(iter(prepared.workplace.configs))
+    method = next(iter(prepared.context.configs))
     leaves = [
         Node(method, 0, run.sequence.tasks) for runs in prepared.sequences.values() for run in runs
     ]
@@ -72,7 +72,7 @@ def enumerate_one_by_one(prepared: Prepared, workers: int) -> tuple[dict[Any, fl
         workers,
         mp_context=torch.multiprocessing.get_context("spawn"),
         initializer=local._enter,
-        initargs=(prepared.workplace,),
+        initargs=(prepared.context,),
     ) as pool:
         results = list(pool.map(train_alone, leaves))
     seconds = time.perf_counter() - start
@@ -82,10 +82,10 @@ def enumerate_one_by_one(prepared: Prepared, workers: int) -> tuple[dict[Any, fl
 
 def train_alone(leaf: Node) -> RunResult:
     """One sequence, task after task, in a worker."""
-    assert local._workplace is not None
+    assert local._context is not None
     state, results = None, []
     for node in leaf.path:
-        outcome, state = train_node(local._workplace, node, state, keep=node != leaf)
+        outcome, state = train_node(local._context, node, state, keep=node != leaf)
         assert outcome.result is not None, outcome.trace
         results.append(outcome.result)
     return RunResult(leaf.method, leaf.seed, ClassSequence(leaf.prefix), tuple(results))
@@ -94,7 +94,7 @@ def train_alone(leaf: Node) -> RunResult:
 def overhead(prepared: Prepared, sequences: int) -> tuple[float, float]:
     """Share of the time beside forward and backward passes, in one process; and the seconds."""
     watch = Stopwatch()
-    method = next(iter(prepared.workplace.configs))
+    method = next(iter(prepared.context.configs))
     runs = [run for runs in prepared.sequences.values() for run in runs][:sequences]
     plain_fit, plain_batches, plain_backward = (
         network.fit,
@@ -114,7 +114,7 @@ def overhead(prepared: Prepared, sequences: int) -> tuple[float, float]:
         with tempfile.TemporaryDirectory() as out:
             store = Store(out)
             plan = Plan([method], [0], [run.sequence for run in runs])
-            executor = get_executor("local", prepared.workplace, workers=1)
+            executor = get_executor("local", prepared.context, workers=1)
             start = time.perf_counter()
             execute(plan, store, executor)
             seconds = time.perf_counter() - start
@@ -136,11 +136,11 @@ def main() -> None:
     args = parser.parse_args()
     config = build_config(
         {
-            "methods": args.method,
+            "method": args.method,
             "dataset": "quickdraw",
             "classes": args.classes,
             "tasks": args.tasks,
-            "protocols": "enumerate",
+            "protocol": "enumerate",
         }
     )
     prepared = prepare(config)

@@ -27,10 +27,10 @@ COMPARED = [path for path in RECIPES if "similarities" in read_toml(path)]
 )
 def test_a_recipe_names_only_what_there_is(path) -> None:
     config = build_config(read_config(path))
-    for name in config.methods:
+    for name in config.method:
         entry = get_method(name)
-        entry.configure(*entry.recipe(config.recipe, config.backbone), config.settings.get(name))
-    assert set(config.protocols) <= set(PROTOCOLS)
+        entry.configure(*entry.recipe(config.recipe, config.backbone), config.set.get(name))
+    assert set(config.protocol) <= set(PROTOCOLS)
     assert config.objective in OBJECTIVES
     assert config.encoder in encoder_names()
     classes = config.classes or len(get_classes(config.dataset))

@@ -40,7 +40,7 @@ def paired(sequence: ClassSequence, task: int) -> float:
 
 def make_run(name: str = "run", *, names: tuple[str, ...] = NAMES, **asked: Any) -> Path:
     """One learner on orders of EDGE's and on Latin ones, asked for like this."""
-    asked = {"protocols": ("edge", "latin"), **asked}
+    asked = {"protocol": ("edge", "latin"), **asked}
     options: dict[str, Any] = {"names": names, "asked": asked, "runs": ORDERS}
     return write_run(Path(name), {"paired": paired}, ("edge", "latin"), **options)
 
@@ -91,9 +91,9 @@ def test_an_option_wins_over_what_the_run_was_asked_for_with(cli: Cli) -> None:
 
 
 def test_of_different_similarities_the_one_that_chose_edges_sequences_counts(cli: Cli) -> None:
-    directory = make_run(protocols=("optimal",))
-    ask_again(directory, protocols=("edge",), **BARE)
-    ask_again(directory, protocols=("edge",), template="a drawing of a {name}.")
+    directory = make_run(protocol=("optimal",))
+    ask_again(directory, protocol=("edge",), **BARE)
+    ask_again(directory, protocol=("edge",), template="a drawing of a {name}.")
     answer = estimate(cli, directory)
     assert pearson(answer) == along(of_names(**BARE))
     assert answer.err == (
@@ -104,8 +104,8 @@ def test_of_different_similarities_the_one_that_chose_edges_sequences_counts(cli
 
 
 def test_runs_that_did_not_look_at_the_classes_are_no_difference(cli: Cli) -> None:
-    directory = make_run(protocols=("random",))
-    ask_again(directory, protocols=("edge",), **BARE)
+    directory = make_run(protocol=("random",))
+    ask_again(directory, protocol=("edge",), **BARE)
     answer = estimate(cli, directory)
     assert pearson(answer) == along(of_names(**BARE))
     assert answer.err == ""
@@ -147,7 +147,7 @@ def test_an_export_whose_classes_no_dataset_knows_says_so(cli: Cli) -> None:
 
 def test_the_page_says_what_s_comes_from_and_what_was_remarked(cli: Cli) -> None:
     directory = make_run(**BARE)
-    ask_again(directory, protocols=("edge",))
+    ask_again(directory, protocol=("edge",))
     cli("report", directory, "--draws", 1, "--out", "r")
     page = Path("r/index.html").read_text()
     assert "neighbouring tasks, from minilm-bundled, &#x27;{name}&#x27;." in page

@@ -1,4 +1,4 @@
-"""Workplaces and small plans."""
+"""Worker contexts and small plans."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DATASET = toy_dataset(4, train=8, test=20, contrast=40)
 ORDERS = list(SequenceSpace.equal(4, 2).enumerate())
 
 
-def workplace(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
-    """A place for some methods, with their settings."""
+def make_context(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
+    """A worker context for some methods, with their settings."""
     configs = {
         name: get_method(name).configure(QUICK, PAPER_MEMORY, settings)
         for name, settings in methods.items()

@@ -5,47 +5,62 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine.config import ExperimentConfig, build_config, config_text, read_config
+from edgecil.engine.config import (
+    OPTIONS,
+    Execution,
+    ExperimentConfig,
+    RunOptions,
+    build_config,
+    build_execution,
+    config_text,
+    merge_options,
+    read_config,
+)
 from edgecil.errors import DataError, EdgecilError, UsageError
 
 
-def test_a_file_says_everything_that_a_run_depends_on(tmp_path: Path) -> None:
+def test_a_file_holds_every_option(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text(
         """
-        methods = ["icarl", "ewc"]
+        method = ["icarl", "ewc"]
         dataset = "quickdraw"
         sizes = [4, 2]
-        protocols = "random, latin"
-        seeds = 2
-        [training]
+        protocol = "random, latin"
+        repeats = 2
         epochs = 3
-        [settings.icarl.memory]
+        workers = 2
+        [training]
+        decay = 0.5
+        [set.icarl.memory]
         per_class = 5
         """
     )
-    assert build_config(read_config(path)) == ExperimentConfig(
-        methods=("icarl", "ewc"),
+    values = read_config(path)
+    assert build_execution(values) == Execution(workers=2)
+    assert build_config(values) == ExperimentConfig(
+        method=("icarl", "ewc"),
         dataset="quickdraw",
         sizes=(4, 2),
-        protocols=("random", "latin"),
-        seeds=2,
-        training={"epochs": 3},
-        settings={"icarl": {"memory": {"per_class": 5}}},
+        protocol=("random", "latin"),
+        repeats=2,
+        epochs=3,
+        training={"decay": 0.5},
+        set={"icarl": {"memory": {"per_class": 5}}},
     )
 
 
 def test_names_are_taken_once() -> None:
-    config = build_config({"methods": "ewc, icarl,ewc", "dataset": "x", "protocols": ["a", "a"]})
-    assert config.methods == ("ewc", "icarl")
-    assert config.protocols == ("a",)
+    config = build_config({"method": "ewc, icarl,ewc", "dataset": "x", "protocol": ["a", "a"]})
+    assert config.method == ("ewc", "icarl")
+    assert config.protocol == ("a",)
 
 
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("methods = [", DataError, "run.toml is not valid TOML"),
-        ("metods = 'icarl'", UsageError, "'metods'. Did you mean 'methods'"),
+        ("method = [", DataError, "run.toml is not valid TOML"),
+        ("metod = 'icarl'", UsageError, "'metod'. Did you mean 'method'"),
     ],
 )
 def test_files_that_cannot_be_used(
@@ -65,19 +80,28 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"dataset": "x"}, "Say which methods"),
-        ({"methods": "icarl"}, "Say which dataset"),
-        ({"methods": "icarl", "dataset": "x", "protocols": []}, "at least one protocol"),
-        ({"methods": "icarl", "dataset": "x", "seeds": 0}, "'seeds' must be at least 1. Got 0"),
-        ({"methods": "icarl", "dataset": "x", "threads": -1}, "'threads' must be at least 1"),
-        ({"methods": "icarl", "dataset": "x", "tasks": "3"}, "'tasks' must be .*int.* Got '3'"),
-        ({"methods": "icarl", "dataset": "x", "tasks": True}, "'tasks' must be .*Got True"),
-        ({"methods": "icarl", "dataset": "x", "half": 1}, "'half' must be .*bool. Got 1"),
-        ({"methods": [1], "dataset": "x"}, "'methods' must be .*Got \\(1,\\)"),
-        ({"methods": "icarl", "dataset": "x", "sizes": ["a"]}, "'sizes' must be"),
-        ({"methods": "icarl", "dataset": "x", "training": 3}, "'training' must be"),
-        ({"methods": "icarl", "dataset": "x", "settings": {"icarl": 3}}, "'settings' must be"),
-        ({"methods": "icarl", "dataset": "x", "task": 3}, "Unknown setting 'task'"),
+        ({"dataset": "x"}, "'method' is required"),
+        ({"method": "icarl"}, "'dataset' is required"),
+        ({"method": "icarl", "dataset": "x", "protocol": []}, "one 'protocol'"),
+        ({"method": "icarl", "dataset": "x", "repeats": 0}, "'repeats' must be at least 1. Got 0"),
+        ({"method": "icarl", "dataset": "x", "threads": -1}, "'threads' must be at least 1"),
+        ({"method": "icarl", "dataset": "x", "tasks": "3"}, "'tasks' must be an int.* Got '3'"),
+        ({"method": "icarl", "dataset": "x", "tasks": True}, "'tasks' must be .*Got True"),
+        ({"method": "icarl", "dataset": "x", "amp": 1}, "'amp' must be true or false. Got 1"),
+        ({"method": [1], "dataset": "x"}, "'method' must be a list of texts"),
+        ({"method": 1, "dataset": "x"}, "'method' must be a list of texts"),
+        ({"method": "icarl", "dataset": "x", "sizes": ["a"]}, "'sizes' must be a list of int"),
+        ({"method": "icarl", "dataset": "x", "training": 3}, "'training' must be a table"),
+        ({"method": "icarl", "dataset": "x", "set": {"icarl": 3}}, "'set' must be a table"),
+        ({"method": "icarl", "dataset": "x", "task": 3}, "Unknown option 'task'"),
+        (
+            {"method": "icarl", "dataset": "x", "similarity": "a.npz", "captions": "bundled"},
+            "'captions' cannot be combined with 'similarity'",
+        ),
+        (
+            {"method": "icarl", "dataset": "x", "similarity": "a.npz", "embeddings": "b.npy"},
+            "not both",
+        ),
     ],
 )
 def test_values_that_make_no_sense(values: dict[str, Any], message: str) -> None:
@@ -88,16 +112,50 @@ def test_values_that_make_no_sense(values: dict[str, Any], message: str) -> None
 def test_a_configuration_written_as_toml_is_read_as_the_same(tmp_path: Path) -> None:
     config = build_config(
         {
-            "methods": ["ewc", "hide-prompt"],
+            "method": ["ewc", "hide-prompt"],
             "dataset": 'a "quoted" name',
             "sizes": [2, 2, 1],
             "download": True,
             "template": "{name}",
-            "protocols": ["edge", "enumerate"],
+            "protocol": ["edge", "enumerate"],
             "training": {"epochs": 3, "augment": ["crop:2"]},
-            "settings": {"hide-prompt": {"alignment": {"learning_rate": 0.5}}},
+            "set": {"hide-prompt": {"alignment": {"learning_rate": 0.5}}},
         }
     )
     path = tmp_path / "again.toml"
     path.write_text(config_text(config), encoding="utf-8")
     assert build_config(read_config(path)) == config
+
+
+def test_a_bundled_recipe_is_a_configuration() -> None:
+    assert build_config(read_config("recipe:demo")).dataset == "quickdraw"
+    with pytest.raises(UsageError, match="Did you mean 'demo'"):
+        read_config("recipe:dmo")
+
+
+def test_the_typed_options_are_the_fields() -> None:
+    assert tuple(RunOptions.__annotations__) == OPTIONS
+
+
+def test_paths_and_none_are_accepted(tmp_path: Path) -> None:
+    config = build_config({"method": "ewc", "dataset": tmp_path, "root": None, "repeats": None})
+    assert (config.dataset, config.root, config.repeats) == (str(tmp_path), None, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "merged"),
+    [
+        ({"tasks": 3}, {"tasks": None}, {"tasks": 3}),
+        ({"tasks": 3}, {"sizes": (2, 1)}, {"sizes": (2, 1)}),
+        ({"base": 2, "increment": 1}, {"base": 4}, {"base": 4, "increment": 1}),
+        ({"classes": 6, "classes_seed": 1}, {"class_ids": (1, 2)}, {"class_ids": (1, 2)}),
+        ({"classes": 6, "classes_seed": 1}, {"classes": 4}, {"classes": 4}),
+        ({"encoder": "e", "names": "n"}, {"similarity": "s"}, {"similarity": "s"}),
+        ({"similarity": "s"}, {"captions": "bundled"}, {"captions": "bundled"}),
+        ({"encoder": "e"}, {"template": "{name}"}, {"encoder": "e", "template": "{name}"}),
+    ],
+)
+def test_options_replace_what_they_contradict(
+    values: dict[str, Any], options: dict[str, Any], merged: dict[str, Any]
+) -> None:
+    assert merge_options(values, options) == merged

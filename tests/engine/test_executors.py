@@ -19,7 +19,7 @@ from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.sequences import ClassSequence
-from tests.engine.contexts import ORDERS, plan_of, workplace
+from tests.engine.contexts import ORDERS, make_context, plan_of
 from tests.toys import same
 
 ROOT = Node("icarl", 0, ((0, 1),))
@@ -46,11 +46,11 @@ def open_executor(name: str, directory: Path, methods: list[str]) -> Executor:
     trigger = directory / "trigger"
     trigger.touch()
     strange = {"classes": [0, 1], "file": str(trigger)}
-    place = workplace({name: {} if name == "icarl" else strange for name in methods})
+    context = make_context({name: {} if name == "icarl" else strange for name in methods})
     if name == "ray":
         pytest.importorskip("ray")
     kind = "ray" if name == "ray" else "local"
-    return get_executor(kind, place, workers=1 if name == "in-process" else 2)
+    return get_executor(kind, context, workers=1 if name == "in-process" else 2)
 
 
 def methods_for(name: str) -> list[str]:
@@ -92,11 +92,13 @@ class _Both(Plan):
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[Node, dict[str, tuple[int, ...]]]:
     """Every sequence by itself, in a directory of its own, in this process."""
-    place = workplace({"icarl": {}})
+    context = make_context({"icarl": {}})
     found: dict[Node, dict[str, tuple[int, ...]]] = {}
     for order in ORDERS:
         store = Store(tmp_path_factory.mktemp("alone"))
-        execute(plan_of("icarl", sequences=[order]), store, get_executor("local", place, workers=1))
+        execute(
+            plan_of("icarl", sequences=[order]), store, get_executor("local", context, workers=1)
+        )
         found |= counts(store.done())
         store.close()
     return found
@@ -111,7 +113,7 @@ def test_results_are_those_of_each_sequence_alone(
 
 
 def test_states_are_the_same_bit_for_bit(ran: Ran, tmp_path: Path) -> None:
-    here = get_executor("local", workplace({"icarl": {}}), workers=1)
+    here = get_executor("local", make_context({"icarl": {}}), workers=1)
     here.submit(Job(ROOT, None, tmp_path / "state"))
     here.wait()
     assert same(ran.state, unpack((tmp_path / "state").read_bytes()))
@@ -145,7 +147,7 @@ def test_closing_twice_with_a_job_under_way_is_harmless(name: str, tmp_path: Pat
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
-    executor = get_executor("local", workplace({"instant": {}}), workers=1)
+    executor = get_executor("local", make_context({"instant": {}}), workers=1)
     (tmp_path / "file").touch()
     executor.submit(Job(Node("instant", 0, ((0,),)), None, tmp_path / "file" / "state"))
     with pytest.raises(EdgecilError, match=r"Cannot write .*file/state"):
@@ -156,12 +158,16 @@ def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda place: get_executor("slurm", place, workers=1), UsageError, "Unknown executor"),
-        (lambda place: get_executor("local", place, workers=0), UsageError, "at least 1. Got 0"),
+        (lambda context: get_executor("slurm", context, workers=1), UsageError, "Unknown executor"),
         (
-            lambda place: get_executor("local", place, workers=1, address="x"),
+            lambda context: get_executor("local", context, workers=0),
             UsageError,
-            "--address is for --executor ray",
+            "at least 1. Got 0",
+        ),
+        (
+            lambda context: get_executor("local", context, workers=1, address="x"),
+            UsageError,
+            "requires the executor .ray.",
         ),
     ],
 )
@@ -169,7 +175,7 @@ def test_executors_that_there_are_not(
     build: Callable[[object], Executor], error: type[EdgecilError], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        build(workplace({"instant": {}}))
+        build(make_context({"instant": {}}))
 
 
 def test_without_ray_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +183,7 @@ def test_without_ray_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'edgecil\[ray\]'"):
-        get_executor("ray", workplace({"instant": {}}), workers=1)
+        get_executor("ray", make_context({"instant": {}}), workers=1)
 
 
 class Breaking:
@@ -196,11 +202,11 @@ class Breaking:
 def test_a_pool_that_breaks_at_an_unlucky_moment_is_started_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    place = workplace({"instant": {}})
+    context = make_context({"instant": {}})
     pools: Iterator[object] = iter([Breaking(), ThreadPoolExecutor(2)])
     monkeypatch.setattr(local.WorkerPool, "_start", lambda self: next(pools))
-    monkeypatch.setattr(local, "_workplace", place)
-    pool = local.WorkerPool(place, 2)
+    monkeypatch.setattr(local, "_context", context)
+    pool = local.WorkerPool(context, 2)
     jobs = [Job(Node("instant", 0, (task,)), None, None) for task in ((0,), (1,), (2,))]
     for job in jobs:
         pool.submit(job)
@@ -238,15 +244,15 @@ class Deadly:
         return ended
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_only_the_killer_is_blamed(monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_only_the_killer_is_blamed(monkeypatch: pytest.MonkeyPatch, index: int) -> None:
     """However often the innocent are beside it, and although they are looked at first."""
     jobs = [Job(Node("instant", 0, ((label,),)), None, None) for label in range(3)]
     current: list[Deadly] = []
     ended: list[Future[Outcome]] = []
 
     def start(self: local.WorkerPool) -> Deadly:
-        current.append(Deadly(jobs[place]))
+        current.append(Deadly(jobs[index]))
         return current[-1]
 
     def wait(running: dict[Future[Outcome], Job], return_when: str) -> SimpleNamespace:
@@ -255,10 +261,10 @@ def test_only_the_killer_is_blamed(monkeypatch: pytest.MonkeyPatch, place: int) 
 
     monkeypatch.setattr(local.WorkerPool, "_start", start)
     monkeypatch.setattr(local, "wait", wait)
-    pool = local.WorkerPool(workplace({"instant": {}}), 3)
+    pool = local.WorkerPool(make_context({"instant": {}}), 3)
     for job in jobs:
         pool.submit(job)
     outcomes = {finished.job: finished.outcome for finished in (pool.wait() for _ in jobs)}
     failed = [job for job, outcome in outcomes.items() if outcome.result is None]
     assert set(outcomes) == set(jobs)
-    assert failed == [jobs[place]]
+    assert failed == [jobs[index]]

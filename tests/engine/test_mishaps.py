@@ -51,7 +51,7 @@ def test_a_damaged_state_is_trained_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = [*RUN, "--eval", "enumerate", "--out", str(tmp_path)]
-    engine = sys.modules["edgecil.engine.run"]
+    engine = sys.modules["edgecil.engine.scheduler"]
     whole = engine.execute
 
     def stop_after_one(plan, store, executor, on_finished):  # type: ignore[no-untyped-def]

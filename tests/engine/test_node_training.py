@@ -8,7 +8,7 @@ import torch
 
 from edgecil.engine.node_training import pack, train_node, unpack
 from edgecil.engine.plan import Node
-from tests.engine.contexts import DATASET, workplace
+from tests.engine.contexts import DATASET, make_context
 from tests.toys import same
 
 FIRST = Node("instant", 0, ((0, 2),))
@@ -38,11 +38,11 @@ def test_unpacking_runs_no_code() -> None:
 
 
 def test_a_node_is_tested_on_all_its_tasks() -> None:
-    place = workplace({"instant": {}})
-    first, state = train_node(place, FIRST, None, keep=True)
+    context = make_context({"instant": {}})
+    first, state = train_node(context, FIRST, None, keep=True)
     assert first.result is not None
     assert first.result.totals == (40,)
-    second, nothing = train_node(place, SECOND, state, keep=False)
+    second, nothing = train_node(context, SECOND, state, keep=False)
     assert second.result is not None
     assert nothing is None
     assert second.result.totals == (40, 40)
@@ -51,11 +51,11 @@ def test_a_node_is_tested_on_all_its_tasks() -> None:
 
 
 def test_right_answers_by_hand() -> None:
-    place = workplace({"instant": {}})
-    outcome, state = train_node(place, FIRST, None, keep=True)
+    context = make_context({"instant": {}})
+    outcome, state = train_node(context, FIRST, None, keep=True)
     assert outcome.result is not None
     assert state is not None
-    method = place.build(FIRST)
+    method = context.build(FIRST)
     method.restore(unpack(state))
     images = DATASET.test
     for classifier, (right,) in outcome.result.correct.items():
@@ -70,15 +70,15 @@ def test_right_answers_by_hand() -> None:
 
 
 def test_the_main_classifier_comes_first_whatever_order_the_method_reads_in() -> None:
-    outcome, _ = train_node(workplace({"instant": {}}), FIRST, None, keep=False)
+    outcome, _ = train_node(make_context({"instant": {}}), FIRST, None, keep=False)
     assert outcome.result is not None
     assert list(outcome.result.correct) == ["nearest", "farthest"]
 
 
 def test_the_parent_state_matters() -> None:
-    place = workplace({"instant": {}})
-    _, state = train_node(place, FIRST, None, keep=True)
-    one, again = (train_node(place, SECOND, state, keep=True)[1] for _ in range(2))
+    context = make_context({"instant": {}})
+    _, state = train_node(context, FIRST, None, keep=True)
+    one, again = (train_node(context, SECOND, state, keep=True)[1] for _ in range(2))
     assert one is not None
     assert again is not None
     assert same(unpack(one), unpack(again))
@@ -88,8 +88,8 @@ def test_the_parent_state_matters() -> None:
 def test_a_method_that_raises_is_an_outcome(tmp_path: Path) -> None:
     trigger = tmp_path / "trigger"
     trigger.touch()
-    place = workplace({"raising": {"classes": [0, 2], "file": str(trigger)}})
-    outcome, state = train_node(place, Node("raising", 0, ((0, 2),)), None, keep=True)
+    context = make_context({"raising": {"classes": [0, 2], "file": str(trigger)}})
+    outcome, state = train_node(context, Node("raising", 0, ((0, 2),)), None, keep=True)
     assert (outcome.result, state) == (None, None)
     assert outcome.error == "ValueError: cannot learn (0, 2)"
     assert outcome.trace is not None
@@ -98,6 +98,6 @@ def test_a_method_that_raises_is_an_outcome(tmp_path: Path) -> None:
 
 
 def test_a_state_that_cannot_be_read_is_an_outcome() -> None:
-    outcome, _ = train_node(workplace({"instant": {}}), SECOND, b"half a fi", keep=False)
+    outcome, _ = train_node(make_context({"instant": {}}), SECOND, b"half a fi", keep=False)
     assert outcome.result is None
     assert outcome.error

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
-from contextlib import closing
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from edgecil.engine import run as run_module
+from edgecil.engine import scheduler
 from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.results import Summary
 from edgecil.engine.run import run
-from edgecil.engine.scheduler import execute
+from edgecil.errors import UsageError
+from edgecil.similarity import SimilarityMatrix, save_similarity
+from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy, toy_vit
+
+execute = scheduler.execute
 
 
 @pytest.fixture
@@ -23,17 +29,16 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ExperimentConfig:
         ("ease",),
         str(dataset),
         tasks=2,
-        protocols=("random",),
-        runs=2,
+        protocol=("random",),
+        budget=2,
         pretrained=toy_vit(),
-        training={"epochs": 1},
+        epochs=1,
     )
 
 
 def results(config: ExperimentConfig, out: Path) -> dict[Any, float]:
-    store, _ = run(config, out, workers=1)
-    with closing(store):
-        return {key: found.classifier("head").accuracy for key, found in store.runs().items()}
+    experiment = run(config=config, out=out, workers=1)
+    return {str(result.sequence): result.metric("accuracy") for result in experiment.results()}
 
 
 def shared(out: Path, kind: str) -> list[Path]:
@@ -47,9 +52,9 @@ def test_a_complete_run_keeps_pieces_and_no_features(
     first = results(config, out)
     assert shared(out, "tasks")
     assert not (out / "shared" / "features").exists()
-    more = results(replace(config, runs=4), out)
+    more = results(replace(config, budget=4), out)
     assert more.items() >= first.items()
-    assert more == results(replace(config, runs=4), tmp_path / "another")
+    assert more == results(replace(config, budget=4), tmp_path / "another")
 
 
 def test_an_incomplete_run_keeps_features_for_the_next_call(
@@ -58,6 +63,135 @@ def test_an_incomplete_run_keeps_features_for_the_next_call(
     def failing(*args: Any) -> Summary:
         return replace(execute(*args), failed=tuple(args[0])[:1])
 
-    monkeypatch.setattr(run_module, "execute", failing)
-    results(config, tmp_path / "out")
+    monkeypatch.setattr(scheduler, "execute", failing)
+    monkeypatch.setattr(TrainingFailedError, "__init__", lambda self, *_: None)
+    with pytest.raises(TrainingFailedError):
+        run(config=config, out=tmp_path / "out", workers=1)
     assert shared(tmp_path / "out", "features")
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> dict[str, Any]:
+    """Options of a run that takes no time."""
+    dataset = save_toy(tmp_path / "toy.npz", train=4)
+    return {"method": "Instant", "dataset": dataset, "tasks": 2, "workers": 1}
+
+
+def test_the_default_protocol_is_latin(toy: dict[str, Any], tmp_path: Path) -> None:
+    experiment = run(out=tmp_path / "out", **toy)
+    assert list(experiment.sequences()) == ["latin"]
+    assert experiment.config is not None
+    assert experiment.config.method == ("instant",)
+    assert experiment.summary == Summary(6, 0, ())
+    assert experiment.status().complete
+    again = run(out=tmp_path / "out", **toy)
+    assert again.summary == Summary(0, 6, ())
+    assert not (tmp_path / "out" / "similarity.npz").exists()
+
+
+def test_results_are_counted_per_class(toy: dict[str, Any], tmp_path: Path) -> None:
+    experiment = run(out=tmp_path / "out", **toy)
+    for result in experiment.results():
+        classes = result.class_accuracies()
+        assert classes is not None
+        assert classes.shape == (2, 4)
+        assert np.isnan(classes[0]).sum() == 2
+        assert result.metric("last") == pytest.approx(classes[1].mean())
+
+
+def test_options_take_precedence_over_the_configuration(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text('protocol = "random"\nbudget = 2\nsizes = [3, 1]\nworkers = 1\n')
+    experiment = run(out=tmp_path / "out", config=path, **{**toy, "budget": 1})
+    (labelled,) = experiment.sequences()["random"]
+    assert labelled.sequence.sizes == (2, 2)
+
+
+def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path: Path) -> None:
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    settings = {"raising": {"classes": [0, 1], "file": str(trigger)}}
+    options: dict[str, Any] = {
+        **toy,
+        "method": ("raising", "instant"),
+        "protocol": "enumerate",
+        "set": settings,
+    }
+    with pytest.raises(TrainingFailedError, match=r"enumerate all-.*cannot learn") as raised:
+        run(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **options)
+    experiment = raised.value.experiment
+    finished = [result.method for result in experiment.results()]
+    assert (finished.count("instant"), finished.count("raising")) == (6, 4)
+    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 10
+    assert sum(part.failed for part in experiment.status().parts) == 2
+    trigger.unlink()
+    assert len(run(out=tmp_path / "out", **options).results()) == 12
+    assert experiment.failures() == []
+
+
+def test_the_similarity_of_the_sequences_is_saved(toy: dict[str, Any], tmp_path: Path) -> None:
+    """EDGE's similarity replaces that of other protocols, and none replaces EDGE's."""
+    values = np.random.default_rng(0).random((2, 4, 4))
+    first, second = (SimilarityMatrix.of(matrix + matrix.T) for matrix in values)
+    save_similarity(first, tmp_path / "first.npz")
+    save_similarity(second, tmp_path / "second.npz")
+    out = tmp_path / "out"
+
+    def saved(protocol: str, name: str) -> Any:
+        options = {**toy, "protocol": protocol, "similarity": tmp_path / f"{name}.npz"}
+        return run(out=out, **options).similarity().submatrix(np.arange(4))
+
+    np.testing.assert_array_equal(saved("adversarial", "first"), first.values)
+    np.testing.assert_array_equal(saved("edge", "second"), second.values)
+    np.testing.assert_array_equal(saved("maxcover", "first"), second.values)
+    (tmp_path / "second.npz").unlink()
+    np.testing.assert_array_equal(
+        Experiment.open(out).similarity().submatrix(np.arange(4)), second.values
+    )
+    assert len(Experiment.open(out).notes()) == 1
+
+
+def test_overwrite_deletes_results_and_the_similarity(toy: dict[str, Any], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    save_similarity(SimilarityMatrix.of(np.eye(4)[::-1]), tmp_path / "s.npz")
+    run(out=out, protocol="edge", similarity=tmp_path / "s.npz", **toy)
+    assert (out / "similarity.npz").exists()
+    experiment = run(out=out, protocol="random", overwrite=True, **toy)
+    assert list(experiment.sequences()) == ["random"]
+    assert not (out / "similarity.npz").exists()
+
+
+def test_names_captions_and_larger_files_choose_sequences(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("apple\nbus\ncloud\ndog\n")
+    by_name = run(out=tmp_path / "names", protocol="edge", names=names, **toy)
+    assert by_name.similarity().names == ("apple", "bus", "cloud", "dog")
+    values = np.random.default_rng(0).random((4, 4))
+    save_similarity(SimilarityMatrix.of(values + values.T), tmp_path / "all.npz")
+    few = {**toy, "class_ids": (3, 0), "tasks": 2}
+    cut = run(out=tmp_path / "cut", protocol="adversarial", similarity=tmp_path / "all.npz", **few)
+    assert cut.similarity().submatrix(np.arange(2))[0, 1] == (values + values.T)[3, 0]
+    captions = {"method": "instant", "dataset": "quickdraw", "classes": 4, "tasks": 2, "workers": 1}
+    captioned = run(out=tmp_path / "captions", protocol="edge", captions="bundled", **captions)
+    assert captioned.similarity().source["template"] == "captions"
+
+
+def test_methods_on_another_network_can_be_added(toy: dict[str, Any], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = {**toy, "method": "ranpac", "pretrained": toy_vit(), "epochs": 1, "budget": 1}
+    run(out=out, **options)
+    experiment = run(out=out, **{**options, "method": "finetune"})
+    assert {result.method for result in experiment.results()} == {"ranpac", "finetune"}
+    with pytest.raises(UsageError, match="backbone: resnet-tiny stored"):
+        run(out=out, **{**options, "method": "finetune", "backbone": "resnet32"})
+
+
+def test_rows_of_every_metric_are_written(toy: dict[str, Any], tmp_path: Path) -> None:
+    run(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **toy)
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert len(rows) == 3
+    assert {"accuracy", "last", "average", "forgetting", "bwt"} <= rows[0].keys()

@@ -51,11 +51,11 @@ def implemented() -> set[str]:
 
 def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
     config, remarks = read(tmp_path)
-    assert config.methods == ("icarl",)
+    assert config.method == ("icarl",)
     assert (config.dataset, config.base, config.increment) == ("cifar100", 10, 10)
     assert config.memory == {"total": 2000, "per_class": None}
     assert (config.backbone, config.device, config.recipe) == ("resnet32", "cuda:0", "paper")
-    assert config.protocols == ("edge",)
+    assert config.protocol == ("latin",)
     [remark] = remarks
     assert "prefix, shuffle, seed do nothing here" in remark
 
@@ -80,7 +80,7 @@ def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
         "drop": 0.0,
     }
     config, remarks = read(tmp_path, **pilot)
-    assert (config.methods, config.dataset) == (("l2p",), "imagenet-r")
+    assert (config.method, config.dataset) == (("l2p",), "imagenet-r")
     assert config.pretrained == config.backbone == "vit-b16-in1k"
     assert config.training == {
         "epochs": 5,
@@ -90,7 +90,7 @@ def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
         "weight_decay": 0.0,
         "batch_size": 16,
     }
-    assert config.settings == {"l2p": {"pool": 10, "length": 5, "chosen": 4, "pull": 0.2}}
+    assert config.set == {"l2p": {"pool": 10, "length": 5, "chosen": 4, "pull": 0.2}}
     assert remarks[1].endswith("no setting for: prompt_pool, drop.")
 
 
@@ -143,7 +143,7 @@ def test_datasets_go_by_our_names_where_we_know_them(tmp_path, given, ours) -> N
 def test_settings_are_taken_by_the_methods_they_are_for(tmp_path) -> None:
     config, _ = read(tmp_path, T=3.0)
     method = get_method("icarl")
-    built = method.config(**config.settings["icarl"])
+    built = method.config(**config.set["icarl"])
     assert built.temperature == 3.0
 
 
@@ -169,7 +169,7 @@ def test_the_tables_name_settings_that_exist() -> None:
         ({"dataset": 3}, "must name the 'dataset'. Got 3"),
         ({"convnet_type": "resnet33"}, "Unknown backbone in a toolbox's config 'resnet33'"),
         ({"scheduler": "exp"}, "Unknown scheduler in a toolbox's config 'exp'"),
-        ({"increment": "ten"}, "Setting 'increment' must be of the kind"),
+        ({"increment": "ten"}, "'increment' must be an integer"),
         ({"milestones": 80}, "'milestones' must be a list. Got 80"),
         ({"scheduler": ["cosine"]}, r"'scheduler' must be a str. Got \['cosine'\]"),
         ({"convnet_type": ["resnet32"]}, r"'convnet_type' must be a str. Got \['resnet32'\]"),
@@ -380,10 +380,10 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
     given, settings, left = OWN_KEYS[name]
     config, remarks = read(tmp_path, model_name=name, **given)
-    [method] = config.methods
+    [method] = config.method
     published = get_method(method).config()
     expected = replace_settings(published, settings, method)
-    built = replace_settings(published, config.settings.get(method, {}), method)
+    built = replace_settings(published, config.set.get(method, {}), method)
     assert built == expected
     assert all(getattr(built, key) != getattr(published, key) for key in settings)
     listed = " ".join(remarks).partition("no setting for: ")[2].rstrip(".").split(", ")
@@ -420,7 +420,7 @@ def test_tasks_of_an_unknown_number_of_classes_stay_uncut(tmp_path) -> None:
     assert cut_tasks(values) == values
     prompts = {"model_name": "coda_prompt", "prompt_param": [100, 8.0, 0.0]}
     config, remarks = read(tmp_path, dataset="vtab", **prompts)
-    assert config.settings == {}
+    assert config.set == {}
     assert "prompt_param" in remarks[1]
 
 

@@ -47,7 +47,7 @@ def write_run(
 
     The configuration that it remembers says what `asked` says.
     """
-    config = {"methods": tuple(methods), "dataset": "made-up", "tasks": 3, **(asked or {})}
+    config = {"method": tuple(methods), "dataset": "made-up", "tasks": 3, **(asked or {})}
     with closing(Store(directory)) as store:
         store.check_identity(
             {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}

@@ -81,7 +81,7 @@ def predicting(evidence: Evidence, r: float, interval: tuple[float, float]) -> E
 
 def test_the_names_on_the_page_are_explained(evidence) -> None:
     config = ExperimentConfig(
-        ("varied",), "made-up", protocols=("optimal",), objective="generalization"
+        ("varied",), "made-up", protocol=("optimal",), objective="generalization"
     )
     judgement = replace(
         evidence.judgement,

@@ -62,7 +62,7 @@ def _maker(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:
     one was refused unless it chose the same. Where nothing looked at the classes, the first.
     """
     looking = _looking(configs)
-    edge = [config for config in looking if "edge" in config.protocols]
+    edge = [config for config in looking if "edge" in config.protocol]
     return next(iter([*edge, *looking, *configs]), None)
 
 
@@ -70,7 +70,7 @@ def _looking(configs: Sequence[ExperimentConfig]) -> list[ExperimentConfig]:
     """The configurations with a protocol that looks at the classes."""
     from edgecil.estimation.predictors import draws_blindly
 
-    return [config for config in configs if not all(map(draws_blindly, config.protocols))]
+    return [config for config in configs if not all(map(draws_blindly, config.protocol))]
 
 
 def _differences(configs: Sequence[ExperimentConfig], maker: ExperimentConfig | None) -> list[str]:
@@ -81,7 +81,7 @@ def _differences(configs: Sequence[ExperimentConfig], maker: ExperimentConfig | 
     first, *others = told
     if not others:
         return []
-    why = "which chose EDGE's" if "edge" in maker.protocols else "the first of them"
+    why = "which chose EDGE's" if "edge" in maker.protocol else "the first of them"
     return [
         f"The sequences here were asked for with different similarities: S is that of {first}, "
         f"{why}, not of {' or '.join(others)}."
@@ -111,7 +111,7 @@ def _read(path: str, table: AccuracyTable) -> Similarity:
 def _of_run(dataset: str, names: tuple[str, ...], maker: ExperimentConfig | None) -> Similarity:
     """What the run's sequences came from; of the names by default, where nobody recorded it."""
     from edgecil.classes import ClassList
-    from edgecil.engine.config import run_similarity
+    from edgecil.engine.similarity import experiment_similarity
     from edgecil.similarity import text_similarity
 
     classes = ClassList(dataset, names)
@@ -122,7 +122,7 @@ def _of_run(dataset: str, names: tuple[str, ...], maker: ExperimentConfig | None
             f"The sequences came from the file {maker.similarity}, which is not there; put it "
             "back, or say where it is with --similarity FILE."
         )
-    return run_similarity(maker, classes)
+    return experiment_similarity(maker, classes)
 
 
 def _class_names(args: argparse.Namespace, table: AccuracyTable) -> tuple[str, ...]:

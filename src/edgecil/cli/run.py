@@ -6,18 +6,17 @@ import argparse
 import shlex
 import sys
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.inputs import add_space_options, parse_numbers
 from edgecil.cli.output import note
-from edgecil.cli.results import announce, print_results, report_failures, tabulate
-from edgecil.cli.training import require_training
+from edgecil.cli.results import announce, print_results, tabulate
+from edgecil.io.packages import require_training
 
 if TYPE_CHECKING:
     from edgecil.engine import Store
-    from edgecil.engine.run import Prepared
+    from edgecil.engine.prepare import Prepared
 
 NAME = "run"
 HELP = "train methods on the sequences of protocols; the same command resumes"
@@ -31,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--config", metavar="FILE", help="TOML, or JSON of PyCIL or PILOT; options win"
     )
-    what.add_argument("--method", dest="methods", metavar="A,B", help="see 'edgecil methods'")
+    what.add_argument("--method", metavar="A,B", help="see 'edgecil methods'")
     what.add_argument("--dataset", metavar="NAME", help="a known name, an .npz file or a folder")
     what.add_argument("--root", metavar="DIR", help="directory of the dataset's files")
     what.add_argument("--classes", type=int, metavar="N", help="only the first N classes")
@@ -41,10 +40,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--download", action=argparse.BooleanOptionalAction, help="fetch the dataset (CIFAR-100)"
     )
     add_space_options(parser)
-    what.add_argument("--eval", dest="protocols", metavar="P,Q", help="protocols (default: edge)")
-    what.add_argument("--runs", type=int, metavar="L", help="budget of each protocol")
-    what.add_argument("--seed", type=int, metavar="S", help="of the protocols' own randomness")
-    what.add_argument("--seeds", type=int, metavar="n", help="repeat each sequence n times")
+    what.add_argument("--eval", dest="protocol", metavar="P,Q", help="protocols (default: latin)")
+    what.add_argument(
+        "--runs", dest="budget", type=int, metavar="L", help="budget of each protocol"
+    )
+    what.add_argument(
+        "--seed", dest="order_seed", type=int, metavar="S", help="of the protocols' own randomness"
+    )
+    what.add_argument(
+        "--seeds", dest="repeats", type=int, metavar="n", help="repeat each sequence n times"
+    )
     what.add_argument("--objective", metavar="NAME", help="what protocol 'optimal' optimises")
     what.add_argument("--encoder", metavar="NAME", help="of the class names")
     what.add_argument("--template", metavar="TEXT", help="prompt around a name")
@@ -64,19 +69,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--image-size", type=int, metavar="PX", help="resize image files")
     how.add_argument("--device", metavar="NAME", help="auto (default), cpu, cuda, mps")
     how.add_argument(
-        "--half", action=argparse.BooleanOptionalAction, help="mixed precision on CUDA"
+        "--half", dest="amp", action=argparse.BooleanOptionalAction, help="mixed precision on CUDA"
     )
     how.add_argument("--compile", action=argparse.BooleanOptionalAction, help="torch.compile")
     how.add_argument("--threads", type=int, metavar="T", help="per worker (default: 1)")
     how.add_argument("--workers", type=int, metavar="W", help="nodes at a time (default: cores)")
-    how.add_argument("--executor", default="local", metavar="NAME", help="local (default) or ray")
+    how.add_argument("--executor", metavar="NAME", help="local (default) or ray")
     how.add_argument("--address", metavar="HOST", help="of a Ray cluster")
     where = parser.add_argument_group("where")
     where.add_argument("--out", required=True, metavar="DIR", help="the run directory")
     how.add_argument(
-        "--no-sharing", action="store_true", help="compute everything anew for each sequence"
+        "--no-sharing",
+        dest="share",
+        action="store_false",
+        default=None,
+        help="compute everything anew for each sequence",
     )
-    where.add_argument("--fresh", action="store_true", help="forget what the directory holds")
+    where.add_argument(
+        "--fresh", dest="overwrite", action="store_true", help="forget what the directory holds"
+    )
     where.add_argument("--jsonl", metavar="FILE", help="also write one JSON row per result")
     where.add_argument("--tensorboard", metavar="DIR", help="also write TensorBoard event files")
 
@@ -85,17 +96,14 @@ def run(args: argparse.Namespace) -> None:
     """Train, store, and show what came out."""
     require_training()
     from edgecil.cli.progress import Progress
-    from edgecil.engine import build_config
+    from edgecil.engine import Store, TrainingFailedError, build_config
     from edgecil.engine.run import run as train
-    from edgecil.engine.trackers import require_tensorboard, write_jsonl, write_tensorboard
     from edgecil.interop.configs import cut_tasks
 
-    if args.tensorboard is not None:
-        require_tensorboard()
     values = _merge(args, _read_config(args.config))
     if _is_toolbox_config(args.config) and args.increment is None:
         values = cut_tasks(values)
-    config = build_config(values)
+    config, failed = build_config(values), None
     progress = Progress("tasks")
 
     def start(prepared: Prepared, store: Store) -> None:
@@ -104,29 +112,26 @@ def run(args: argparse.Namespace) -> None:
 
     try:
         with progress:
-            store, summary = train(
-                config,
-                args.out,
-                workers=args.workers,
-                executor=args.executor,
-                address=args.address,
-                fresh=args.fresh,
-                share=not args.no_sharing,
+            experiment = train(
+                out=args.out,
+                config=values,
+                overwrite=args.overwrite,
+                jsonl=args.jsonl,
+                tensorboard=args.tensorboard,
                 on_start=start,
                 on_finished=lambda finished: progress.advance(finished.job.node.method),
             )
+    except TrainingFailedError as error:
+        experiment, failed = error.experiment, error
     except KeyboardInterrupt:
         note(f"Stopped; what is finished is kept in {args.out}. To go on: {_again()}")
         raise
-    with closing(store):
-        results, failures = store.runs(), store.failures()
-        tables = tabulate(store, config.methods, config.protocols, config.seeds)
-    print_results(tables, summary, args, "task trainings")
-    if args.jsonl is not None:
-        write_jsonl(results.values(), Path(args.jsonl))
-    if args.tensorboard is not None:
-        write_tensorboard(results.values(), Path(args.tensorboard))
-    report_failures(summary, failures)
+    assert experiment.summary is not None
+    with closing(Store(args.out)) as store:
+        tables = tabulate(store, config.method, config.protocol, config.repeats)
+    print_results(tables, experiment.summary, args, "task trainings")
+    if failed is not None:
+        raise failed
 
 
 def _read_config(path: str | None) -> dict[str, Any]:
@@ -150,26 +155,12 @@ def _is_toolbox_config(path: str | None) -> bool:
 
 def _merge(args: argparse.Namespace, config: dict[str, Any]) -> dict[str, Any]:
     """The config file's settings with the command line's, which go by the same names, on top."""
-    from edgecil.engine import ExperimentConfig
+    from edgecil.engine.config import OPTIONS, merge_options
 
-    values = dict(config)
-    if any(getattr(args, name) is not None for name in ("tasks", "increment", "sizes")):
-        for name in ("tasks", "base", "increment", "sizes"):
-            values.pop(name, None)
-    if args.classes is not None or args.class_ids is not None:
-        for name in ("classes", "classes_seed", "class_ids"):
-            values.pop(name, None)
-    for entry in fields(ExperimentConfig):
-        given = getattr(args, entry.name, None)
-        if given is not None:
-            values[entry.name] = given
+    values = merge_options(config, {name: getattr(args, name, None) for name in OPTIONS})
     for name in ("sizes", "class_ids"):
         if isinstance(values.get(name), str):
             values[name] = parse_numbers(values[name], name)
-    if args.epochs is not None:
-        values["training"] = {**values.get("training", {}), "epochs": args.epochs}
-    if args.memory_per_class is not None:
-        values["memory"] = {**values.get("memory", {}), "per_class": args.memory_per_class}
     return values
 
 

@@ -10,7 +10,15 @@ from edgecil.engine.accuracies import (
     read_accuracies,
     write_accuracies,
 )
-from edgecil.engine.config import ExperimentConfig, build_config, config_text, read_config
+from edgecil.engine.config import (
+    Execution,
+    ExperimentConfig,
+    build_config,
+    build_execution,
+    config_text,
+    merge_options,
+    read_config,
+)
 from edgecil.engine.experiment import (
     Experiment,
     Failure,
@@ -38,6 +46,7 @@ __all__ = [
     "METRICS",
     "Accuracies",
     "AccuracyTable",
+    "Execution",
     "Experiment",
     "ExperimentConfig",
     "Failure",
@@ -57,8 +66,10 @@ __all__ = [
     "TrainingFailedError",
     "WholeRun",
     "build_config",
+    "build_execution",
     "config_text",
     "format_tasks",
+    "merge_options",
     "read_accuracies",
     "read_config",
     "save_experiment_similarity",

@@ -1,142 +1,281 @@
-"""A run's configuration: what the command line and a TOML file can say."""
+"""The configuration of an experiment: the options of `run`, as a TOML file holds them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, TypedDict, get_args, get_origin, get_type_hints
 
-from edgecil.classes import ClassList
+import msgspec
+
 from edgecil.errors import UsageError, unknown
 from edgecil.io.toml import read_toml
-from edgecil.similarity import (
-    DEFAULT_ENCODER,
-    TEMPLATE,
-    SimilarityMatrix,
-    read_similarity,
-    text_similarity,
-)
+from edgecil.recipes import read_recipe
+from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
-# What settings are called that go by another name on the command line.
-_OPTIONS = {"methods": "method", "protocols": "eval"}
+RECIPE_PREFIX = "recipe:"
+
+_TASK_SIZES = ("tasks", "base", "increment", "sizes")
+_CLASS_CHOICE = ("classes", "classes_seed", "class_ids")
+_SIMILARITY_FILES = ("similarity", "embeddings")
+_SIMILARITY_TEXTS = ("names", "encoder", "template", "captions", "weights")
 
 
 @dataclass(frozen=True)
 class ExperimentConfig:
-    """Everything a run depends on.
+    """Everything that determines the results of an experiment.
 
     Attributes:
-        methods: names of the learners.
-        dataset: a known name, or a path.
+        method: names of the methods.
+        dataset: the name of a dataset, or the path of a folder of images or of an .npz file.
         root: directory of the dataset's files.
-        classes: how many classes to take; all by default.
-        classes_seed: draw them instead of taking the first.
-        class_ids: take exactly these, in this order.
-        download: fetch the dataset if it is not there and has an official archive.
-        tasks: number of equal tasks; or
-        base: classes in the first task, and
-        increment: classes in each further one; or
+        classes: number of classes to use; all by default.
+        classes_seed: draw the classes with this seed instead of taking the first ones.
+        class_ids: use exactly these classes, in this order.
+        names: file with class names to compute the similarity from, in place of the dataset's.
+        download: download the dataset if it is missing and has an official archive.
+        tasks: number of tasks of equal size; or
+        base: number of classes in the first task, with
+        increment: number of classes in each further task; or
         sizes: any task sizes.
-        protocols: which sequences to run, by protocol name.
-        runs: budget of each protocol.
-        seed: of the protocols' own randomness.
-        seeds: how often to repeat each sequence, with training seeds 0, 1, ….
-        objective: what the protocol `optimal` optimises.
-        encoder: text encoder of the similarity.
-        template: prompt around class names.
-        similarity: a matrix file instead.
-        backbone: network of the learners that train one, by name.
-        pretrained: frozen model of the learners that build on one: a name, file or hub id.
-        recipe: `fast` or `paper`.
-        training: changes to the recipe, by name.
-        memory: changes to the exemplar budget, by name (`total`, `per_class`).
-        settings: changes to methods' own settings, by method.
-        image_size: to resize image files to.
-        device: `auto`, `cpu`, `cuda`, `mps`.
-        half: mixed precision on CUDA.
-        compile: torch.compile.
-        threads: per worker.
+        protocol: names of the protocols that choose the class sequences.
+        budget: number of sequences of each protocol; the protocol's default if None.
+        order_seed: seed for choosing class orders.
+        repeats: number of trainings of each sequence, with training seeds 0, 1, ….
+        objective: objective of the protocol `optimal`.
+        encoder: text encoder of the class similarity.
+        template: text around class names.
+        captions: file with captions to encode in place of names, or `bundled`.
+        weights: where the encoder's weights are.
+        similarity: file with a similarity matrix, in place of an encoder.
+        embeddings: file with class vectors, in place of an encoder.
+        backbone: network of the methods that train one.
+        pretrained: pre-trained model of the methods that use one: a name, file or hub id.
+        recipe: training recipe, `fast` or `paper`.
+        epochs: epochs per task, in place of the recipe's.
+        memory_per_class: exemplars per class, in place of the recipe's.
+        training: other changes to the recipe, by name.
+        memory: other changes to the exemplar memory, by name (`total`, `per_class`).
+        set: changes to methods' own settings, by method.
+        image_size: size to which image files are scaled.
+        device: `auto`, `cpu`, `cuda` or `mps`.
+        amp: mixed precision on CUDA.
+        compile: use torch.compile.
+        threads: threads of each worker process.
     """
 
-    methods: tuple[str, ...]
+    method: tuple[str, ...]
     dataset: str
     root: str | None = None
     classes: int | None = None
     classes_seed: int | None = None
     class_ids: tuple[int, ...] | None = None
+    names: str | None = None
     download: bool = False
     tasks: int | None = None
     base: int | None = None
     increment: int | None = None
     sizes: tuple[int, ...] | None = None
-    protocols: tuple[str, ...] = ("edge",)
-    runs: int | None = None
-    seed: int | None = None
-    seeds: int = 1
+    protocol: tuple[str, ...] = ("latin",)
+    budget: int | None = None
+    order_seed: int | None = None
+    repeats: int = 1
     objective: str = "adjacent"
     encoder: str = DEFAULT_ENCODER
     template: str = TEMPLATE
+    captions: str | None = None
+    weights: str | None = None
     similarity: str | None = None
+    embeddings: str | None = None
     backbone: str = "resnet-tiny"
     pretrained: str = "vit-quickdraw"
     recipe: str = "fast"
+    epochs: int | None = None
+    memory_per_class: int | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     memory: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    set: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     image_size: int | None = None
     device: str = "auto"
-    half: bool = False
+    amp: bool = False
     compile: bool = False
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if not self.methods or not self.protocols:
-            raise UsageError("A run needs at least one method and at least one protocol.")
-        for name in ("seeds", "threads"):
+        if not self.method or not self.protocol:
+            raise UsageError("An experiment requires at least one 'method' and one 'protocol'.")
+        for name in ("repeats", "threads"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name!r} must be at least 1. Got {getattr(self, name)} instead.")
+        texts = {
+            "names": self.names,
+            "captions": self.captions,
+            "weights": self.weights,
+            "encoder": None if self.encoder == DEFAULT_ENCODER else self.encoder,
+            "template": None if self.template == TEMPLATE else self.template,
+        }
+        sources = [name for name in _SIMILARITY_FILES if getattr(self, name) is not None]
+        if len(sources) > 1:
+            raise UsageError("Give either 'similarity' or 'embeddings', not both.")
+        for name, value in texts.items():
+            if sources and value is not None:
+                raise UsageError(
+                    f"{name!r} cannot be combined with {sources[0]!r}, which is read from a file; "
+                    "leave one of them out."
+                )
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Execution:
+    """How an experiment is computed; the results do not depend on it.
+
+    Attributes:
+        workers: number of worker processes; by default one per `threads` cores, or one on a GPU.
+        executor: `local` or `ray`.
+        address: address of a Ray cluster; a private one on this machine by default.
+        share: let sequences share frozen features and parts of learners.
+    """
+
+    workers: int | None = None
+    executor: str = "local"
+    address: str | None = None
+    share: bool = True
+
+
+class RunOptions(TypedDict, total=False):
+    """The options of `run`: fields of :class:`ExperimentConfig` and :class:`Execution`."""
+
+    method: str | Sequence[str] | None
+    dataset: str | os.PathLike[str] | None
+    root: str | os.PathLike[str] | None
+    classes: int | None
+    classes_seed: int | None
+    class_ids: Sequence[int] | None
+    names: str | os.PathLike[str] | None
+    download: bool | None
+    tasks: int | None
+    base: int | None
+    increment: int | None
+    sizes: Sequence[int] | None
+    protocol: str | Sequence[str] | None
+    budget: int | None
+    order_seed: int | None
+    repeats: int | None
+    objective: str | None
+    encoder: str | None
+    template: str | None
+    captions: str | os.PathLike[str] | None
+    weights: str | os.PathLike[str] | None
+    similarity: str | os.PathLike[str] | None
+    embeddings: str | os.PathLike[str] | None
+    backbone: str | None
+    pretrained: str | os.PathLike[str] | None
+    recipe: str | None
+    epochs: int | None
+    memory_per_class: int | None
+    training: Mapping[str, Any] | None
+    memory: Mapping[str, Any] | None
+    set: Mapping[str, Mapping[str, Any]] | None
+    image_size: int | None
+    device: str | None
+    amp: bool | None
+    compile: bool | None
+    threads: int | None
+    workers: int | None
+    executor: str | None
+    address: str | None
+    share: bool | None
+
+
+EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))
+OPTIONS = (*(entry.name for entry in fields(ExperimentConfig)), *EXECUTION_OPTIONS)
+
+
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The settings in a TOML file, by the names of :class:`ExperimentConfig`."""
-    data = read_toml(path)
-    for name, option in _OPTIONS.items():
-        if option in data:
-            data[name] = data.pop(option)
-    known = [entry.name for entry in fields(ExperimentConfig)]
-    for name in data:
-        if name not in known:
-            raise unknown(f"setting in {path}", name, known)
-    return data
+    """The options in a TOML file, or in a bundled recipe (`recipe:demo`)."""
+    name = str(path)
+    recipe = name.startswith(RECIPE_PREFIX)
+    values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(path)
+    _check_names(values, f"option in {name}")
+    return values
+
+
+def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options from a configuration, replaced by those given beside it; None means not given.
+
+    Task sizes, chosen classes and the source of the similarity are replaced as a whole.
+
+    >>> merge_options({"base": 50, "increment": 10}, {"tasks": 5, "classes": None})
+    {'tasks': 5}
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    replaced: set[str] = set()
+    if not given.keys().isdisjoint(("tasks", "increment", "sizes")):
+        replaced.update(_TASK_SIZES)
+    if not given.keys().isdisjoint(("classes", "class_ids")):
+        replaced.update(_CLASS_CHOICE)
+    if not given.keys().isdisjoint(_SIMILARITY_FILES):
+        replaced.update(_SIMILARITY_FILES, _SIMILARITY_TEXTS)
+    elif not given.keys().isdisjoint(_SIMILARITY_TEXTS):
+        replaced.update(_SIMILARITY_FILES)
+    return {**{name: value for name, value in values.items() if name not in replaced}, **given}
+
+
+def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
+    """A checked configuration from options; the options of :class:`Execution` are left out.
+
+    Lists become tuples, a text of comma-separated names a tuple of names, and None the default.
+    """
+    _check_names(values, "option")
+    given = {name: value for name, value in values.items() if name not in EXECUTION_OPTIONS}
+    for name in ("method", "dataset"):
+        if not given.get(name):
+            raise UsageError(f"The option {name!r} is required: say which {name} to use.")
+    for name in ("method", "protocol"):
+        value = given.get(name)
+        if isinstance(value, str):
+            given[name] = value.split(",")
+        if isinstance(given.get(name), Iterable):
+            parts = (part.strip() if isinstance(part, str) else part for part in given[name])
+            given[name] = tuple(dict.fromkeys(parts))
+    return ExperimentConfig(**_converted(ExperimentConfig, given))
+
+
+def build_execution(values: Mapping[str, Any]) -> Execution:
+    """The checked options of :class:`Execution` among options."""
+    _check_names(values, "option")
+    given = {name: value for name, value in values.items() if name in EXECUTION_OPTIONS}
+    return Execution(**_converted(Execution, given))
 
 
 def config_text(config: ExperimentConfig) -> str:
-    """The configuration as the TOML that :func:`read_config` reads, without what is default.
+    """The configuration as the TOML that :func:`read_config` reads, without default values.
 
-    >>> print(config_text(ExperimentConfig(("ewc",), "quickdraw", tasks=3, training={"epochs": 2})))
+    >>> print(config_text(ExperimentConfig(("ewc",), "quickdraw", tasks=3, training={"decay": 2})))
     method = ["ewc"]
     dataset = "quickdraw"
     tasks = 3
-    training = { "epochs" = 2 }
+    training = { "decay" = 2 }
     """
     lines = []
     for entry in fields(ExperimentConfig):
         value = getattr(config, entry.name)
         default = {} if entry.default is MISSING else entry.default
         if value is not None and value != default:
-            lines.append(f"{_OPTIONS.get(entry.name, entry.name)} = {_toml(value)}")
+            lines.append(f"{entry.name} = {_toml(value)}")
     return "\n".join(lines)
 
 
 def _toml(value: Any) -> str:
-    """A plain value; JSON writes all of them as TOML does, but tables."""
+    """A plain value as TOML; JSON writes everything but tables in the same way."""
     if isinstance(value, Mapping):
         inside = ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
         return f"{{ {inside} }}"
@@ -145,48 +284,40 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
-    """A configuration from plain values; lists become tuples, a single name a list of one."""
-    ready: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    for name in ("methods", "protocols"):
-        if isinstance(ready.get(name), str):
-            ready[name] = tuple(part.strip() for part in ready[name].split(","))
-        if isinstance(ready.get(name), tuple):
-            ready[name] = tuple(dict.fromkeys(ready[name]))
-    for name in ("methods", "dataset"):
-        if not ready.get(name):
-            raise UsageError(f"Say which {name} to run, on the command line or in the config file.")
-    kinds = get_type_hints(ExperimentConfig)
-    for name, value in ready.items():
-        if name not in kinds:
-            raise unknown("setting", name, kinds)
-        if not _fits(value, kinds[name]):
-            kind = str(getattr(kinds[name], "__name__", kinds[name]))
-            raise UsageError(f"Setting {name!r} must be of the kind {kind}. Got {value!r} instead.")
-    return ExperimentConfig(**ready)
+def _check_names(values: Mapping[str, Any], kind: str) -> None:
+    for name in values:
+        if name not in OPTIONS:
+            raise unknown(kind, name, OPTIONS)
 
 
-def run_similarity(config: ExperimentConfig, classes: ClassList) -> SimilarityMatrix:
-    """The similarity by which a run's protocols choose sequences of its N classes."""
-    if config.similarity is None:
-        return text_similarity(classes, encoder=config.encoder, template=config.template)
-    matrix = read_similarity(config.similarity)
-    if len(matrix) != len(classes):
-        raise UsageError(
-            f"{config.similarity} covers {len(matrix)} classes but the run has {len(classes)}."
-        )
-    return matrix
+def _converted(config: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that are not None, each converted to the type of its field."""
+    converted, types = {}, get_type_hints(config)
+    for name, value in values.items():
+        if value is None:
+            continue
+        plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+        try:
+            converted[name] = msgspec.convert(plain, types[name])
+        except msgspec.ValidationError as error:
+            raise UsageError(
+                f"{name!r} must be {_describe(types[name])}. Got {value!r} instead."
+            ) from error
+    return converted
 
 
-def _fits(value: Any, kind: Any) -> bool:
-    """Whether a plain value is of a kind, as type hints write it."""
+_DESCRIPTIONS = {int: "an integer", bool: "true or false", str: "a text"}
+_PLURALS = {int: "integers", str: "texts"}
+
+
+def _describe(kind: Any) -> str:
+    """A type in words."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is UnionType:
-        return any(_fits(value, part) for part in parts)
+        return _describe(next(part for part in parts if part is not NoneType))
     if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(item, parts[0]) for item in value)
-    if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(item, parts[1]) for item in value.values())
-    return kind is Any or type(value) is kind
+        return f"a list of {_PLURALS[parts[0]]}"
+    if origin is not None:
+        nested = get_origin(parts[1]) is not None
+        return "a table of tables" if nested else "a table of settings"
+    return _DESCRIPTIONS[kind]

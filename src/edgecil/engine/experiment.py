@@ -14,9 +14,10 @@ import numpy as np
 
 from edgecil.classes.lists import ClassList
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
-from edgecil.engine.config import ExperimentConfig, build_config, run_similarity
+from edgecil.engine.config import ExperimentConfig, build_config
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import METRICS, RunResult, Summary
+from edgecil.engine.similarity import experiment_similarity
 from edgecil.engine.store import DATABASE, StoreReader
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io.files import replace_file
@@ -259,12 +260,13 @@ class Experiment:
         config = _source_config(self.configs)
         if config is None:
             return text_similarity(classes)
-        if config.similarity is not None and not Path(config.similarity).is_file():
+        source = config.similarity or config.embeddings
+        if source is not None and not Path(source).is_file():
             raise DataError(
-                f"The sequences of {self.directory} came from the file {config.similarity}, which "
-                "is missing; restore it, or give a similarity."
+                f"The similarity of {self.directory} is in the file {source}, which is missing; "
+                "restore it, or give a similarity."
             )
-        return run_similarity(config, classes)
+        return experiment_similarity(config, classes)
 
     def similarity(self) -> Similarity:
         """The similarity between the N classes from which the sequences were chosen.
@@ -484,9 +486,9 @@ def _planned(
     """
     planned: dict[tuple[str, str], set[int]] = {}
     for config in configs:
-        for method in config.methods:
-            for protocol in config.protocols:
-                planned.setdefault((method, protocol), set()).update(range(config.seeds))
+        for method in config.method:
+            for protocol in config.protocol:
+                planned.setdefault((method, protocol), set()).update(range(config.repeats))
     requested = {method for method, _ in planned}
     for (method, seed), protocol, *_ in rows:
         if method not in requested:
@@ -501,7 +503,7 @@ def _source_config(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | No
     first one.
     """
     using = _using_similarity(configs)
-    edge = [config for config in using if "edge" in config.protocols]
+    edge = [config for config in using if "edge" in config.protocol]
     return next(iter([*edge, *using, *configs]), None)
 
 
@@ -509,9 +511,10 @@ def _using_similarity(configs: Sequence[ExperimentConfig]) -> list[ExperimentCon
     return [
         config
         for config in configs
-        if any(name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in config.protocols)
+        if any(name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in config.protocol)
     ]
 
 
 def _similarity_text(config: ExperimentConfig) -> str:
-    return config.similarity or f"{config.encoder} with {config.template!r}"
+    text = config.captions or repr(config.template)
+    return config.similarity or config.embeddings or f"{config.encoder} with {text}"

@@ -1,4 +1,4 @@
-"""Training one node: the same in this process, in a worker, and on a cluster."""
+"""Training of one node: the same in this process, in a worker process, and on a cluster."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from edgecil.methods.task import Scenario
 
 @dataclass(frozen=True, eq=False)
 class WorkerContext:
-    """What a worker needs besides the node: data, settings, and method configs.
+    """Data and settings that a worker needs besides the node.
 
     Attributes:
         scenario: the dataset on its device.
-        environment: what methods are told; its seed is replaced by the node's.
-        configs: by method name.
-        threads: of torch; part of the result, because sums depend on how they are split.
+        environment: the environment of methods; its seed is replaced by the node's.
+        configs: method configurations, by method name.
+        threads: threads of torch; results depend on it, because it changes the order of sums.
     """
 
     scenario: Scenario
@@ -36,11 +36,11 @@ class WorkerContext:
     threads: int = 1
 
     def prepare(self) -> None:
-        """Make this process compute as every other one does."""
+        """Configure this process so that its results equal those of every other process."""
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.set_num_threads(self.threads)
         torch.use_deterministic_algorithms(True, warn_only=True)
-        # Every result is the same, and small networks train 5 to 15 % faster.
+        # Results are the same, and small networks train 5 to 15 % faster.
         torch.utils.deterministic.fill_uninitialized_memory = False
 
     def build(self, node: Node) -> Method:
@@ -51,13 +51,13 @@ class WorkerContext:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a node.
+    """The result or the failure of a node.
 
     Attributes:
-        result: if all went well.
-        error: a failure in one line, for people.
-        trace: all of it.
-        damaged: whether the state to go on from could not be read.
+        result: the result; None after a failure.
+        error: the error in one line.
+        trace: the traceback.
+        damaged: whether the parent's state could not be read.
     """
 
     result: NodeResult | None = None
@@ -67,33 +67,33 @@ class Outcome:
 
 
 def train_node(
-    workplace: WorkerContext, node: Node, parent: bytes | None, *, keep: bool
+    context: WorkerContext, node: Node, parent: bytes | None, *, keep: bool
 ) -> tuple[Outcome, bytes | None]:
     """Learn the node's last task from its parent's state and test on all tasks so far.
 
     Args:
-        workplace: data and settings.
-        node: what to train.
-        parent: the state to go on from; None for a first task.
-        keep: whether the state is needed afterwards.
+        context: data and settings.
+        node: the node to train.
+        parent: the parent's state; None for a first task.
+        keep: whether to return the new state.
 
     Returns:
         The outcome, and the new state if it is kept.
     """
     start = time.perf_counter()
     try:
-        method = workplace.build(node)
+        method = context.build(node)
         if parent is not None:
             try:
                 state_before = unpack(parent)
             except Exception:
-                message = "The state after the task before is damaged; it has to be trained again."
+                message = "The state after the previous task is damaged; run again to repair it."
                 return Outcome(error=message, trace=traceback.format_exc(), damaged=True), None
             method.restore(state_before)
         everything = method.sees_everything
-        with workplace.scenario.task(node.prefix, node.seed, everything=everything) as task:
+        with context.scenario.task(node.prefix, node.seed, everything=everything) as task:
             method.learn(task)
-        correct, totals = _test(method, workplace.scenario, node)
+        correct, totals = _test(method, context.scenario, node)
         state = pack(method.state()) if keep else None
     except Exception as error:
         line = f"{type(error).__name__}: {error}".split("\n")[0]
@@ -110,7 +110,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, Any]:
-    """What :func:`pack` packed; never runs code from the file."""
+    """The inverse of :func:`pack`; no code from the bytes is executed."""
     state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     return state
 
@@ -140,7 +140,7 @@ def _count_classes(labels: torch.Tensor, node: Node) -> ClassCounts:
 
 
 def _peak_memory() -> int:
-    """Most memory that this process has used so far, in bytes."""
+    """Peak memory of this process so far, in bytes."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows

@@ -1,4 +1,4 @@
-"""The plan: sequences that begin alike share the training of what they share."""
+"""The plan: sequences with a common beginning share the training of these tasks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Prefix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Node:
-    """One task to train: a method, a run seed, and this and all earlier tasks."""
+    """One task training: a method, a training seed, and this task after all earlier ones."""
 
     method: str
     seed: int
@@ -65,5 +65,5 @@ class Plan:
         return iter(self._children)
 
     def children(self, node: Node) -> list[Node]:
-        """The nodes that go on from this one."""
+        """The nodes that continue from this one."""
         return self._children[node]

@@ -1,4 +1,4 @@
-"""The driver: works through a plan, keeps what is finished, goes on where it stopped."""
+"""The scheduler: trains the tasks of a plan, stores every result, and resumes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def execute(
     plan: Plan,
     store: Store,
     executor: Executor,
-    on_finished: Callable[[Finished], None] = lambda finished: None,
+    on_finished: Callable[[Finished], None] | None = None,
 ) -> Summary:
-    """Train every node of the plan that the store does not have yet.
+    """Train every node of the plan that the store does not hold yet.
 
-    A node's result is on disk before anything that depends on it begins. Deep nodes go first, so
-    that few states are alive at a time.
+    A node's result is on disk before any node that depends on it starts. Deep nodes go first, so
+    that few states exist at a time.
     """
     queue = _Queue(plan, store)
     trained, running, failed = 0, 0, []
@@ -40,7 +40,8 @@ def execute(
                 failed.append(node)
                 if outcome.damaged and node.parent is not None:
                     store.state_path(node.parent).unlink(missing_ok=True)
-            on_finished(finished)
+            if on_finished is not None:
+                on_finished(finished)
     finally:
         executor.close()
     store.remove_leftovers()  # of workers that died while saving
@@ -48,50 +49,50 @@ def execute(
 
 
 class _Queue:
-    """Which nodes can be trained now, and which states are still needed."""
+    """The nodes that can be trained now, and the states that are still needed."""
 
     def __init__(self, plan: Plan, store: Store) -> None:
         self._plan, self._store = plan, store
         store.remove_leftovers()
-        self._todo = self._find_todo()
-        self.reused = len(plan) - len(self._todo)
+        self._remaining = self._find_remaining()
+        self.reused = len(plan) - len(self._remaining)
         self.ready = [
-            node for node in plan if node in self._todo and node.parent not in self._todo
+            node for node in plan if node in self._remaining and node.parent not in self._remaining
         ][::-1]
         for node in plan:
-            if node not in self._todo:
-                self._forget_if_unneeded(node)
+            if node not in self._remaining:
+                self._remove_unneeded_state(node)
 
-    def _find_todo(self) -> set[Node]:
-        """Nodes without a result, and finished ones whose state is gone but needed again."""
+    def _find_remaining(self) -> set[Node]:
+        """Nodes without a result, and finished nodes whose missing state is needed again."""
         done = self._store.done()
-        todo: set[Node] = set()
+        remaining: set[Node] = set()
         for node in sorted(self._plan, key=lambda node: len(node.prefix), reverse=True):
-            lost = self._needed(node, todo) and not self._store.state_path(node).exists()
+            lost = self._needed(node, remaining) and not self._store.state_path(node).exists()
             if node not in done or lost:
-                todo.add(node)
-        return todo
+                remaining.add(node)
+        return remaining
 
-    def _needed(self, node: Node, todo: set[Node]) -> bool:
-        """Whether something below the node must still be trained."""
-        return any(child in todo for child in self._plan.children(node))
+    def _needed(self, node: Node, remaining: set[Node]) -> bool:
+        """Whether a child of the node must still be trained."""
+        return any(child in remaining for child in self._plan.children(node))
 
     def next_job(self) -> Job:
         """The deepest node that is ready."""
         node = self.ready.pop()
         parent = None if node.parent is None else self._store.state_path(node.parent)
-        keep = self._store.state_path(node) if self._needed(node, self._todo) else None
+        keep = self._store.state_path(node) if self._needed(node, self._remaining) else None
         return Job(node, parent, keep)
 
     def finish(self, node: Node) -> None:
-        """A node is done: its children are ready, its parent may be forgotten."""
-        self._todo.remove(node)
+        """Mark a node as trained: its children become ready, its parent's state may go."""
+        self._remaining.remove(node)
         self.ready.extend(
-            child for child in reversed(self._plan.children(node)) if child in self._todo
+            child for child in reversed(self._plan.children(node)) if child in self._remaining
         )
         if node.parent is not None:
-            self._forget_if_unneeded(node.parent)
+            self._remove_unneeded_state(node.parent)
 
-    def _forget_if_unneeded(self, node: Node) -> None:
-        if not self._needed(node, self._todo):
+    def _remove_unneeded_state(self, node: Node) -> None:
+        if not self._needed(node, self._remaining):
             self._store.state_path(node).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Optional logs: one row per finished (method, sequence, seed)."""
+"""Trackers: results as JSON lines or TensorBoard event files."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.results import RunResult
+from edgecil.engine.results import METRICS, RunResult
 from edgecil.errors import PrerequisiteError
 from edgecil.io.files import replace_file
 
 
 def result_row(result: RunResult) -> dict[str, Any]:
-    """A result as a flat row: metrics of the main classifier, and A(O) of each classifier."""
-    main = result.classifier()
+    """A result as a flat row: metrics of the main classifier, and `accuracy` of each classifier."""
     return {
         "method": result.method,
         "seed": result.seed,
         "sequence": str(result.sequence),
-        "accuracy": main.accuracy,
-        "a_last": main.last,
-        "a_avg": main.average,
-        "forgetting": main.forgetting,
+        **{name: result.metric(name) for name in METRICS},
         **{f"accuracy_{name}": result.classifier(name).accuracy for name in result.classifiers},
         "seconds": result.seconds,
         "peak_memory": result.peak_memory,
@@ -39,17 +35,17 @@ def write_jsonl(results: Iterable[RunResult], path: Path) -> None:
 
 
 def require_tensorboard() -> None:
-    """Say in one sentence how to get TensorBoard, where it is missing."""
+    """Raise an error with installation advice if TensorBoard is missing."""
     if find_spec("tensorboard") is None:
         raise PrerequisiteError(
-            "TensorBoard event files need TensorBoard: run pip install tensorboard."
+            "TensorBoard event files require TensorBoard: run pip install tensorboard."
         )
 
 
 def write_tensorboard(results: Iterable[RunResult], directory: Path) -> None:
-    """TensorBoard event files: the accuracy after each task, one run per method and sequence.
+    """Write TensorBoard event files: the accuracy after each task, one folder per run.
 
-    A run's folder is named by a hash of its sequence, which is in it as a text; files of an
+    A folder is named by a hash of the run's sequence, which it holds as a text. Files of an
     earlier call are replaced.
     """
     require_tensorboard()

@@ -136,7 +136,7 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     }
     own, settings = _own_settings(method, config)
     values: dict[str, Any] = {
-        "methods": [method],
+        "method": [method],
         "dataset": known_dataset(config["dataset"]) or config["dataset"],
         "base": config.get("init_cls"),
         "increment": config.get("increment"),
@@ -145,7 +145,7 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         "device": _device(config.get("device")),
         "recipe": "paper",
         "training": _training({name: config[key] for name, key in training.items()}),
-        "settings": {method: settings} if settings else None,
+        "set": {method: settings} if settings else None,
     }
     used = {*_SHARED, *_MEANINGLESS, *training.values(), *own}
     return (

@@ -97,7 +97,7 @@ def legend(evidence: Evidence) -> list[str]:
     sentences = []
     for name in evidence.compared:
         if name in PROTOCOLS:
-            asked = (config for config in evidence.journal.configs if name in config.protocols)
+            asked = (config for config in evidence.journal.configs if name in config.protocol)
             config = next(asked, None) if name == "optimal" else None
             of = "" if config is None else f" (objective: {config.objective})"
             sentences.append(f"{name} – {PROTOCOLS[name].summary}{of}.")

@@ -1,4 +1,4 @@
-"""What the driver asks of an executor."""
+"""The interface of executors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Job:
     """A node to train.
 
     Attributes:
-        node: what.
-        parent: file with the state to go on from; None for a first task.
-        keep: file to leave the new state in; None if nothing comes after.
+        node: the node.
+        parent: file with the parent's state; None for a first task.
+        keep: file to write the new state to; None if no task follows.
     """
 
     node: Node
@@ -28,53 +28,53 @@ class Job:
 
 @dataclass(frozen=True)
 class Finished:
-    """A job that has ended, well or not; its state is on disk if it was to be kept."""
+    """A job that has ended, successfully or not; a state to keep is on disk."""
 
     job: Job
     outcome: Outcome
 
 
 class Executor(Protocol):
-    """Trains jobs somewhere, several at a time."""
+    """Trains jobs, several at a time."""
 
     @property
     def capacity(self) -> int:
-        """How many jobs it works on at once."""
+        """The number of jobs that run at once."""
 
     def submit(self, job: Job) -> None:
-        """Begin a job; returns at once."""
+        """Start a job and return at once."""
 
     def wait(self) -> Finished:
         """The next job to end; raises EdgecilError when results can no longer be stored."""
 
     def close(self) -> None:
-        """Give up whatever is still under way; closing again does nothing."""
+        """Cancel all running jobs; closing again does nothing."""
 
 
 EXECUTORS = ("local", "ray")
 
 
 def get_executor(
-    name: str, workplace: WorkerContext, *, workers: int, address: str | None = None
+    name: str, context: WorkerContext, *, workers: int, address: str | None = None
 ) -> Executor:
     """An executor by name.
 
     Args:
         name: `local` or `ray`.
-        workplace: what its workers need.
-        workers: jobs at a time.
-        address: of a Ray cluster; a private one on this machine by default.
+        context: data and settings for the workers.
+        workers: number of jobs that run at once.
+        address: address of a Ray cluster; a private one on this machine by default.
     """
     if workers < 1:
-        raise UsageError(f"--workers must be at least 1. Got {workers} instead.")
+        raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
     if address is not None and name != "ray":
-        raise UsageError("--address is for --executor ray.")
+        raise UsageError(f"'address' requires the executor 'ray'. Got the executor {name!r}.")
     if name == "local":
         from edgecil.engine.executors.local import InProcess, WorkerPool
 
-        return InProcess(workplace) if workers == 1 else WorkerPool(workplace, workers)
+        return InProcess(context) if workers == 1 else WorkerPool(context, workers)
     if name == "ray":
         from edgecil.engine.executors.ray import RayExecutor
 
-        return RayExecutor(workplace, workers, address)
+        return RayExecutor(context, workers, address)
     raise unknown("executor", name, EXECUTORS)

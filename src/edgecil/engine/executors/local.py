@@ -1,4 +1,4 @@
-"""Training on this machine: in this process, or in workers of their own."""
+"""Training on this machine: in this process, or in worker processes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from edgecil.engine.store import save_state
 
 
 class InProcess:
-    """One job at a time, right here."""
+    """One job at a time in this process."""
 
     capacity = 1
 
-    def __init__(self, workplace: WorkerContext) -> None:
-        self._workplace = workplace
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
         self._jobs: deque[Job] = deque()
-        workplace.prepare()
+        context.prepare()
 
     def submit(self, job: Job) -> None:
         """Queue a job."""
@@ -32,19 +32,19 @@ class InProcess:
     def wait(self) -> Finished:
         """Train the next job."""
         job = self._jobs.popleft()
-        return Finished(job, run_job(self._workplace, job))
+        return Finished(job, run_job(self._context, job))
 
     def close(self) -> None:
-        """Forget what was queued."""
+        """Drop queued jobs."""
         self._jobs.clear()
 
 
 class WorkerPool:
-    """Several processes, each with its own threads; the images are shared, not copied."""
+    """Several worker processes, which share the memory of the images."""
 
-    def __init__(self, workplace: WorkerContext, workers: int) -> None:
+    def __init__(self, context: WorkerContext, workers: int) -> None:
         self.capacity = workers
-        self._workplace = workplace
+        self._context = context
         self._queued: deque[Job] = deque()
         self._suspects: deque[Job] = deque()
         self._on_trial: Job | None = None
@@ -54,29 +54,29 @@ class WorkerPool:
     def _start(self) -> ProcessPoolExecutor:
         import torch.multiprocessing
 
-        for split in (self._workplace.scenario.train, self._workplace.scenario.test):
+        for split in (self._context.scenario.train, self._context.scenario.test):
             split.pixels.share_memory_()
             split.labels.share_memory_()
         return ProcessPoolExecutor(
             self.capacity,
             mp_context=torch.multiprocessing.get_context("spawn"),
-            initializer=_enter,
-            initargs=(self._workplace,),
+            initializer=_initialise,
+            initargs=(self._context,),
         )
 
     def submit(self, job: Job) -> None:
-        """Hand a job to the next free worker."""
+        """Queue a job for the next free worker."""
         self._queued.append(job)
-        self._hand_out()
+        self._start_jobs()
 
     def wait(self) -> Finished:
         """The next job to end.
 
-        When a worker dies, nobody knows which job killed it: all that were under way are tried
-        once more, each alone, and one that loses its worker again counts as failed.
+        When a worker dies, it is unknown which job killed it: all running jobs are tried once
+        more, each alone, and a job whose worker dies again has failed.
         """
         while True:
-            self._hand_out()
+            self._start_jobs()
             done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
             job = self._running.pop(done)
             tried, self._on_trial = self._on_trial, None
@@ -90,8 +90,8 @@ class WorkerPool:
                 return Finished(job, Outcome(error=message, trace=message))
             self._suspects.extend(crashed)
 
-    def _hand_out(self) -> None:
-        """Pass on what may run now: a suspect alone, or all that is queued."""
+    def _start_jobs(self) -> None:
+        """Start the jobs that may run now: one suspect alone, or all queued jobs."""
         if self._suspects:
             if not self._running:
                 self._on_trial = self._suspects.popleft()
@@ -102,8 +102,8 @@ class WorkerPool:
 
     def _begin(self, job: Job) -> None:
         try:
-            future = self._pool.submit(_work, job)
-        except BrokenProcessPool:  # a worker died while none of its jobs was being waited for
+            future = self._pool.submit(_run, job)
+        except BrokenProcessPool:  # a worker died before this job was submitted
             future = Future()
             future.set_exception(BrokenProcessPool())
         self._running[future] = job
@@ -121,35 +121,35 @@ class WorkerPool:
             process.terminate()
 
 
-_workplace: WorkerContext | None = None
+_context: WorkerContext | None = None
 
 
-def _enter(workplace: WorkerContext) -> None:
-    """Begin life as a worker. Ctrl-C is the driver's business; without a driver there is none."""
-    global _workplace
+def _initialise(context: WorkerContext) -> None:
+    """Initialise a worker process, which ignores Ctrl-C and ends with its parent process."""
+    global _context
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_driver, daemon=True).start()
-    _workplace = workplace
-    workplace.prepare()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _context = context
+    context.prepare()
 
 
-def _die_with_driver() -> None:
-    """End this process when the one that started it is gone, however it went."""
-    driver = multiprocessing.parent_process()
-    if driver is not None:
-        driver.join()
+def _end_with_parent() -> None:
+    """End this process when the process that started it has ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
         os._exit(1)
 
 
-def _work(job: Job) -> Outcome:
-    assert _workplace is not None
-    return run_job(_workplace, job)
+def _run(job: Job) -> Outcome:
+    assert _context is not None
+    return run_job(_context, job)
 
 
-def run_job(workplace: WorkerContext, job: Job) -> Outcome:
-    """Train a job from file to file."""
+def run_job(context: WorkerContext, job: Job) -> Outcome:
+    """Train a job: read the parent's state, write the new one."""
     parent = None if job.parent is None else job.parent.read_bytes()
-    outcome, state = train_node(workplace, job.node, parent, keep=job.keep is not None)
+    outcome, state = train_node(context, job.node, parent, keep=job.keep is not None)
     if job.keep is not None and state is not None:
         save_state(job.keep, state)
     return outcome

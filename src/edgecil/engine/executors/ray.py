@@ -1,4 +1,4 @@
-"""Training on a Ray cluster: states travel as object references, only the driver writes."""
+"""Training on a Ray cluster: states are passed as object references, this process writes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from edgecil.errors import PrerequisiteError
 
 
 class RayExecutor:
-    """Each job is a Ray task with as many processors as the run has threads."""
+    """Each job is a Ray task that uses as many processors as a worker has threads."""
 
-    def __init__(self, workplace: WorkerContext, workers: int, address: str | None) -> None:
+    def __init__(self, context: WorkerContext, workers: int, address: str | None) -> None:
         try:
             import ray
         except ModuleNotFoundError as error:
             raise PrerequisiteError(
-                "The executor 'ray' needs Ray: run pip install 'edgecil[ray]', or use the "
+                "The executor 'ray' requires Ray: run pip install 'edgecil[ray]', or use the "
                 "executor 'local'."
             ) from error
         self._ray = ray
@@ -30,7 +30,7 @@ class RayExecutor:
         self._owner = not ray.is_initialized()
         if self._owner:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            processors = None if address else workers * workplace.threads
+            processors = None if address else workers * context.threads
             try:
                 ray.init(
                     address=address,
@@ -44,10 +44,10 @@ class RayExecutor:
                     f"Cannot reach a Ray cluster at {address or 'this machine'}: "
                     f"{str(error).splitlines()[0]}"
                 ) from error
-        self._workplace = ray.put(workplace)
+        self._context = ray.put(context)
         self._train: Any = ray.remote(
-            num_cpus=workplace.threads,
-            num_gpus=int(workplace.environment.device.startswith("cuda")),
+            num_cpus=context.threads,
+            num_gpus=int(context.environment.device.startswith("cuda")),
             num_returns=2,
             max_retries=1,
         )(_train)
@@ -57,12 +57,12 @@ class RayExecutor:
     def submit(self, job: Job) -> None:
         """Send a job to the cluster."""
         outcome, state = self._train.remote(
-            [self._workplace], job.node, self._parent_state(job), job.keep is not None
+            [self._context], job.node, self._parent_state(job), job.keep is not None
         )
         self._running[outcome] = (job, state)
 
     def wait(self) -> Finished:
-        """The next job to end; its state is fetched and written if it is to be kept."""
+        """The next job to end; a state to keep is fetched and written to disk."""
         done = self._ray.wait(list(self._running), num_returns=1)[0][0]
         job, state = self._running.pop(done)
         try:
@@ -76,7 +76,7 @@ class RayExecutor:
         return Finished(job, outcome)
 
     def close(self) -> None:
-        """Cancel what is under way; a cluster that was there before stays."""
+        """Cancel running jobs; a cluster that existed before keeps running."""
         while self._running:
             self._ray.cancel(self._running.popitem()[0], force=True)
         if self._owner:
@@ -86,7 +86,7 @@ class RayExecutor:
     def _parent_state(self, job: Job) -> Any:
         """A reference to the parent's state, from the cluster's memory or from its file.
 
-        States whose file is gone are needed by nobody, and are let go here too.
+        References to states whose file has been deleted are released.
         """
         self._states = {path: state for path, state in self._states.items() if path.exists()}
         if job.parent is None:
@@ -96,19 +96,19 @@ class RayExecutor:
         return self._states[job.parent]
 
 
-_workplaces: dict[Any, WorkerContext] = {}
+_contexts: dict[Any, WorkerContext] = {}
 
 
 def _train(
-    place: list[Any], node: Node, parent: bytes | None, keep: bool
+    references: list[Any], node: Node, parent: bytes | None, keep: bool
 ) -> tuple[Outcome, bytes | None]:
-    """Train a node in a worker of the cluster, which fetches the images once and keeps them."""
+    """Train a node in a Ray worker, which fetches the images once and keeps them."""
     import ray
 
-    reference = place[0]
-    if reference not in _workplaces:
-        _workplaces.clear()
-        _workplaces[reference] = ray.get(reference)
-    workplace = _workplaces[reference]
-    workplace.prepare()
-    return train_node(workplace, node, parent, keep=keep)
+    reference = references[0]
+    if reference not in _contexts:
+        _contexts.clear()
+        _contexts[reference] = ray.get(reference)
+    context = _contexts[reference]
+    context.prepare()
+    return train_node(context, node, parent, keep=keep)

@@ -1,0 +1,203 @@
+"""Preparation of a run: load the data, choose the sequences, plan the task trainings."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import edgecil
+from edgecil.backbones.pretrained import fingerprint, is_pretrained
+from edgecil.backbones.registry import check_backbone
+from edgecil.classes.lists import ClassList
+from edgecil.data.augment import channel_statistics
+from edgecil.data.registry import load_dataset
+from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.node_training import WorkerContext
+from edgecil.engine.plan import Plan
+from edgecil.engine.similarity import experiment_similarity
+from edgecil.errors import UsageError
+from edgecil.io.device import choose_device
+from edgecil.methods import Environment, MethodEntry, get_method
+from edgecil.methods.registry import replace_settings
+from edgecil.methods.task import Scenario
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import Similarity
+
+# Options that are paths, or names of something bundled.
+_PATHS = ("similarity", "embeddings", "names", "captions", "weights")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready to start.
+
+    Attributes:
+        config: with method and protocol names as they are registered.
+        context: data and settings for the workers.
+        sequences: labelled sequences by protocol.
+        plan: the task trainings.
+        identity: everything that determines the results; all runs in a directory agree in it.
+        similarity: the similarity the sequences were chosen from; None if no protocol requires one.
+    """
+
+    config: ExperimentConfig
+    context: WorkerContext
+    sequences: dict[str, list[LabelledSequence]]
+    plan: Plan
+    identity: dict[str, Any]
+    similarity: Similarity | None
+
+    def sharing(self, directory: Path) -> Prepared:
+        """The same run, whose sequences share features and parts of learners in a directory."""
+        environment = replace(self.context.environment, shared=str(directory.absolute()))
+        return replace(self, context=replace(self.context, environment=environment))
+
+
+def prepare(
+    config: ExperimentConfig, answered: Mapping[str, Mapping[str, ClassSequence]] | None = None
+) -> Prepared:
+    """Load the data, choose the sequences, and collect what determines the results.
+
+    Args:
+        config: the experiment.
+        answered: sequences that language models proposed earlier, by protocol and label.
+    """
+    entries = [get_method(name) for name in config.method]
+    config = replace(
+        config,
+        method=tuple(dict.fromkeys(entry.name for entry in entries)),
+        protocol=tuple(dict.fromkeys(PROTOCOLS.resolve(name) for name in config.protocol)),
+        set={get_method(name).name: values for name, values in config.set.items()},
+    )
+    unused = [name for name in config.set if name not in config.method]
+    if unused:
+        raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
+    configs = {entry.name: _configure(entry, config) for entry in entries}
+    dataset = load_dataset(
+        config.dataset,
+        root=config.root,
+        count=config.classes,
+        seed=config.classes_seed,
+        ids=config.class_ids,
+        size=config.image_size,
+        download=config.download,
+    )
+    device = choose_device(config.device)
+    statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
+    environment = Environment(
+        shape=dataset.shape,
+        mean=statistics.mean,
+        std=statistics.std,
+        backbone=config.backbone,
+        device=device,
+        amp=config.amp,
+        compile=config.compile,
+        pretrained=config.pretrained,
+    )
+    space = SequenceSpace.choose(
+        len(dataset),
+        tasks=config.tasks,
+        base=config.base,
+        increment=config.increment,
+        sizes=config.sizes,
+    )
+    similarity = None
+    if any(PROTOCOLS[name].needs_similarity for name in config.protocol):
+        similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
+    sequences = choose_sequences(config, space, similarity, answered or {})
+    identity = {
+        "edgecil": edgecil.__version__,
+        "dataset": {
+            "name": dataset.name,
+            "classes": list(dataset.names),
+            "sha256": dataset.fingerprint,
+        },
+        "sizes": list(space.sizes),
+        **_environment_identity(environment, entries),
+        "threads": config.threads,
+        "torch": torch.__version__,
+        "machine": platform.machine(),
+        **{f"method {name}": asdict(method) for name, method in configs.items()},
+    }
+    every_sequence = [run.sequence for runs in sequences.values() for run in runs]
+    return Prepared(
+        config,
+        WorkerContext(Scenario(dataset, device), environment, configs, config.threads),
+        sequences,
+        Plan(config.method, range(config.repeats), every_sequence),
+        identity,
+        similarity,
+    )
+
+
+def choose_sequences(
+    config: ExperimentConfig,
+    space: SequenceSpace,
+    similarity: Similarity | None,
+    answered: Mapping[str, Mapping[str, ClassSequence]],
+) -> dict[str, list[LabelledSequence]]:
+    """The labelled sequences of every protocol; beside others, `enumerate` takes no budget."""
+    return {
+        name: protocol(
+            name,
+            space,
+            similarity=similarity,
+            budget=None if name == "enumerate" and len(config.protocol) > 1 else config.budget,
+            order_seed=config.order_seed,
+            objective=config.objective,
+            answered=answered.get(name),
+        )
+        for name in config.protocol
+    }
+
+
+def portable_config(config: ExperimentConfig) -> ExperimentConfig:
+    """The configuration with absolute paths, so that it can be used from any directory."""
+    paths: dict[str, Any] = {
+        name: str(Path(value).absolute())
+        for name in _PATHS
+        if (value := getattr(config, name)) is not None and Path(value).exists()
+    }
+    return replace(config, **paths)
+
+
+def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:
+    """A method's hyper-parameters: its recipe's, with the changes of the configuration."""
+    recipe, memory = entry.recipe(config.recipe, config.backbone)
+    training, exemplars = dict(config.training), dict(config.memory)
+    if config.epochs is not None:
+        training["epochs"] = config.epochs
+    if config.memory_per_class is not None:
+        exemplars["per_class"] = config.memory_per_class
+    configured = entry.configure(
+        replace_settings(recipe, training, "training"),
+        replace_settings(memory, exemplars, "memory"),
+        entry.settings(config.recipe),
+    )
+    return replace_settings(configured, config.set.get(entry.name, {}), entry.name)
+
+
+def _environment_identity(environment: Environment, entries: list[MethodEntry]) -> dict[str, Any]:
+    """What of the environment determines the results, with digests of pre-trained weights.
+
+    Networks stand by themselves, so that methods on another network can be added later.
+    """
+    values = asdict(environment)
+    del values["shared"]
+    networks = {name: values.pop(name) for name in ("backbone", "pretrained")}
+    used = {"pretrained" if entry.pretrained else "backbone" for entry in entries}
+    identity: dict[str, Any] = {"environment": values}
+    for option in sorted(used):
+        name = networks[option]
+        check_backbone(name)
+        identity[option] = name
+        if is_pretrained(name):
+            identity[f"weights {name}"] = fingerprint(name)
+    return identity

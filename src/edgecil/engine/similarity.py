@@ -1,0 +1,83 @@
+"""The class similarity from which the sequences of an experiment are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from edgecil.classes import ClassList, get_classes, read_classes, select_classes
+from edgecil.engine.config import ExperimentConfig
+from edgecil.errors import UsageError
+from edgecil.io.arrays import Ints
+from edgecil.similarity import Similarity, read_embeddings, read_similarity, text_similarity
+from edgecil.similarity.build import find_captions
+
+
+def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Similarity:
+    """The similarity between the N classes of an experiment.
+
+    A file may cover these N classes, or all classes of the dataset; the experiment's classes are
+    then selected from it.
+
+    Args:
+        config: names the source: a file, an encoder, captions.
+        classes: the N classes, in label order.
+    """
+    source = config.similarity or config.embeddings
+    if source is not None:
+        similarity: Similarity
+        if config.similarity is not None:
+            similarity = read_similarity(config.similarity)
+        else:
+            similarity = read_embeddings(source)
+        if len(similarity) == len(classes):
+            return similarity
+        return similarity.take(_select(config, len(similarity), len(classes), source))
+    if config.names is not None:
+        named = read_classes(config.names)
+        labels: Sequence[str] = named.labels
+        if len(named) != len(classes):
+            ids = _select(config, len(named), len(classes), config.names)
+            labels = [named.labels[id_] for id_ in ids]
+        classes = ClassList(classes.name, tuple(labels))
+    return text_similarity(
+        classes,
+        encoder=config.encoder,
+        template=config.template,
+        captions=None if config.captions is None else _captions(config.captions, classes),
+        weights=config.weights,
+    )
+
+
+def _select(config: ExperimentConfig, total: int, count: int, source: str) -> Ints:
+    """Ids of the experiment's classes among all classes of the dataset."""
+    chosen = (config.classes, config.classes_seed, config.class_ids)
+    if total > count and any(value is not None for value in chosen):
+        ids = select_classes(
+            total, count=config.classes, seed=config.classes_seed, ids=config.class_ids
+        )
+        if len(ids) == count:
+            return ids
+    raise UsageError(f"{source} covers {total} classes but the experiment has {count}.")
+
+
+def _captions(source: str, classes: ClassList) -> list[str]:
+    """Captions of the experiment's classes, from a source that may cover the whole dataset."""
+    whole = classes
+    try:
+        listed = get_classes(classes.name)
+        if set(classes.labels) <= set(listed.labels):
+            whole = listed
+    except UsageError:
+        pass  # not a bundled class list
+    captions = _read_captions(source, classes, whole)
+    return [captions[label] for label in classes.labels]
+
+
+def _read_captions(source: str, classes: ClassList, whole: ClassList) -> dict[str, str]:
+    try:
+        texts = find_captions(whole, source)
+    except UsageError:
+        if whole is classes:
+            raise
+        whole, texts = classes, find_captions(classes, source)
+    return dict(zip(whole.labels, texts, strict=True))
