@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from edgecil.estimation import write_accuracies
+from edgecil.estimation.analyze import analyze
+from edgecil.report.table import as_text
+from edgecil.report.tables import terminal_tables
 from edgecil.similarity import save_similarity
 from tests.cli.conftest import Cli
 from tests.estimation.tables import noisy, six_classes, table_of
@@ -39,40 +42,23 @@ def test_without_a_similarity_it_says_so_and_goes_on(cli: Cli, accuracies: Path)
     assert "regression" in first["estimates"]["edge"]
 
 
-def test_people_see_tables_and_warnings(cli: Cli, accuracies: Path) -> None:
-    found = cli("analyze", accuracies, "--similarity", "D.npz", "--draws", 2)
-    assert found.code == 0
-    assert found.err == (
-        "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.\n"
-    )
-    for words in ("Warning: S ", "over all 90 orders", "on average", "Pearson", "W₁"):
-        assert words in found.out
+def test_people_see_the_tables_of_the_report_and_warnings(cli: Cli, accuracies: Path) -> None:
+    answer = cli("analyze", accuracies, "--similarity", "D.npz", "--draws", 2)
+    assert answer.code == 0
+    assert "seed-0 and seed-42" in answer.err
+    analysis = analyze(accuracies, similarity="D.npz", draws=2)
+    for table in terminal_tables(analysis.datasets[0]):
+        assert as_text(table, 100) in answer.out
 
 
-def test_people_see_every_rank_and_how_far_rankings_are_off(cli: Cli, accuracies: Path) -> None:
-    options = ("--similarity", "D.npz", "--draws", 2)
-    answer = cli("analyze", accuracies, *options, "--json").json["datasets"][0]
-    found = cli("analyze", accuracies, *options).out
-    assert "Ranks by worst order, best order and steadiness." in found
-    lines = [line.split() for line in found[found.index("Ranks by") :].splitlines()]
-    (truth,) = [line[1:] for line in lines if line[:1] == ["truth"]]
-    criteria = [answer["true_ranking"][by] for by in ("lower", "upper", "stability")]
-    ranks = [f"{criterion[name]:g}" for name in ("first", "second") for criterion in criteria]
-    assert [rank.rstrip(",") for rank in truth] == ranks
-    (edge,) = [line[2:5] for line in lines if line[:2] == ["edge", "gaussian"]]
-    ranking = answer["rankings"]["edge"]["gaussian"]
-    error, average = ranking["error"], ranking["average"]
-    assert edge == [f"{error:g}", f"{average['error']:.1f}", f"{average['correct_share']:.0%}"]
-
-
-def test_the_bundled_names_of_a_known_dataset_give_s_and_its_images_more(cli: Cli) -> None:
+def test_the_bundled_names_of_a_dataset_give_s(cli: Cli) -> None:
     runs = table_of({"m": noisy(0)}, ("random", "enumerate")).runs
     write_accuracies(runs, "a.csv")
     text = Path("a.csv").read_text().replace("made-up", "QuickDraw")
     Path("b.csv").write_text(text)
     (found,) = cli("analyze", "b.csv", "--draws", 2, "--json").json["datasets"]
     correlations = found["methods"]["m"]["correlations"]
-    assert {"adjacent", "intra", "image prototypes (pixels) adjacent"} <= set(correlations)
+    assert {"adjacent", "intra"} <= set(correlations)
 
 
 def test_several_datasets_are_judged_one_by_one(cli: Cli, accuracies: Path) -> None:
@@ -105,9 +91,8 @@ def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
     [
         (("--predictor", "hnt"), "no column 'hnt'"),
         (("--predictor", "pilot"), "--pilot"),
-        (("--draws", 0), "'draws' parameter must be an int >= 1"),
+        (("--draws", 0), "must be an int >= 1"),
         (("--similarity", "small.npy"), "covers 3 classes but the runs have 6"),
-        (("--classes-seed", 1), "Unknown dataset 'made-up'"),
     ],
 )
 def test_a_command_that_makes_no_sense_is_told(
@@ -123,7 +108,7 @@ def test_it_needs_no_torch(accuracies: Path) -> None:
     script = (
         "import sys\n"
         "from edgecil.cli.main import main\n"
-        f"code = main(['estimate', '{accuracies}', '--draws', '1', '--json'])\n"
+        f"code = main(['analyze', '{accuracies}', '--draws', '1', '--json'])\n"
         "sys.exit(code or 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
@@ -137,7 +122,6 @@ def test_an_enumeration_with_failures_is_told_as_what_it_is(cli: Cli, accuracies
         line.rsplit(",", 1)[0] + "," if place in first else line for place, line in enumerate(lines)
     ]
     Path("holed.csv").write_text("\n".join(holed))
-    found = cli("analyze", "holed.csv", "--draws", 1).out
-    assert "of all 90 orders" in found
-    assert "second on made-up" in found
-    assert "over all 90 orders" in found
+    answer = cli("analyze", "holed.csv", "--draws", 1)
+    assert "of 90 orders" in answer.out
+    assert "all 90 orders" in answer.out

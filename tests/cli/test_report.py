@@ -24,7 +24,7 @@ assert strange.Instant  # registered: a method that takes no time
 
 def printed_commands(page: str | Path) -> list[list[str]]:
     """The words of each command that the page says repeats it."""
-    section = Path(page).read_text(encoding="utf-8").split('id="settings"')[1]
+    section = Path(page).read_text(encoding="utf-8").split('id="repeat"')[1]
     lines = html.unescape(re.search(r"<code>(.*?)</code>", section, re.DOTALL)[1]).splitlines()
     commands = [shlex.split(line) for line in lines]
     assert all(command.pop(0) == "edgecil" for command in commands)
@@ -40,31 +40,34 @@ def few(tmp_path) -> Path:
 def test_the_report_goes_into_the_run_directory_and_its_path_is_told(cli, few) -> None:
     answer = cli("report", few, "--draws", 2)
     assert answer.code == 0
-    assert f"report: {few}/report/index.html" in answer.out.replace("\n", "")
+    assert f"Report: {few}/report/index.html" in answer.out.replace("\n", "")
     assert "varied" in answer.out
-    assert (few / "report" / "figures" / "distributions.png").is_file()
+    assert (few / "report" / "figures" / "overview.png").is_file()
     assert (few / "report" / "tables" / "ranges.tex").is_file()
 
 
 def test_a_program_gets_the_paths(cli, few, tmp_path) -> None:
     answer = cli("report", few, "--draws", 2, "--out", tmp_path / "r", "--json")
-    assert answer.json == {"reports": [str(tmp_path / "r" / "index.html")]}
+    assert answer.json == {
+        "schema": "edgecil.report/1",
+        "pages": [str(tmp_path / "r" / "index.html")],
+    }
 
 
 def test_a_csv_needs_a_place_for_its_report(cli, few, tmp_path) -> None:
     table = read_accuracies(few)[0]
     write_accuracies(table.runs, tmp_path / "a.csv")
     assert cli("report", tmp_path / "a.csv").code == 2
-    assert "with --out DIR" in cli("report", tmp_path / "a.csv").sentence
+    assert "--out" in cli("report", tmp_path / "a.csv").sentence
     answer = cli("report", tmp_path / "a.csv", "--draws", 2, "--out", tmp_path / "r", "--json")
-    assert Path(answer.json["reports"][0]).is_file()
+    assert Path(answer.json["pages"][0]).is_file()
 
 
 def test_each_dataset_of_a_csv_has_its_own_page(cli, few, tmp_path) -> None:
     runs = read_accuracies(few)[0].runs
     write_accuracies([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
     answer = cli("report", tmp_path / "a.csv", "--draws", 2, "--out", tmp_path / "r", "--json")
-    pages = [Path(page) for page in answer.json["reports"]]
+    pages = [Path(page) for page in answer.json["pages"]]
     assert pages[0] == tmp_path / "r" / "made-up" / "index.html"
     assert pages[1].parent.parent == tmp_path / "r"
     assert all(page.is_file() for page in pages)
@@ -76,9 +79,9 @@ def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(c
     write_accuracies(runs, "pilot.csv")
     np.save("D.npy", six_classes().values)
     options = ("--similarity", "D.npy", "--predictor", "pilot", "--pilot", "pilot.csv")
-    more = ("--classes-seed", "3", "--draws", "2")
+    more = ("--draws", "2")
     asked = ("report", "my runs.csv", "--out", "r", *options, *more)
-    page = Path(cli(*asked, "--json").json["reports"][0])
+    page = Path(cli(*asked, "--json").json["pages"][0])
     (command,) = printed_commands(page)
     assert sorted(command) == sorted(asked)
     before = page.read_bytes()
@@ -89,7 +92,7 @@ def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(c
 
 def test_a_page_names_no_option_that_nobody_gave(cli, few) -> None:
     write_accuracies(read_accuracies(few)[0].runs, "a.csv")
-    page = cli("report", "a.csv", "--out", "r", "--json").json["reports"][0]
+    page = cli("report", "a.csv", "--out", "r", "--json").json["pages"][0]
     assert printed_commands(page) == [["report", "a.csv", "--out", "r"]]
 
 
@@ -98,12 +101,12 @@ def test_the_commands_that_a_page_on_runs_prints_repeat_them(cli, place) -> None
     save_toy(Path("toy.npz"))
     asked = ("--method", "instant", "--dataset", "toy.npz", "--tasks", 2, "--eval", "random")
     assert cli("run", *asked, "--out", "runs", "--workers", 1).code == 0
-    page = cli("report", "runs", "--draws", 2, *place, "--json").json["reports"][0]
+    page = cli("report", "runs", "--draws", 2, *place, "--json").json["pages"][0]
     run, report = printed_commands(page)
     assert cli(*run, "--workers", 1).code == 0
-    again = cli(*report, "--json").json["reports"][0]
+    again = cli(*report, "--json").json["pages"][0]
     assert again != page
-    tables = [Path(found).parent / "tables" / "sequences-instant.csv" for found in (page, again)]
+    tables = [Path(found).parent / "tables" / "orders.csv" for found in (page, again)]
     assert tables[0].read_bytes() == tables[1].read_bytes()
 
 
@@ -119,9 +122,9 @@ def test_letters_that_no_font_has_are_told_once(cli, tmp_path) -> None:
     directory = write_run(tmp_path / "odd", {"\ue000": varied, r"$\foo \ue000$": steady}, ("edge",))
     answer = cli("report", directory, "--draws", 2)
     assert answer.code == 0
-    assert answer.err.count("No font here has the letters \ue000, so figures show boxes") == 1
+    assert answer.err.count("No installed font has the letters \ue000") == 1
     page = (directory / "report" / "index.html").read_text(encoding="utf-8")
-    assert page.count("No font here has the letters") == 1
+    assert page.count("No installed font has the letters") == 1
 
 
 def test_a_directory_without_runs_is_named(cli, tmp_path) -> None:

@@ -4,24 +4,29 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.report.evidence import Evidence
-from edgecil.report.page import Report, compose
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.report.page import Origin, Page, compose_page
 from tests.estimation.tables import six_classes
-from tests.report.made_up import evidence_of, steady, varied, write_run
+from tests.report.made_up import analysis_of, steady, varied, write_run
 
 
 @pytest.fixture(scope="session")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two learners on all 90 orders, and the protocols that guess them."""
+    """Two methods on all 90 orders, and the protocols that estimate them."""
     methods = {"varied": varied, "steady": steady}
     return write_run(tmp_path_factory.mktemp("runs") / "all", methods)
 
 
 @pytest.fixture(scope="session")
-def report(evidence: Evidence) -> Report:
-    return compose(evidence)
+def analysis(directory: Path) -> Analysis:
+    return analysis_of(directory, six_classes())
 
 
 @pytest.fixture(scope="session")
-def evidence(directory: Path) -> Evidence:
-    return evidence_of(directory, six_classes())
+def dataset(analysis: Analysis) -> DatasetAnalysis:
+    return analysis.datasets[0]
+
+
+@pytest.fixture(scope="session")
+def page(dataset: DatasetAnalysis) -> Page:
+    return compose_page(dataset, Origin("runs/x"))

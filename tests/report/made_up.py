@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.engine import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
-from edgecil.estimation import analyze_table, read_accuracies
-from edgecil.estimation.analyze_table import build_predictors
-from edgecil.report.evidence import Evidence, read_journal
+from edgecil.estimation.analysis import Analysis
+from edgecil.estimation.analyze import analyze
+from edgecil.report.page import Origin, Page, compose_page
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import six_classes
@@ -76,14 +76,15 @@ def write_reported(directory: Path, accuracies: dict[str, float]) -> Path:
     return directory
 
 
-def evidence_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Evidence:
-    """What `edgecil report` would rest on, with few draws."""
-    table = read_accuracies(directory)[0].renumbered()
-    known = {} if similarity is None else {"text": similarity}
-    judgement = analyze_table(table, similarities=known, draws=4)
-    predictor = build_predictors(table, known, "adjacent").get("adjacent")
-    journal, remarks = read_journal(directory), tuple(judgement.notes)
-    return Evidence("runs/x", table, judgement, predictor, journal, remarks=remarks)
+def analysis_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Analysis:
+    """The analysis of a directory, with few draws."""
+    return analyze(directory, similarity=similarity or {}, draws=4)
+
+
+def page_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Page:
+    """The page of a directory."""
+    (dataset,) = analysis_of(directory, similarity).datasets
+    return compose_page(dataset, Origin("runs/x"))
 
 
 def _record(store: Store, method: str, sequence: ClassSequence, share: Share) -> None:

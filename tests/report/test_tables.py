@@ -1,4 +1,4 @@
-"""A table says the same to people, papers and programs."""
+"""The tables hold the numbers of the analysis."""
 
 from __future__ import annotations
 
@@ -7,55 +7,80 @@ import io
 
 import pytest
 
-from edgecil.report.tables import Column, Table, as_csv, as_html, as_latex, as_markdown
-
-TABLE = Table(
-    "found",
-    "What 100 % of a_b found.",
-    (Column("method"), Column("W₁", 2), Column("r", 1, signed=True)),
-    (("a|b & <c>", 1.23456, -0.04), ("d", None, 0.25)),
-)
+from edgecil.report import tables
+from edgecil.report.table import as_csv, as_latex
+from edgecil.report.tables import terminal_tables
+from tests.estimation.tables import six_classes
+from tests.report.made_up import analysis_of, varied, write_run
 
 
-def test_programs_get_numbers_in_full_and_nothing_for_what_is_absent() -> None:
-    rows = list(csv.reader(io.StringIO(as_csv(TABLE))))
-    assert rows == [["method", "W₁", "r"], ["a|b & <c>", "1.23456", "-0.04"], ["d", "", "0.25"]]
+def rows_of(table):
+    return [dict(zip(table.headers, row, strict=True)) for row in table.rows]
 
 
-def test_people_get_rounded_numbers_aligned_to_the_right() -> None:
-    assert as_markdown(TABLE).splitlines() == [
-        "What 100 % of a_b found.",
-        "",
-        "| method | W₁ | r |",
-        "| --- | ---: | ---: |",
-        "| a\\|b & <c> | 1.23 | +0.0 |",
-        "| d | – | +0.2 |",
+def test_the_summary_has_mean_range_and_ends_with_the_highest_mean_first(dataset) -> None:
+    steady, varied = rows_of(tables.summary_table(dataset))
+    assert (steady["method"], steady["mean"], steady["range"]) == ("steady", 80.0, 0.0)
+    truth = dataset.methods["varied"].truth.accuracies
+    assert varied["mean"] == pytest.approx(truth.mean())
+    assert (varied["worst"], varied["best"], varied["orders run"]) == (40.0, 80.0, 90)
+    assert varied["r"] == dataset.methods["varied"].correlations["adjacent"].pearson
+
+
+def test_every_order_is_in_the_table_and_in_its_csv(dataset) -> None:
+    table = tables.orders_table(dataset)
+    assert len(table.rows) == 90
+    rows = list(csv.DictReader(io.StringIO(as_csv(table))))
+    assert len(rows) == 90
+    accuracies = [float(row["varied"]) for row in rows]
+    assert (min(accuracies), max(accuracies)) == (40.0, 80.0)
+    assert len({row["classes"] for row in rows}) == 90
+    assert "bee & bug" in rows[0]["classes"]
+    assert any("edge hard" in row["chosen by"] for row in rows)
+
+
+def test_more_than_a_dozen_orders_of_one_protocol_are_kept(tmp_path) -> None:
+    folder = write_run(tmp_path / "many", {"varied": varied}, ("random",), runs=25)
+    (dataset,) = analysis_of(folder, six_classes()).datasets
+    table = tables.orders_table(dataset)
+    assert len(table.rows) == len(set(dataset.table.orders("varied").sequences)) > 12
+    low, high = dataset.accuracy_range("varied")
+    assert (table.rows[0][0], table.rows[-1][0]) == (low, high)
+
+
+def test_rankings_have_their_errors_of_the_runs_and_over_draws(dataset) -> None:
+    table = tables.rankings_table(dataset)
+    protocols = table.headers[3:]
+    ranked = [dataset.rankings[name]["gaussian"] for name in protocols]
+    assert [row[3:] for row in table.rows[-3:]] == [
+        tuple(one.error for one in ranked),
+        tuple(one.average.error for one in ranked),
+        tuple(100.0 * one.average.correct_share for one in ranked),
     ]
 
 
-def test_latex_has_booktabs_rules_and_no_bare_special_letters() -> None:
-    lines = as_latex(TABLE).splitlines()
-    assert r"\caption{What 100 \% of a\_b found.}" in lines
-    assert r"\begin{tabular}{lrr}" in lines
-    assert r"method & W$_1$ & r \\" in lines
-    assert r"a\textbar{}b \& $<$c$>$ & 1.23 & +0.0 \\" in lines
-    assert [line for line in lines if line.endswith("rule")] == [
-        r"\toprule",
-        r"\midrule",
-        r"\bottomrule",
-    ]
+def test_distances_are_the_averages_over_draws(dataset) -> None:
+    for row in rows_of(tables.closeness_table(dataset)):
+        average = dataset.methods[row["method"]].averages[row["protocol"]][row["estimator"]]
+        assert (row["JSD"], row["W₁"]) == (average.jsd, average.wasserstein)
+        assert row["± W₁"] == average.standard_errors["wasserstein"]
 
 
-def test_html_escapes_what_names_may_hold() -> None:
-    page = as_html(TABLE)
-    assert "<td>a|b &amp; &lt;c&gt;</td>" in page
-    assert '<td class="number">1.23</td>' in page
-    assert '<th scope="col" class="number">r</th>' in page
+def test_the_terminal_and_the_page_have_the_same_tables(dataset, page) -> None:
+    on_page = {table.name: table for table in page.tables}
+    printed = terminal_tables(dataset)
+    assert len(printed) >= 6
+    assert all(on_page[table.name] == table for table in printed)
 
 
-@pytest.mark.parametrize(
-    ("cell", "shown"),
-    [(-0.001, "0.00"), (0.0, "0.00"), (0.001, "<0.01"), (None, "–"), (12, "12.00"), ("n/a", "n/a")],
-)
-def test_a_cell_is_shown_as_people_write_it(cell, shown) -> None:
-    assert Column("x", 2).show(cell) == shown
+def test_without_a_truth_there_are_no_distances_and_no_empty_tables(tmp_path) -> None:
+    folder = write_run(tmp_path / "few", {"varied": varied}, ("edge",))
+    (dataset,) = analysis_of(folder, six_classes()).datasets
+    printed = terminal_tables(dataset)
+    assert "closeness" not in {table.name for table in printed}
+    assert all(table.rows for table in printed)
+
+
+def test_latex_of_every_table_is_ascii(page) -> None:
+    for table in page.tables:
+        assert as_latex(table).isascii(), table.name

@@ -1,18 +1,20 @@
-"""The folder holds the page and every figure and table in every format, always the same bytes."""
+"""A report is a folder with a page, figures and tables; the same analysis gives the same bytes."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
 import pytest
 
-from edgecil.report.evidence import Evidence
-from edgecil.report.page import compose
-from edgecil.report.write import write_report
+from edgecil.errors import UsageError
+from edgecil.estimation import write_accuracies
+from edgecil.estimation.analysis import Analysis
+from edgecil.report import Report, write_report
 from tests.estimation.tables import six_classes
-from tests.report.made_up import evidence_of, varied, write_run
+from tests.report.made_up import analysis_of, varied, write_run
 
 HEADER = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
@@ -26,42 +28,69 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory) -> Evidence:
-    """One learner and one protocol: few figures."""
+def small(tmp_path_factory) -> Analysis:
+    """One method and one protocol: few figures."""
     folder = write_run(tmp_path_factory.mktemp("runs") / "small", {"varied": varied}, ("edge",))
-    return evidence_of(folder, six_classes())
+    return analysis_of(folder, six_classes())
 
 
 @pytest.fixture(scope="module")
-def folder(small, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("report") / "new" / "folder"
-    assert write_report(compose(small), folder) == folder / "index.html"
-    return folder
+def report(small, tmp_path_factory) -> Report:
+    return write_report(small, out=tmp_path_factory.mktemp("report") / "new" / "folder")
 
 
-def test_every_figure_is_there_in_three_formats(folder) -> None:
-    found = list((folder / "figures").iterdir())
-    names = {path.stem for path in found}
-    assert names == {
-        "distributions",
-        "distribution-varied",
-        "prediction-varied",
-        "matrices-varied",
-    }
-    assert len(found) == 3 * len(names)
-    for path in found:
+@pytest.fixture(scope="module")
+def folder(report) -> Path:
+    return report.pages[0].parent
+
+
+def test_every_figure_has_three_formats(folder) -> None:
+    files = list((folder / "figures").iterdir())
+    names = {path.stem for path in files}
+    assert names == {"overview", "distribution-varied", "prediction-varied", "matrices-varied"}
+    assert len(files) == 3 * len(names)
+    for path in files:
         assert path.read_bytes().startswith(HEADER[path.suffix])
 
 
-def test_every_table_is_there_in_three_formats(folder) -> None:
-    found = list((folder / "tables").iterdir())
-    assert {path.suffix for path in found} == {".csv", ".md", ".tex"}
-    assert len(found) == 3 * len({path.stem for path in found})
+def test_every_table_has_three_formats(folder) -> None:
+    files = list((folder / "tables").iterdir())
+    assert {path.suffix for path in files} == {".csv", ".md", ".tex"}
+    assert len(files) == 3 * len({path.stem for path in files})
 
 
-def test_the_same_runs_give_the_same_bytes_whatever_the_users_style(
+def test_the_report_has_its_pages_and_a_short_repr(report, folder) -> None:
+    assert report.pages == (folder / "index.html",)
+    assert repr(report) == f"Report({folder}/index.html)"
+
+
+def test_the_same_analysis_gives_the_same_bytes_with_any_matplotlib_style(
     small, folder, tmp_path
 ) -> None:
     with matplotlib.rc_context({"font.size": 30.0, "axes.facecolor": "red"}):
-        write_report(compose(small), tmp_path)
-    assert contents(tmp_path) == contents(folder)
+        write_report(small, out=tmp_path)
+    written, before = contents(tmp_path), contents(folder)
+    assert written.keys() == before.keys()
+    assert {n for n in written if written[n] != before[n]} <= {"index.html"}  # names its folder
+
+
+def test_the_default_folder_is_in_the_experiment(tmp_path) -> None:
+    directory = write_run(tmp_path / "runs", {"varied": varied}, ("edge",))
+    report = write_report(directory, similarity=six_classes(), draws=2)
+    assert report.pages == (directory / "report" / "index.html",)
+
+
+def test_an_analysis_has_its_options_already(small, tmp_path) -> None:
+    with pytest.raises(UsageError, match="'draws'"):
+        write_report(small, out=tmp_path, draws=5)
+
+
+def test_each_dataset_has_its_own_page(small, tmp_path) -> None:
+    runs = small.datasets[0].table.runs
+    write_accuracies([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
+    with pytest.raises(UsageError, match="'out' parameter is required"):
+        write_report(tmp_path / "a.csv", draws=2)
+    pages = write_report(tmp_path / "a.csv", out=tmp_path / "r", draws=2).pages
+    assert pages[0] == tmp_path / "r" / "made-up" / "index.html"
+    assert pages[1].parent.parent == tmp_path / "r"
+    assert all(page.is_file() for page in pages)

@@ -169,3 +169,9 @@ class CompareSimilarities(Answer):
     """`edgecil compare-similarities`: one entry per pair."""
 
     agreements: list[Agreement]
+
+
+class Report(Answer):
+    """The pages that were written, one per dataset."""
+
+    pages: list[str]

@@ -1,73 +1,41 @@
-"""`edgecil report`: one HTML page, figures and tables from runs."""
+"""`edgecil report`: one HTML page, figures and tables from accuracies."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from typing import Any
 
-from edgecil.cli.judging import add_judging_options, judge_source
-from edgecil.cli.output import console, note, print_json, print_table
-from edgecil.errors import UsageError
+from edgecil.cli.analysis_options import add_analysis_options
+from edgecil.cli.output import note, print_json, print_line
 
 NAME = "report"
-HELP = "one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX) from runs"
-EXAMPLES = ("", "")
-LEGACY = True
+HELP = "write one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX)"
+EXAMPLES = ("edgecil report runs/demo", "edgecil report accuracies.csv --out report")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Where the accuracies are, what to predict them with, and where the report goes."""
-    add_judging_options(parser)
+    """What to report on, and where the report goes."""
+    add_analysis_options(parser)
     parser.add_argument(
-        "--out", metavar="DIR", help="the report's folder (default: report/ in a run directory)"
+        "--out", metavar="DIR", help="folder of the report (default: report/ in the experiment)"
     )
 
 
-def run(args: argparse.Namespace) -> None:
-    """Judge the runs, write a report for each dataset, and show the short answer."""
-    from edgecil.report.evidence import Evidence, slug
-    from edgecil.report.page import compose
-    from edgecil.report.tabulate import tabulate_ranges
-    from edgecil.report.words import remarks
-    from edgecil.report.write import write_report
+def run(*, json: bool, source: str, **options: Any) -> None:
+    """Write the report and print the short answer."""
+    from edgecil.cli.answers import Report
+    from edgecil.cli.output import console
+    from edgecil.report import write_report
+    from edgecil.report.narrative import warnings
+    from edgecil.report.table import as_text
+    from edgecil.report.tables import summary_table
 
-    if args.out is None and not Path(args.source).is_dir():
-        raise UsageError(f"Say where the report on {args.source} goes, with --out DIR.")
-    folder = Path(args.out or Path(args.source) / "report")
-    found = judge_source(args)
-    pages, tables, told = [], [], []
-    for judged in found:
-        evidence = Evidence(
-            args.source,
-            judged.table,
-            judged.judgement,
-            judged.predictor,
-            judged.journal,
-            judged.origin,
-            judged.remarks,
-            args.out,
-            _judging_options(args),
-        )
-        place = folder if len(found) == 1 else folder / slug(judged.table.dataset)
-        pages.append(str(write_report(compose(evidence), place)))
-        tables.append(tabulate_ranges(evidence))
-        told += remarks(evidence)
-    if args.json:
-        print_json({"reports": pages})
-    for page, table in zip(pages, tables, strict=True) if not args.json else ():
-        print_table(table.titles, table.shown(), right=table.titles[1:])
-        console().print(table.caption, style="dim", markup=False)
-        console().print(f"report: {page}", markup=False)
-    for sentence in told:
-        note(sentence)
-
-
-def _judging_options(args: argparse.Namespace) -> tuple[str, ...]:
-    """How to judge, where it was said: what differs from the defaults, as it is written."""
-    parser = argparse.ArgumentParser()
-    add_judging_options(parser)
-    defaults = vars(parser.parse_args([args.source]))
-    said = {name: value for name in defaults if (value := getattr(args, name)) != defaults[name]}
-    return tuple(
-        word for name, value in said.items() for word in (f"--{name.replace('_', '-')}", str(value))
-    )
+    report = write_report(source, **options)
+    if json:
+        print_json(Report(pages=[str(page) for page in report.pages]))
+    for page, dataset in zip(report.pages, report.analysis.datasets, strict=True):
+        if not json:
+            print(as_text(summary_table(dataset), console().width))
+            print_line(f"Report: {page}")
+        for sentence in warnings(dataset):
+            note(sentence)

@@ -1,263 +1,181 @@
-"""The page from top to bottom: first the answer, last how to repeat it."""
+"""The page of one dataset: which tables and figures it shows, and how to repeat the experiment."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
 
-from edgecil.engine.config import config_text
-from edgecil.report import pictures, tabulate, words
-from edgecil.report.evidence import Evidence, slug
-from edgecil.report.html import (
-    bullets,
-    code,
-    figure,
-    folded,
-    heading,
-    links,
-    page,
-    paragraph,
-    section,
-    side_by_side,
-)
-from edgecil.report.pictures import Picture
-from edgecil.report.tables import Table, as_html
-from edgecil.report.verdict import COUNTED, beside_random, verdict
+from markupsafe import Markup
 
-_PARTS = {
-    "methods": "Each method",
-    "protocols": "How close the protocols come",
-    "rankings": "Which method is better",
-    "samples": "How many runs are enough",
-    "settings": "Settings, and how to repeat this",
-}
+from edgecil.engine.config import build_config, config_text
+from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
+from edgecil.report import narrative, tables
+from edgecil.report.figures.budgets import build_budgets
+from edgecil.report.figures.canvas import SUFFIXES
+from edgecil.report.figures.closeness import build_closeness
+from edgecil.report.figures.distribution import build_distribution
+from edgecil.report.figures.matrices import build_matrices
+from edgecil.report.figures.overview import build_overview
+from edgecil.report.figures.prediction import build_prediction
+from edgecil.report.figures.report_figure import ReportFigure
+from edgecil.report.slug import slug
+from edgecil.report.svg import inline_figures
+from edgecil.report.table import Table, as_html
+from edgecil.report.templates import render_template
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
-    """A report that is ready to be written.
+class Page:
+    """A page and the files beside it.
 
     Attributes:
-        html: the page.
-        pictures: every figure of it.
-        tables: every table of it.
-        configs: TOML texts, by file name, that repeat the runs.
+        html: the page, which needs no other file and no network.
+        figures: every figure on it.
+        tables: every table on it.
+        configs: TOML texts by file name, which repeat the runs.
     """
 
     html: str
-    pictures: tuple[Picture, ...]
+    figures: tuple[ReportFigure, ...]
     tables: tuple[Table, ...]
-    configs: dict[str, str]
+    configs: Mapping[str, str]
 
 
-class _Composer:
-    """Collects pictures and tables while the page is put together."""
+@dataclass(frozen=True)
+class Origin:
+    """Where the page's numbers come from, for the commands that repeat it.
 
-    def __init__(self) -> None:
-        self.pictures: list[Picture] = []
-        self.tables: list[Table] = []
+    Attributes:
+        source: the experiment directory or file, as it was given.
+        out: the report's folder, if it was given.
+        options: of the analysis.
+        analysis_file: the saved analysis, relative to the page; None if there is none.
+    """
 
-    def show(self, picture: Picture | None, absent: str = "", *, captioned: bool = True) -> str:
-        """A picture, or the sentence that says why there is none."""
-        if picture is None:
-            return paragraph(absent, kind="quiet")
-        self.pictures.append(picture)
-        return figure(picture.name, picture.svg, picture.caption, captioned=captioned)
-
-    def keep(self, picture: Picture) -> None:
-        """A picture that is written as a file only."""
-        self.pictures.append(picture)
-
-    def table(self, table: Table, absent: str) -> str:
-        """A table, or the sentence that says why there is none."""
-        if not table.rows:
-            return paragraph(absent, kind="quiet")
-        self.tables.append(table)
-        return as_html(table)
+    source: str
+    out: str | None = None
+    options: AnalysisOptions = field(default_factory=AnalysisOptions)
+    analysis_file: str | None = None
 
 
-def compose(evidence: Evidence) -> Report:
-    """Put the report of one dataset together."""
-    composer = _Composer()
-    configs = _configs(evidence)
-    sections = [
-        _answer(evidence, composer),
-        _methods(evidence, composer),
-        _protocols(evidence, composer),
-        _rankings(evidence, composer),
-        _samples(evidence, composer),
-        _settings(evidence, configs),
-    ]
-    title = words.headline(evidence)
-    return Report(
-        page(title, "\n".join(sections)),
-        tuple(composer.pictures),
-        tuple(composer.tables),
-        configs,
+@dataclass(frozen=True)
+class _MethodSection:
+    """What the page shows about one method."""
+
+    name: str
+    id: str
+    sentences: list[str]
+    distribution: ReportFigure
+    prediction: ReportFigure | None
+    matrices: ReportFigure | None
+
+
+def compose_page(dataset: DatasetAnalysis, origin: Origin) -> Page:
+    """Compose the page of one dataset; the same analysis always gives the same text."""
+    names = list(dataset.methods)
+    overview, closeness = build_overview(dataset), build_closeness(dataset)
+    methods = [_method_section(dataset, name) for name in names]
+    budgets = _present(build_budgets(dataset, name) for name in names)
+    figures = [overview]
+    for method in methods:
+        figures += _present((method.distribution, method.prediction, method.matrices))
+    figures += [*_present([closeness]), *budgets]
+    shown = {
+        "summary": tables.summary_table(dataset),
+        "orders": tables.orders_table(dataset),
+        "comparisons": tables.comparisons_table(dataset),
+        "rankings": tables.rankings_table(dataset),
+        "ranges": tables.ranges_table(dataset),
+        "beside_random": tables.beside_random_table(dataset),
+        "closeness": tables.closeness_table(dataset),
+        "outside_range": tables.outside_range_table(dataset),
+        "budgets": tables.budgets_table(dataset),
+        "correlations": tables.correlations_table(dataset),
+        "estimates": tables.estimates_table(dataset),
+        "normality": tables.normality_table(dataset),
+    }
+    if len(names) < 2:
+        del shown["comparisons"], shown["rankings"]
+    shown = {name: table for name, table in shown.items() if table.rows}
+    configs = _configs(dataset)
+    letters, drawings = inline_figures(figures)
+    html = render_template(
+        "report.html.j2",
+        style=Markup(_resource("style.css")),
+        script=Markup(_resource("report.js")),
+        title=narrative.headline(dataset),
+        lead=narrative.lead(dataset),
+        warnings=narrative.warnings(dataset),
+        glossary=narrative.glossary(dataset),
+        letters=letters,
+        drawings=drawings,
+        suffixes=SUFFIXES,
+        overview=overview,
+        methods=methods,
+        closeness=closeness,
+        budgets=budgets,
+        tables={name: as_html(table, links=True) for name, table in shown.items()},
+        configs=configs,
+        commands="\n".join(map(shlex.join, _commands(configs, origin))),
+        identity=json.dumps(dataset.identity, indent=1, ensure_ascii=False, default=str)
+        if dataset.identity
+        else "",
+        analysis_file=origin.analysis_file,
     )
+    return Page(f"{html}\n", tuple(figures), tuple(shown.values()), configs)
 
 
-def _answer(evidence: Evidence, composer: _Composer) -> str:
-    """What a reader sees first: the answer in words, its caveats, and the picture."""
-    names = list(evidence.judgement.methods)
-    composer.keep(pictures.picture_all_distributions(evidence))
-    overview = [
-        composer.show(pictures.picture_distribution(evidence, name), captioned=False)
-        for name in names
-    ]
-    fares, caution = beside_random(evidence), words.caution(evidence)
-    legend = words.legend(evidence)
-    return "\n".join(
-        [
-            heading(words.headline(evidence)),
-            links(_PARTS),
-            paragraph(*verdict(evidence), kind="lead"),
-            bullets(fares) if fares else "",
-            paragraph(COUNTED, kind="quiet") if fares else "",
-            paragraph(*caution, kind="warning") if caution else "",
-            side_by_side(*overview),
-            paragraph(composer.pictures[0].caption, kind="quiet"),
-            paragraph(*legend, kind="quiet") if legend else "",
-            bullets(" ".join(words.method_answer(evidence, name)) for name in names),
-            composer.table(tabulate.tabulate_ranges(evidence), "There are no runs to judge."),
-            *(paragraph(remark, kind="quiet") for remark in words.remarks(evidence)),
-        ]
-    )
-
-
-def _methods(evidence: Evidence, composer: _Composer) -> str:
-    return section(
-        "methods",
-        _PARTS["methods"],
-        *(_method(evidence, composer, name) for name in evidence.judgement.methods),
-    )
-
-
-def _method(evidence: Evidence, composer: _Composer, name: str) -> str:
-    warnings = evidence.judgement.methods[name].warnings
-    return section(
-        f"method-{slug(name)}",
+def _method_section(dataset: DatasetAnalysis, name: str) -> _MethodSection:
+    return _MethodSection(
         name,
-        *(paragraph(warning, kind="warning") for warning in warnings),
-        side_by_side(
-            composer.show(
-                pictures.picture_prediction(evidence, name),
-                "No similarity of the classes is known, so there is no score to predict with.",
-            ),
-            composer.show(
-                pictures.picture_matrices(evidence, name),
-                "No accuracy matrices: no run of an extreme protocol reports what was right after "
-                "each task.",
-            ),
-        ),
-        composer.table(tabulate.tabulate_sequences(evidence, name), "No sequence was finished."),
-        level=3,
+        f"method-{slug(name)}",
+        narrative.method_answer(dataset, name),
+        build_distribution(dataset, name),
+        build_prediction(dataset, name),
+        build_matrices(dataset, name),
     )
 
 
-def _protocols(evidence: Evidence, composer: _Composer) -> str:
-    nothing = "The truth is not known, so no distance from it can be given."
-    return section(
-        "protocols",
-        _PARTS["protocols"],
-        composer.show(pictures.picture_closeness(evidence), nothing),
-        composer.table(tabulate.tabulate_closeness(evidence), nothing),
-        folded(
-            "What predicts accuracy, and how well",
-            composer.table(
-                tabulate.tabulate_correlations(evidence),
-                "No similarity of the classes is known, so nothing predicts accuracy here.",
-            ),
-        ),
-        folded(
-            "Every estimator's answer",
-            composer.table(tabulate.tabulate_estimates(evidence), "No estimate could be made."),
-        ),
-        folded(
-            "Does accuracy look normal?",
-            composer.table(tabulate.tabulate_normality(evidence), "There is nothing to test."),
-        ),
-    )
+def _present(figures: Iterable[ReportFigure | None]) -> list[ReportFigure]:
+    return [figure for figure in figures if figure is not None]
 
 
-def _rankings(evidence: Evidence, composer: _Composer) -> str:
-    alone = "One method alone has no ranking."
-    if len(evidence.judgement.methods) < 2:
-        return section("rankings", _PARTS["rankings"], paragraph(alone, kind="quiet"))
-    return section(
-        "rankings",
-        _PARTS["rankings"],
-        composer.table(tabulate.tabulate_rankings(evidence), "No protocol ranks the methods."),
-        composer.table(
-            tabulate.tabulate_comparisons(evidence), "No two methods ran the same orders."
-        ),
-    )
+def _resource(name: str) -> str:
+    return (files("edgecil.report") / name).read_text(encoding="utf-8").strip()
 
 
-def _samples(evidence: Evidence, composer: _Composer) -> str:
-    nothing = "Without the truth it cannot be said how many runs are enough; see 'edgecil space'."
-    curves = [
-        picture
-        for name in evidence.judgement.methods
-        if (picture := pictures.picture_samples(evidence, name)) is not None
-    ]
-    if not curves:
-        return section("samples", _PARTS["samples"], paragraph(nothing, kind="quiet"))
-    return section(
-        "samples",
-        _PARTS["samples"],
-        side_by_side(*(composer.show(picture) for picture in curves)),
-        composer.table(tabulate.tabulate_captures(evidence), "No extreme protocol was run."),
-        folded("The figures", composer.table(tabulate.tabulate_samples(evidence), nothing)),
-    )
-
-
-def _settings(evidence: Evidence, configs: dict[str, str]) -> str:
-    journal = evidence.journal
-    parts = []
-    if configs:
-        parts.append(
-            paragraph(
-                "In the same working directory, these commands repeat the runs and the report:"
-            )
-        )
-    else:
-        parts.append(
-            paragraph(
-                "What was asked for is not recorded here: the accuracies come from a file or from "
-                "another tool. In the same working directory, this command repeats the report:",
-            )
-        )
-    parts.append(code("\n".join(map(shlex.join, _commands(evidence, configs)))))
-    parts += [folded(name, code(text)) for name, text in configs.items()]
-    if journal.settings:
-        seeds = sorted({seed for _, seed, _ in journal.results})
-        parts.append(paragraph(f"Training seeds: {', '.join(map(str, seeds)) or 'none yet'}."))
-        parts.append(paragraph("What decides the results, with versions:"))
-        parts.append(code(json.dumps(journal.settings, indent=1, ensure_ascii=False)))
-    return section("settings", _PARTS["settings"], *parts)
-
-
-def _configs(evidence: Evidence) -> dict[str, str]:
+def _configs(dataset: DatasetAnalysis) -> dict[str, str]:
     """The configurations as files, numbered if there are several."""
-    texts = [config_text(config) + "\n" for config in evidence.journal.configs]
+    texts = [config_text(build_config(config)) + "\n" for config in dataset.configs]
     if len(texts) == 1:
         return {"run.toml": texts[0]}
     return {f"run-{place + 1}.toml": text for place, text in enumerate(texts)}
 
 
-def _commands(evidence: Evidence, configs: dict[str, str]) -> Iterator[list[str]]:
-    """What repeats the runs, where they can be repeated, and the report: the words of each line.
+def _commands(configs: Mapping[str, str], origin: Origin) -> Iterator[list[str]]:
+    """The commands that repeat the runs, if they are recorded, and the report.
 
-    What is made again goes beside what is there.
+    New results go to a directory beside the old ones.
     """
-    source, out = evidence.source.rstrip("/"), evidence.out
+    source, out = origin.source.rstrip("/"), origin.out
     if configs:
         folder, again = out or f"{source}/report", f"{source}-again"
         for name in configs:
             yield ["edgecil", "run", "--config", f"{folder}/{name}", "--out", again]
         source, out = again, None if out is None else f"{out.rstrip('/')}-again"
     place = [] if out is None else ["--out", out]
-    yield ["edgecil", "report", source, *place, *evidence.options]
+    yield ["edgecil", "report", source, *place, *_options(origin.options)]
+
+
+def _options(options: AnalysisOptions) -> Iterator[str]:
+    """The options that differ from their defaults, as words of a command line."""
+    defaults = AnalysisOptions()
+    for name in ("metric", "predictor", "draws", "pilot", "similarity"):
+        value = getattr(options, name)
+        is_file = name != "similarity" or (value is not None and Path(value).is_file())
+        if value != getattr(defaults, name) and is_file:
+            yield from (f"--{name}", str(value))

@@ -1,170 +1,431 @@
-"""One kind of table, written for people (text, HTML, Markdown), for papers and for programs."""
+"""The tables of an analysis: one function each, for the page, its files and the terminal."""
 
 from __future__ import annotations
 
-import csv
-import html
-import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis, ProtocolRanking
+from edgecil.estimation.order_table import list_orders
+from edgecil.estimation.summary import (
+    MEASURES,
+    PAPER_ESTIMATOR,
+    MethodSummary,
+    beside_random,
+    protocol_range,
+    summaries,
+)
+from edgecil.report.class_names import describe
+from edgecil.report.table import Cell, Column, Table
 
-Cell = str | float | int | None
-
-_ABSENT = "–"
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "−": "$-$",
-    "…": r"\dots{}",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "λ": r"$\lambda$",
-    "ρ": r"$\rho$",
-    "Σ": r"$\Sigma$",
-    "Ω": r"$\Omega$",
-    "₁": "$_1$",
-    "|": r"\textbar{}",
-    "<": "$<$",
-    ">": "$>$",
-}
+_CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "stability"))
+_SIGNS = {"better": "✓", "similar": "○", "worse": "✗"}
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column.
-
-    Attributes:
-        title: what stands above it.
-        digits: after the point, of a column of numbers; None for one of words.
-        signed: whether positive numbers get a plus.
-    """
-
-    title: str
-    digits: int | None = None
-    signed: bool = False
-
-    def show(self, cell: Cell) -> str:
-        """A cell as people read it."""
-        if cell is None:
-            return _ABSENT
-        if self.digits is None or isinstance(cell, str):
-            return str(cell)
-        least = 10.0**-self.digits
-        if 0.0 < cell < least / 2.0 and not self.signed:
-            return f"<{least:.{self.digits}f}"
-        rounded = round(float(cell), self.digits) + 0.0  # no -0.00
-        return f"{rounded:{'+' if self.signed else ''}.{self.digits}f}"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows under columns.
-
-    Attributes:
-        name: of its files.
-        caption: a sentence on what it shows.
-        columns: n of them.
-        rows: cells, n in each; None where there is nothing to say.
-    """
-
-    name: str
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        """What stands above the columns."""
-        return tuple(column.title for column in self.columns)
-
-    def shown(self) -> list[tuple[str, ...]]:
-        """The rows as people read them."""
-        return [
-            tuple(column.show(cell) for column, cell in zip(self.columns, row, strict=True))
-            for row in self.rows
-        ]
-
-
-def as_csv(table: Table) -> str:
-    """Numbers in full, empty cells for what is absent."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.titles)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
-    return text.getvalue()
-
-
-def as_markdown(table: Table) -> str:
-    """A pipe table under its caption."""
-    rules = ["---" if column.digits is None else "---:" for column in table.columns]
-    rows = [table.titles, *table.shown()]
-    lines = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    lines.insert(1, rules)
-    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table.caption}\n\n{body}\n"
-
-
-def as_latex(table: Table) -> str:
-    """A booktabs table, for a paper to input."""
-    kinds = "".join("l" if column.digits is None else "r" for column in table.columns)
-    head, *rows = (
-        " & ".join(escape_latex(cell) for cell in row) + r" \\"
-        for row in (table.titles, *table.shown())
-    )
-    lines = [
-        "% \\usepackage{booktabs}",
-        r"\begin{table}[t]",
-        r"\centering",
-        f"\\caption{{{escape_latex(table.caption)}}}",
-        f"\\label{{tab:{table.name}}}",
-        f"\\begin{{tabular}}{{{kinds}}}",
-        r"\toprule",
-        head,
-        r"\midrule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
+def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
+    """The tables that `edgecil analyze` prints, empty ones left out."""
+    tables = [
+        summary_table(dataset),
+        ranges_table(dataset),
+        beside_random_table(dataset),
+        closeness_table(dataset),
+        estimates_table(dataset),
+        correlations_table(dataset),
     ]
-    return "\n".join(lines) + "\n"
+    if len(dataset.methods) > 1:
+        tables += [rankings_table(dataset), comparisons_table(dataset)]
+    return [table for table in tables if table.rows]
 
 
-def as_html(table: Table) -> str:
-    """A table that scrolls sideways by itself where the screen is narrow."""
-    head = _html_row("th", table.columns, table.titles, ' scope="col"')
-    body = "\n".join(_html_row("td", table.columns, row) for row in table.shown())
-    return (
-        f'<figure class="table" id="table-{table.name}">'
-        f"<figcaption>{html.escape(table.caption)}</figcaption>"
-        f'<div class="wide"><table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody></table></div>'
-        "</figure>"
+def summary_table(dataset: DatasetAnalysis) -> Table:
+    """Mean, central interval, worst and best accuracy of every method, highest mean first."""
+    rows: list[tuple[Cell, ...]] = []
+    for summary in summaries(dataset):
+        low, high = summary.central or (None, None)
+        method = dataset.methods[summary.name]
+        rows.append(
+            (
+                summary.name,
+                summary.mean,
+                low,
+                high,
+                summary.worst,
+                summary.best,
+                summary.range,
+                summary.orders,
+                _pearson(method),
+                _basis(summary, dataset),
+            )
+        )
+    correlation = (
+        ""
+        if dataset.predictor is None
+        else f" r is the correlation of accuracy with {dataset.predictor.label}."
+    )
+    return Table(
+        "summary",
+        "Accuracy over class orders",
+        "Accuracies in %, the range in points. 90 % of the orders lie between '5 %' and '95 %'. "
+        f"'Worst' and 'best' are measured on the orders that were run.{correlation}",
+        (
+            Column("method"),
+            Column("mean", 1),
+            Column("5 %", 1),
+            Column("95 %", 1),
+            Column("worst", 1),
+            Column("best", 1),
+            Column("range", 1),
+            Column("orders run", 0),
+            Column("r", 2, signed=True),
+            Column("mean and 90 % from"),
+        ),
+        tuple(rows),
     )
 
 
-# How a table is written, by the ending of its file.
-FORMATS: dict[str, Callable[[Table], str]] = {
-    ".csv": as_csv,
-    ".md": as_markdown,
-    ".tex": as_latex,
-}
+def ranges_table(dataset: DatasetAnalysis) -> Table:
+    """How much of each method's range the runs of each protocol cover."""
+    protocols = dataset.compared_protocols
+    rows: list[tuple[Cell, ...]] = []
+    for name, method in dataset.methods.items():
+        low, high = dataset.accuracy_range(name)
+        ends = [protocol_range(method, protocol) for protocol in protocols]
+        widths = [None if end is None else end[1] - end[0] for end in ends]
+        rows.append((name, None if method.truth is None else high - low, *widths))
+    return Table(
+        "ranges",
+        "Range covered by each protocol",
+        "Distance between the worst and the best order, in points: of all orders, and of each "
+        "protocol's runs (the mean over draws of its random part, if the truth is available).",
+        (
+            Column("method"),
+            Column("all orders", 1),
+            *(Column(protocol, 1) for protocol in protocols),
+        ),
+        tuple(rows) if protocols else (),
+    )
 
 
-def escape_latex(text: str) -> str:
-    r"""Plain text as LaTeX shows it.
+def beside_random_table(dataset: DatasetAnalysis) -> Table:
+    """For every method, whether a protocol is clearly better or worse than random orders."""
+    outcomes = beside_random(dataset)
+    rows: list[tuple[Cell, ...]] = []
+    for name in dataset.methods:
+        for protocol, by_method in outcomes.items():
+            if name in by_method:
+                signs = (_SIGNS[by_method[name][measure]] for measure in MEASURES)
+                rows.append((name, protocol, *signs))
+    return Table(
+        "beside-random",
+        "Protocols compared with random orders",
+        "✓ better, ○ no clear difference, ✗ worse than random orders: distance from the truth by "
+        "W₁ and by JSD, and the part of the range that is missed. A difference counts if it "
+        "exceeds 10 % by more than two standard errors. Means over draws; random and latin use "
+        "the estimator gaussian-c4, the others gaussian.",
+        (Column("method"), Column("protocol"), *map(Column, MEASURES.values())),
+        tuple(rows),
+    )
 
-    >>> print(escape_latex("50% of a_b"))
-    50\% of a\_b
-    """
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+def closeness_table(dataset: DatasetAnalysis) -> Table:
+    """Mean distance of every protocol's estimate from the truth, over draws."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, method in dataset.methods.items():
+        for protocol, by_estimator in method.averages.items():
+            for estimator, average in by_estimator.items():
+                errors = average.standard_errors or {}
+                rows.append(
+                    (
+                        name,
+                        protocol,
+                        estimator,
+                        average.draws,
+                        average.jsd,
+                        errors.get("jsd"),
+                        average.wasserstein,
+                        errors.get("wasserstein"),
+                        average.min_error,
+                        average.max_error,
+                    )
+                )
+    return Table(
+        "closeness",
+        "Distance from the truth",
+        "Mean over draws of the protocol's random part, ± its standard error (0 if every possible "
+        "draw was made). JSD in nats; W₁ and the absolute errors of the worst and the best order "
+        "in points.",
+        (
+            Column("method"),
+            Column("protocol"),
+            Column("estimator"),
+            Column("draws", 0),
+            Column("JSD", 3),
+            Column("± JSD", 4),
+            Column("W₁", 2),
+            Column("± W₁", 3),
+            Column("worst", 2),
+            Column("best", 2),
+        ),
+        tuple(rows),
+    )
 
 
-def _html_row(tag: str, columns: Sequence[Column], cells: Sequence[str], more: str = "") -> str:
-    """One row; numbers are aligned to the right."""
-    written = []
-    for column, cell in zip(columns, cells, strict=True):
-        kind = "" if column.digits is None else ' class="number"'
-        written.append(f"<{tag}{more}{kind}>{html.escape(cell)}</{tag}>")
-    return f"<tr>{''.join(written)}</tr>"
+def estimates_table(dataset: DatasetAnalysis) -> Table:
+    """Every estimator's result from every protocol's runs."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, method in dataset.methods.items():
+        for protocol, results in method.estimates.items():
+            for estimator, result in results.items():
+                if result.estimate is None:
+                    continue
+                estimate, near = result.estimate, result.closeness
+                rows.append(
+                    (
+                        name,
+                        protocol,
+                        estimator,
+                        result.runs,
+                        estimate.distribution.mean,
+                        estimate.distribution.std,
+                        estimate.min,
+                        estimate.max,
+                        None if near is None else near.jsd,
+                        None if near is None else near.wasserstein,
+                    )
+                )
+    return Table(
+        "estimates",
+        "Estimates by protocol and estimator",
+        "Estimated mean, standard deviation, worst and best accuracy over all orders, in %. JSD "
+        "and W₁ are distances from the truth.",
+        (
+            Column("method"),
+            Column("protocol"),
+            Column("estimator"),
+            Column("runs", 0),
+            *(Column(title, 2) for title in ("mean", "std", "worst", "best")),
+            Column("JSD", 3),
+            Column("W₁", 2),
+        ),
+        tuple(rows),
+    )
+
+
+def rankings_table(dataset: DatasetAnalysis) -> Table:
+    """Ranks of the methods by three criteria: the true ones, and each protocol's."""
+    rankings = {
+        protocol: by_estimator[PAPER_ESTIMATOR]
+        for protocol, by_estimator in dataset.rankings.items()
+        if PAPER_ESTIMATOR in by_estimator
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for criterion, title in _CRITERIA:
+        for name in dataset.methods:
+            true = dataset.true_ranking
+            ranks = [
+                None if ranked.ranking is None else getattr(ranked.ranking, criterion).get(name)
+                for ranked in rankings.values()
+            ]
+            rows.append(
+                (title, name, None if true is None else getattr(true, criterion)[name], *ranks)
+            )
+    if any(ranked.error is not None or ranked.average is not None for ranked in rankings.values()):
+        rows += _ranking_errors(list(rankings.values()))
+    return Table(
+        "rankings",
+        "Ranks of the methods",
+        "1 is the best, by the accuracy of the worst and of the best order and by the standard "
+        "deviation, from the runs of each protocol. The error is Σ |rank − true rank|: of these "
+        "runs, and over draws of the protocol's random part.",
+        (
+            Column("by"),
+            Column("method"),
+            Column("truth", 1),
+            *(Column(protocol, 1) for protocol in rankings),
+        ),
+        tuple(rows) if rankings else (),
+    )
+
+
+def _ranking_errors(rankings: list[ProtocolRanking]) -> list[tuple[Cell, ...]]:
+    """Rows on the distance of each ranking from the true one: of the runs, and over draws."""
+    averages = [ranked.average for ranked in rankings]
+    errors: dict[str, list[float | None]] = {
+        "error of these runs": [ranked.error for ranked in rankings],
+        "mean error over draws": [None if a is None else a.error for a in averages],
+        "draws without error, %": [
+            None if a is None else 100.0 * a.correct_share for a in averages
+        ],
+    }
+    return [(title, "all", None, *cells) for title, cells in errors.items()]
+
+
+def comparisons_table(dataset: DatasetAnalysis) -> Table:
+    """Pairs of methods on the orders that both ran."""
+    rows: list[tuple[Cell, ...]] = []
+    for first, others in dataset.comparisons.items():
+        for second, pair in others.items():
+            low, high = pair.interval or (None, None)
+            better = 100.0 * pair.probability_of_improvement
+            rows.append((first, second, pair.n, pair.difference, low, high, better, pair.p_value))
+    return Table(
+        "comparisons",
+        "Pairs of methods on the same orders",
+        "Mean difference in points with its 95 % interval, the share of orders on which the first "
+        "method is better (ties count half), and the p-value of Wilcoxon's signed-rank test.",
+        (
+            Column("first"),
+            Column("second"),
+            Column("orders", 0),
+            Column("difference", 2, signed=True),
+            Column("from", 2, signed=True),
+            Column("to", 2, signed=True),
+            Column("first better, %", 0),
+            Column("p", 4),
+        ),
+        tuple(rows),
+    )
+
+
+def correlations_table(dataset: DatasetAnalysis) -> Table:
+    """Correlation of every method's accuracy with every predictor."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, method in dataset.methods.items():
+        for predictor, correlation in method.correlations.items():
+            low, high = correlation.pearson_interval or (None, None)
+            r, rho = correlation.pearson, correlation.spearman
+            rows.append((name, predictor, correlation.n, r, low, high, rho))
+    return Table(
+        "correlations",
+        "Correlation of accuracy with each predictor",
+        "Pearson's r over orders with its 95 % interval, and Spearman's ρ; 'adjacent' is the "
+        "paper's S.",
+        (
+            Column("method"),
+            Column("predictor"),
+            Column("orders", 0),
+            *(Column(title, 2, signed=True) for title in ("r", "from", "to", "ρ")),
+        ),
+        tuple(rows),
+    )
+
+
+def budgets_table(dataset: DatasetAnalysis) -> Table:
+    """Mean distance from the truth against the number of runs."""
+    return Table(
+        "budgets",
+        "Distance from the truth with n runs",
+        "Mean over draws, with the Gaussian estimator. JSD in nats, W₁ in points.",
+        (
+            Column("method"),
+            Column("protocol"),
+            Column("runs", 0),
+            Column("JSD", 3),
+            Column("W₁", 2),
+        ),
+        tuple(
+            (name, protocol, point.budget, point.jsd, point.wasserstein)
+            for name, method in dataset.methods.items()
+            for protocol, points in method.by_budget.items()
+            for point in points
+        ),
+    )
+
+
+def outside_range_table(dataset: DatasetAnalysis) -> Table:
+    """How many orders lie outside the range of a protocol's runs."""
+    return Table(
+        "outside-range",
+        "Orders outside the range of a protocol's runs",
+        "Number of orders with an accuracy below the protocol's worst or above its best run.",
+        (
+            Column("method"),
+            Column("protocol"),
+            Column("its worst", 1),
+            Column("its best", 1),
+            Column("orders below", 0),
+            Column("orders above", 0),
+            Column("of", 0),
+        ),
+        tuple(
+            (name, protocol, outside.low, outside.high, outside.below, outside.above, outside.n)
+            for name, method in dataset.methods.items()
+            for protocol, outside in method.outside_range.items()
+        ),
+    )
+
+
+def normality_table(dataset: DatasetAnalysis) -> Table:
+    """Tests of normality of the accuracies, as in the paper."""
+    return Table(
+        "normality",
+        "Tests of normality",
+        "p-values after a Box-Cox transformation with parameter λ; a small value is evidence "
+        "against a normal distribution.",
+        (
+            Column("method"),
+            Column("λ", 2),
+            Column("Shapiro-Wilk", 3),
+            Column("D'Agostino", 3),
+            Column("Kolmogorov-Smirnov", 3),
+            Column("not tested because"),
+        ),
+        tuple(
+            (
+                name,
+                method.normality.boxcox_lambda,
+                method.normality.shapiro_p,
+                method.normality.dagostino_p,
+                method.normality.ks_p,
+                method.normality.reason,
+            )
+            for name, method in dataset.methods.items()
+        ),
+    )
+
+
+def orders_table(dataset: DatasetAnalysis) -> Table:
+    """Every class order that was run, with the accuracy of every method; never cut."""
+    orders = list_orders(dataset)
+    has_predictor = any(order.z is not None for order in orders)
+    repeated = any(count > 1 for order in orders for count in order.repeats.values())
+    label = "" if dataset.predictor is None else dataset.predictor.label
+    rows: list[tuple[Cell, ...]] = []
+    for order in orders:
+        z: tuple[Cell, ...] = (order.z,) if has_predictor else ()
+        repeats: tuple[Cell, ...] = (max(order.repeats.values()),) if repeated else ()
+        accuracies = [order.accuracies.get(name) for name in dataset.methods]
+        classes = describe(dataset.table, order.sequence)
+        rows.append((*accuracies, *z, *repeats, order.chosen_by, classes))
+    explained = f"; z is {label} in standard deviations from its mean" if has_predictor else ""
+    return Table(
+        "orders",
+        "All class orders that were run",
+        f"Accuracy of each method in %, lowest mean first{explained}. Tasks are separated by |.",
+        (
+            *(Column(name, 1) for name in dataset.methods),
+            *((Column("z", 2, signed=True),) if has_predictor else ()),
+            *((Column("repeats", 0),) if repeated else ()),
+            Column("chosen by"),
+            Column("classes"),
+        ),
+        tuple(rows),
+        searchable=True,
+    )
+
+
+def _basis(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
+    truth = dataset.methods[summary.name].truth
+    if truth is not None:
+        n = len(truth.sequences)
+        if summary.basis == "sample":
+            return f"sample of {n:,} random orders"
+        return (
+            f"all {n:,} orders"
+            if n == truth.space_size
+            else f"{n:,} of {truth.space_size:,} orders"
+        )
+    if summary.chosen is not None:
+        return f"estimate: {summary.chosen.estimator} on {summary.chosen.protocol}"
+    return "the runs"
+
+
+def _pearson(method: MethodAnalysis) -> float | None:
+    return None if method.predictor is None else method.correlations[method.predictor].pearson

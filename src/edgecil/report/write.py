@@ -1,44 +1,104 @@
-"""The report's folder: `index.html`, which needs nothing else, and figures and tables as files."""
+"""`write_report`: a folder with `index.html`, figures and tables for every dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from edgecil.errors import UsageError
+from edgecil.estimation.analysis import Analysis
 from edgecil.io.files import replace_file
 from edgecil.report.figures.canvas import SUFFIXES, render
-from edgecil.report.page import Report
-from edgecil.report.tables import FORMATS
+from edgecil.report.page import Origin, Page, compose_page
+from edgecil.report.slug import slug
+from edgecil.report.table import FORMATS
 
 
-def write_report(report: Report, folder: str | Path) -> Path:
-    """Write a report.
+@dataclass(frozen=True, repr=False)
+class Report:
+    """A written report.
+
+    Attributes:
+        pages: the path of each dataset's `index.html`.
+        analysis: what the pages show.
+    """
+
+    pages: tuple[Path, ...]
+    analysis: Analysis = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"Report({', '.join(map(str, self.pages))})"
+
+
+def write_report(source: Any, *, out: str | Path | None = None, **options: Any) -> Report:
+    """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
+
+    A page is one file that works offline. The same analysis always gives the same bytes. Nothing is
+    computed again for an :class:`Analysis`, or for an experiment that was analysed with the same
+    options before.
 
     Args:
-        report: what to write; the same one always gives the same bytes.
-        folder: gets `index.html`, `figures/`, `tables/` and the TOML files that repeat the runs.
-
-    Returns:
-        The path of the page.
+        source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` takes.
+        out: the folder; by default `report/` in the experiment directory. With several datasets
+            each has a folder of its own inside.
+        options: of :func:`edgecil.analyze`.
     """
-    folder = Path(folder)
-    for name, content in _files(report):
+    if isinstance(source, Analysis):
+        if options:
+            raise UsageError(
+                f"An Analysis already has its options; {', '.join(map(repr, options))} cannot be "
+                "changed. Give the experiment instead."
+            )
+        analysis = source
+    else:
+        from edgecil.estimation.analyze import analyze
+
+        analysis = analyze(source, **options)
+    folder = _folder(analysis, out)
+    pages = []
+    for dataset in analysis.datasets:
+        several = len(analysis.datasets) > 1
+        place = folder / slug(dataset.dataset) if several else folder
+        origin = Origin(
+            analysis.source,
+            None if out is None else str(out),
+            analysis.options,
+        )
+        pages.append(_write_page(compose_page(dataset, origin), place))
+    return Report(tuple(pages), analysis)
+
+
+def _folder(analysis: Analysis, out: str | Path | None) -> Path:
+    if out is not None:
+        return Path(out)
+    if not Path(analysis.source).is_dir():
+        raise UsageError(
+            f"The 'out' parameter is required because {analysis.source!r} is not an experiment "
+            "directory."
+        )
+    return Path(analysis.source) / "report"
+
+
+def _write_page(page: Page, folder: Path) -> Path:
+    for name, content in _files(page):
         with replace_file(folder / name) as file:
             file.write(content)
-    page = folder / "index.html"
-    with replace_file(page) as file:
-        file.write(report.html.encode())
-    return page
+    path = folder / "index.html"
+    with replace_file(path) as file:
+        file.write(page.html.encode())
+    return path
 
 
-def _files(report: Report) -> Iterator[tuple[str, bytes]]:
-    """Everything beside the page, by its path in the folder."""
-    for picture in report.pictures:
+def _files(page: Page) -> Iterator[tuple[str, bytes]]:
+    """The files beside the page, by their path in its folder."""
+    for figure in page.figures:
         for suffix in SUFFIXES:
-            content = picture.svg if suffix == ".svg" else render(picture.figure, suffix)
-            yield f"figures/{picture.name}{suffix}", content
-    for table in report.tables:
+            content = figure.svg if suffix == ".svg" else render(figure.drawing, suffix)
+            yield f"figures/{figure.name}{suffix}", content
+    for table in page.tables:
         for suffix, write in FORMATS.items():
             yield f"tables/{table.name}{suffix}", write(table).encode()
-    for name, text in report.configs.items():
+    for name, text in page.configs.items():
         yield name, text.encode()

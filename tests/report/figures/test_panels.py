@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from edgecil.estimation import BudgetPoint
+from edgecil.report.figures.budgets import draw_budgets
 from edgecil.report.figures.closeness import draw_closeness
 from edgecil.report.figures.matrices import draw_matrices
 from edgecil.report.figures.prediction import draw_prediction
-from edgecil.report.figures.samples import draw_samples
 
 
 def test_a_matrix_shows_its_lower_triangle_and_its_last_row_s_mean() -> None:
@@ -33,7 +33,7 @@ def test_every_order_is_a_dot_and_the_line_is_the_least_squares_fit() -> None:
     z = rng.normal(size=50)
     accuracies = 60.0 + 3.0 * z + rng.normal(size=50)
     marked = {("edge", "hard"): (z[0], accuracies[0])}
-    figure = draw_prediction("icarl", z, accuracies, marked, predictor="S", told="r = +0.95")
+    figure = draw_prediction("icarl", z, accuracies, marked, predictor="S", correlation="r = +0.95")
     dots, fit, hard = figure.axes[0].lines
     np.testing.assert_array_equal(dots.get_xdata(), z)
     slope, height = np.linalg.lstsq(np.c_[z, np.ones(50)], accuracies, rcond=None)[0]
@@ -43,7 +43,7 @@ def test_every_order_is_a_dot_and_the_line_is_the_least_squares_fit() -> None:
 
 
 def test_a_predictor_that_is_constant_has_no_line() -> None:
-    figure = draw_prediction("a", np.zeros(5), np.arange(5.0), {}, predictor="S", told="")
+    figure = draw_prediction("a", np.zeros(5), np.arange(5.0), {}, predictor="S", correlation="")
     assert len(figure.axes[0].lines) == 1
 
 
@@ -64,7 +64,7 @@ def test_each_measure_has_a_panel_and_each_protocol_its_dots() -> None:
 @pytest.mark.parametrize("sizes", [(3, 5, 10), (3,)])
 def test_curves_of_the_number_of_runs_hold_their_means(sizes) -> None:
     points = [BudgetPoint(n, 0.1, (0.05, 0.2), 4.0 / n, (1.0 / n, 9.0 / n)) for n in sizes]
-    axes = draw_samples("icarl", {"random": points}).axes[0]
+    axes = draw_budgets("icarl", {"random": points}).axes[0]
     (curve,) = axes.lines
     assert list(curve.get_ydata()) == [4.0 / n for n in sizes]
     assert [text.get_text() for text in axes.get_xticklabels()] == [str(n) for n in sizes]

@@ -100,7 +100,7 @@ def test_ninety_runs_are_drawn_without_names(tmp_path, drawn) -> None:
 
 @pytest.mark.parametrize("budget", [1, 2])
 def test_fewer_runs_get_fewer_matrices(tmp_path, drawn, budget) -> None:
-    draw_sequences(SIMILARITY, SPACE, edge_runs(name="latin", runs=budget), tmp_path / "figure.png")
+    draw_sequences(SIMILARITY, SPACE, edge_runs(name="latin", budget=budget), tmp_path / "figure.png")
     assert sum(bool(panel.images) for panel in drawn[0].axes) == budget
 
 
@@ -130,7 +130,7 @@ def test_too_many_classes_for_a_matrix_get_the_distribution_alone(
 
 @pytest.mark.parametrize("name", ["figure.jpg", "figure", "figure.png.txt"])
 def test_another_suffix_is_refused_before_anything_is_drawn(tmp_path, name) -> None:
-    with pytest.raises(UsageError, match=r"drawn as \.png, \.svg, \.pdf. Got .*figure"):
+    with pytest.raises(UsageError, match=r"must end in \.png"):
         draw_sequences(SIMILARITY, SPACE, edge_runs(), tmp_path / name)
     assert not list(tmp_path.iterdir())
 

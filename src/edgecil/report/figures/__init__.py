@@ -1,4 +1,4 @@
-"""Figures: each function draws one, from plain arrays; `canvas` writes them."""
+"""Figures, one module each: `build_…` takes an analysis, `draw_…` takes plain arrays."""
 
 from edgecil.report.figures.canvas import SUFFIXES, check_figure_path, save_figure
 from edgecil.report.figures.sequences import draw_sequences

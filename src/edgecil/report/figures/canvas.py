@@ -1,4 +1,4 @@
-"""What every figure shares: sizes, colours, and how it is written.
+"""Sizes, colours, fonts and file formats of all figures.
 
 The same data give the same bytes. Matplotlib is imported when the first figure is drawn.
 """
@@ -43,7 +43,7 @@ MARKERS = {
 }
 
 _FONT = "DejaVu Sans"  # comes with matplotlib
-# Where letters that it lacks may be found, such as Chinese ones.
+# Fallback fonts for letters that it lacks, such as Chinese ones.
 _WIDER_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -55,7 +55,7 @@ _WIDER_FONTS = (
 )
 _DOTS_PER_INCH = 160
 _STYLE: dict[Any, Any] = {
-    "text.parse_math": False,  # a dollar in a name is a dollar
+    "text.parse_math": False,  # dollar signs in names are printed
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "text.color": INK,
@@ -73,7 +73,7 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
 }
-# Without these no date and no random name is left in a file.
+# Without these entries files hold no date and no random id.
 _METADATA = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -87,13 +87,23 @@ def colour_of(protocol: str) -> str:
 
 
 def marker_of(protocol: str) -> str:
-    """The marker of a protocol in every figure: told apart without colour too."""
+    """The marker of a protocol in every figure, for readers who do not see the colour."""
     return MARKERS.get(protocol, "X")
+
+
+def shorten(name: str, most: int = 28) -> str:
+    """A name for a place with room for few letters; control characters become spaces.
+
+    >>> shorten("icarl"), shorten("x" * 40, 5)
+    ('icarl', 'xxxx…')
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in name)
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """The style of all figures, whatever the user's own matplotlib settings are."""
+    """Apply the style of all figures, independent of the user's matplotlib settings."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -103,26 +113,26 @@ def drawing() -> Iterator[None]:
 
 
 def missing_letters(text: str) -> str:
-    """The letters of a text that no font here can draw, each once."""
+    """The letters of a text that no installed font can draw, each once."""
     from matplotlib.font_manager import findfont, get_font
 
-    known: set[int] = set()
+    drawable: set[int] = set()
     for name in _fonts():
-        known |= get_font(findfont(name)).get_charmap().keys()
-    return "".join(letter for letter in dict.fromkeys(text) if ord(letter) not in known)
+        drawable |= get_font(findfont(name)).get_charmap().keys()
+    return "".join(letter for letter in dict.fromkeys(text) if ord(letter) not in drawable)
 
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty figure of a size in inches that arranges its parts itself."""
+    """An empty figure of the given size in inches, with constrained layout."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def render(figure: Figure, suffix: str) -> bytes:
-    """The figure as a file of that kind; on white as PNG, which is looked at alone.
+    """The figure as the content of a file; PNG has a white background, SVG and PDF have none.
 
-    Letters that :func:`missing_letters` names are boxes in it.
+    Letters that :func:`missing_letters` returns are drawn as boxes.
     """
     file = io.BytesIO()
     kind = suffix[1:]
@@ -135,7 +145,7 @@ def render(figure: Figure, suffix: str) -> bytes:
             metadata=_METADATA[kind],
             transparent=kind != "png",
         )
-    figure.set_layout_engine("none")  # its parts have found their places
+    figure.set_layout_engine("none")  # the layout is final
     return file.getvalue()
 
 
@@ -148,20 +158,22 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 
 def check_figure_path(path: str | Path) -> Path:
-    """The path, if its ending says a figure can be drawn there; an error otherwise."""
+    """The path if its suffix is .png, .svg or .pdf; an error otherwise."""
     if Path(path).suffix not in SUFFIXES:
-        raise UsageError(f"A figure is drawn as {', '.join(SUFFIXES)}. Got {path} instead.")
+        raise UsageError(
+            f"The file of a figure must end in {', '.join(SUFFIXES)}. Got {str(path)!r} instead."
+        )
     return Path(path)
 
 
 def bare(axes: Axes) -> None:
-    """Leave an axis of accuracy alone: no ticks and no line on the left."""
+    """Remove the y-axis: no ticks and no line on the left."""
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
 
 
 def _fonts() -> list[str]:
-    """Our font, and those installed that have more letters."""
+    """The default font, then the installed fallback fonts."""
     from matplotlib.font_manager import fontManager
 
     installed = set(fontManager.get_font_names())

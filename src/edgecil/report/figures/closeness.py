@@ -1,14 +1,51 @@
-"""How far from the truth the protocols are, side by side: the further left, the better."""
+"""Distance of every protocol's estimate from the truth, for every method."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from edgecil.report.figures.canvas import WIDTH, colour_of, drawing, marker_of, new_figure
+from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.summary import of_default_estimator
+from edgecil.report.figures.canvas import (
+    WIDTH,
+    colour_of,
+    drawing,
+    marker_of,
+    new_figure,
+    shorten,
+)
+from edgecil.report.figures.report_figure import ReportFigure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_MEASURES = {
+    "JSD, nats": "jsd",
+    "W₁, points": "wasserstein",
+    "error of the worst order, points": "min_error",
+    "error of the best order, points": "max_error",
+}
+
+
+def build_closeness(dataset: DatasetAnalysis) -> ReportFigure | None:
+    """Mean distances from the truth by measure, protocol and method; None without a truth."""
+    measures: dict[str, dict[str, dict[str, float]]] = {}
+    for title, attribute in _MEASURES.items():
+        for name, method in dataset.methods.items():
+            for protocol in method.averages:
+                average = of_default_estimator(method.averages, protocol)
+                if average is not None:
+                    distances = measures.setdefault(title, {}).setdefault(protocol, {})
+                    distances[name] = getattr(average, attribute)
+    if not measures:
+        return None
+    caption = (
+        "Distance of each protocol's Gaussian estimate from the truth (with the unbiased standard "
+        "deviation for random and latin), averaged over draws of its random part. Lower is better."
+    )
+    return ReportFigure("closeness", caption, draw_closeness(measures))
 
 
 def draw_closeness(measures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Figure:
@@ -21,8 +58,8 @@ def draw_closeness(measures: Mapping[str, Mapping[str, Mapping[str, float]]]) ->
         dict.fromkeys(
             method
             for protocols in measures.values()
-            for found in protocols.values()
-            for method in found
+            for distances in protocols.values()
+            for method in distances
         )
     )
     with drawing():
@@ -30,19 +67,19 @@ def draw_closeness(measures: Mapping[str, Mapping[str, Mapping[str, float]]]) ->
         figure = new_figure(rows * (0.85 + 0.3 * len(methods)) + 0.3, width=WIDTH)
         panels = figure.subplots(rows, 2, sharey=True, squeeze=False).ravel()
         for axes, (title, protocols) in zip(panels, measures.items(), strict=False):
-            for index, (protocol, found) in enumerate(protocols.items()):
+            for index, (protocol, distances) in enumerate(protocols.items()):
                 shift = 0.14 * (index - (len(protocols) - 1) / 2.0)
                 axes.plot(
-                    list(found.values()),
-                    [methods.index(method) + shift for method in found],
+                    list(distances.values()),
+                    [methods.index(method) + shift for method in distances],
                     marker_of(protocol),
                     color=colour_of(protocol),
                     markersize=5.5,
                     clip_on=False,
-                    label=protocol,
+                    label=shorten(protocol, 16),
                 )
             axes.set_title(title, loc="left", fontsize=9)
-            axes.set_yticks(range(len(methods)), methods)
+            axes.set_yticks(range(len(methods)), [shorten(name, 20) for name in methods])
             axes.set_ylim(len(methods) - 0.5, -0.5)
             axes.margins(x=0.08)
             axes.set_xlim(left=0.0)

@@ -1,4 +1,4 @@
-"""Accuracy on every task after every task, for a few sequences side by side."""
+"""Accuracy on every task after every task, for the hard, median and easy sequence."""
 
 from __future__ import annotations
 
@@ -7,14 +7,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.io.arrays import Floats
 from edgecil.report.figures.canvas import WIDTH, drawing, new_figure
+from edgecil.report.figures.report_figure import ReportFigure
+from edgecil.report.slug import slug
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NUMBERED_TASKS = 6
 _SHADES = 10
+
+
+def build_matrices(dataset: DatasetAnalysis, name: str) -> ReportFigure | None:
+    """A method's accuracy matrices; None if no run of the extreme protocol has one."""
+    matrices = {
+        label: matrix
+        for label, matrix in dataset.accuracy_matrices.get(name, {}).items()
+        if not np.isnan(matrix[-1]).any()
+    }
+    if not matrices:
+        return None
+    caption = (
+        f"Accuracy of {name} in % on each task after each task, for the sequences of "
+        f"{dataset.extreme_protocol}. The number in the title is the mean of the last row, A(O)."
+    )
+    return ReportFigure(f"matrices-{slug(name)}", caption, draw_matrices(matrices))
 
 
 def draw_matrices(matrices: Mapping[str, Floats]) -> Figure:
@@ -55,7 +74,7 @@ def draw_matrices(matrices: Mapping[str, Floats]) -> Figure:
             for spine in axes.spines.values():
                 spine.set_visible(False)
         panels[0].set_ylabel("after task", fontsize=8)
-        bar = figure.colorbar(cells, ax=list(panels), shrink=0.8, label="per cent")
+        bar = figure.colorbar(cells, ax=list(panels), shrink=0.8, label="accuracy, %")
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=8)
     return figure

@@ -1,4 +1,4 @@
-"""A predictor against accuracy: whether what is called hard is hard."""
+"""A predictor against accuracy, one dot per order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.io.arrays import Floats
 from edgecil.report.figures.canvas import (
     FAINT,
@@ -16,10 +17,50 @@ from edgecil.report.figures.canvas import (
     drawing,
     marker_of,
     new_figure,
+    shorten,
 )
+from edgecil.report.figures.report_figure import ReportFigure
+from edgecil.report.slug import slug
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def build_prediction(dataset: DatasetAnalysis, name: str) -> ReportFigure | None:
+    """A method's accuracies against the predictor; None without a predictor."""
+    method, predictor = dataset.methods[name], dataset.predictor
+    if predictor is None or method.predictor is None:
+        return None
+    accuracies = dataset.table.orders(name).by_sequence()
+    pairs = [(predictor.value(sequence), value) for sequence, value in accuracies.items()]
+    points = np.array([(z, value) for z, value in pairs if z is not None]).reshape(-1, 2)
+    if not len(points):
+        return None
+    marked = {}
+    protocol = dataset.extreme_protocol
+    if protocol is not None:
+        orders = dataset.table.orders(name, protocol)
+        for label, sequence, accuracy in zip(
+            orders.labels, orders.sequences, orders.accuracies, strict=True
+        ):
+            z = predictor.value(sequence)
+            if label in ("hard", "median", "easy") and z is not None:
+                marked[protocol, label] = (z, float(accuracy))
+    r = method.correlations[method.predictor].pearson
+    figure = draw_prediction(
+        name,
+        points[:, 0],
+        points[:, 1],
+        marked,
+        predictor=predictor.label,
+        correlation="r is not defined" if r is None else f"r = {r:+.2f}",
+    )
+    named = f" Named dots are the sequences of {protocol}." if marked else ""
+    caption = (
+        f"{predictor.label} against the accuracy of {name}, one dot per order that was run, with a "
+        f"least-squares line.{named}"
+    )
+    return ReportFigure(f"prediction-{slug(name)}", caption, figure)
 
 
 def draw_prediction(
@@ -29,7 +70,7 @@ def draw_prediction(
     marked: Mapping[tuple[str, str], tuple[float, float]],
     *,
     predictor: str,
-    told: str,
+    correlation: str,
 ) -> Figure:
     """Draw every order as a dot.
 
@@ -37,9 +78,9 @@ def draw_prediction(
         name: of the method.
         z: (n,) the predictor in standard deviations from its mean over all orders.
         accuracies: (n,) per cent.
-        marked: by protocol and label, the orders to be named: z and accuracy.
-        predictor: what it is called.
-        told: what is to be said of the correlation.
+        marked: by protocol and label, z and accuracy of the orders to name.
+        predictor: its label.
+        correlation: the coefficient as text, for the title.
     """
     with drawing():
         figure = new_figure(2.5, width=3.9)
@@ -63,8 +104,8 @@ def draw_prediction(
                 color=INK,
             )
         axes.margins(0.1)
-        axes.set_title(f"{name}: {told}", loc="left", fontsize=9)
-        axes.set_xlabel(f"{predictor}, standard deviations from its mean", fontsize=8)
-        axes.set_ylabel("accuracy, per cent", fontsize=8)
+        axes.set_title(f"{shorten(name)}: {correlation}", loc="left", fontsize=9)
+        axes.set_xlabel(f"{shorten(predictor)}, standard deviations from its mean", fontsize=8)
+        axes.set_ylabel("accuracy, %", fontsize=8)
         axes.tick_params(labelsize=8)
     return figure

@@ -1,19 +1,34 @@
-"""Distance from the truth as the number of runs grows."""
+"""Distance from the truth against the number of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.budgets import BudgetPoint
-from edgecil.report.figures.canvas import colour_of, drawing, marker_of, new_figure
+from edgecil.report.figures.canvas import colour_of, drawing, marker_of, new_figure, shorten
+from edgecil.report.figures.report_figure import ReportFigure
+from edgecil.report.slug import slug
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_samples(name: str, curves: Mapping[str, Sequence[BudgetPoint]]) -> Figure:
-    """Draw mean W₁ with the band that holds nine draws of ten, by protocol.
+def build_budgets(dataset: DatasetAnalysis, name: str) -> ReportFigure | None:
+    """A method's distance from the truth against the number of runs; None without a truth."""
+    curves = {p: points for p, points in dataset.methods[name].by_budget.items() if points}
+    if not curves:
+        return None
+    caption = (
+        f"{name}: distance W₁ of the Gaussian estimate from the truth against the number of runs; "
+        "mean over draws, and the band that holds 90 % of them."
+    )
+    return ReportFigure(f"budgets-{slug(name)}", caption, draw_budgets(name, curves))
+
+
+def draw_budgets(name: str, curves: Mapping[str, Sequence[BudgetPoint]]) -> Figure:
+    """Draw mean W₁ with the band that holds 90 % of the draws, by protocol.
 
     Args:
         name: of the method.
@@ -34,13 +49,13 @@ def draw_samples(name: str, curves: Mapping[str, Sequence[BudgetPoint]]) -> Figu
                 markersize=4,
                 color=colour,
                 lw=1.4,
-                label=protocol,
+                label=shorten(protocol, 16),
             )
         axes.set_xscale("log")
         axes.set_xticks(sizes, [str(size) for size in sizes])
         axes.minorticks_off()
         axes.set_ylim(bottom=0.0)
-        axes.set_title(name, loc="left")
+        axes.set_title(shorten(name), loc="left")
         axes.set_xlabel("runs", fontsize=8)
         axes.set_ylabel("W₁, points", fontsize=8)
         axes.tick_params(labelsize=8)

@@ -7,7 +7,7 @@ import pytest
 
 from edgecil.estimation import Distribution
 from edgecil.report.figures.canvas import COLOURS
-from edgecil.report.figures.distributions import Shape, draw_distributions
+from edgecil.report.figures.distribution import Shape, draw_distribution
 
 TRUTH = np.random.default_rng(0).normal(60.0, 5.0, 90)
 
@@ -23,7 +23,7 @@ def draw(**changes):
         "ends": {"edge": (52.0, 66.0)},
         **changes,
     }
-    return draw_distributions([Shape("icarl", **shape)]).axes[0]
+    return draw_distribution(Shape("icarl", **shape)).axes[0]
 
 
 def test_the_truth_is_a_histogram_of_area_one_over_all_its_values() -> None:
@@ -42,7 +42,7 @@ def test_the_ends_of_the_truth_are_marked_and_told() -> None:
 
 def test_a_sample_in_place_of_the_truth_is_called_so() -> None:
     for sampled, told in ((False, "truth: 90 orders"), (True, "sample: 90 orders")):
-        figure = draw_distributions([Shape("icarl", TRUTH, {}, sampled=sampled)])
+        figure = draw_distribution(Shape("icarl", TRUTH, {}, sampled=sampled))
         assert [text.get_text() for text in figure.legends[0].get_texts()] == [told]
 
 
@@ -66,7 +66,7 @@ def test_every_draw_is_a_thin_curve() -> None:
 
 
 def test_without_a_truth_the_runs_are_ticks() -> None:
-    axes = draw(truth=None, known=np.array([50.0, 61.0, 70.0]))
+    axes = draw(truth=None, measured=np.array([50.0, 61.0, 70.0]))
     assert not axes.patches
     ticks = next(line for line in axes.lines if line.get_marker() == "|")
     assert list(ticks.get_xdata()) == [50.0, 61.0, 70.0]
@@ -74,7 +74,7 @@ def test_without_a_truth_the_runs_are_ticks() -> None:
 
 def test_a_single_run_is_a_spike() -> None:
     alone = Distribution.normal(61.25, 0.0)
-    axes = draw(truth=None, known=np.array([61.25]), guesses={"edge": alone}, ends={})
+    axes = draw(truth=None, measured=np.array([61.25]), guesses={"edge": alone}, ends={})
     curve = next(line for line in lines(axes, COLOURS["edge"]) if len(line.get_xdata()) > 2)
     x, y = curve.get_xdata(), curve.get_ydata()
     assert y.sum() * (x[1] - x[0]) == pytest.approx(1.0)
@@ -86,11 +86,3 @@ def test_extreme_truths_can_be_drawn(truth) -> None:
     axes = draw(truth=truth, guesses={"edge": Distribution.normal(float(truth[0]), 0.0)})
     assert axes.get_xlim()[0] < truth.min()
     assert axes.get_xlim()[1] > truth.max()
-
-
-def test_each_method_has_a_panel_and_all_share_one_legend() -> None:
-    shapes = [Shape(name, TRUTH, {}, ends={"edge": (50.0, 60.0)}) for name in ("a", "b", "c")]
-    figure = draw_distributions(shapes, columns=2)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b", "c", ""]
-    (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {"truth: 90 orders", "edge"}

@@ -1,0 +1,54 @@
+"""Every class order that was run, once, with the accuracy that each method reached on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+
+from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.sequences.sequence import ClassSequence
+
+
+@dataclass(frozen=True)
+class OrderRow:
+    """One class order.
+
+    Attributes:
+        sequence: the classes, task by task.
+        choices: protocols that chose it, each with its label: ("edge", "hard").
+        z: the predictor in standard deviations from its mean over all orders; None without one.
+        accuracies: by method, per cent, the mean over repeats; methods without a result are absent.
+        repeats: by method, how many trainings the accuracy is the mean of.
+    """
+
+    sequence: ClassSequence
+    choices: tuple[tuple[str, str], ...]
+    z: float | None
+    accuracies: dict[str, float]
+    repeats: dict[str, int]
+
+    @property
+    def chosen_by(self) -> str:
+        """The choices as text."""
+        return ", ".join(" ".join(part for part in choice if part) for choice in self.choices)
+
+
+def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:
+    """All orders of a dataset that have an accuracy, lowest mean over the methods first."""
+    choices: dict[ClassSequence, dict[tuple[str, str], None]] = {}
+    trainings: dict[tuple[ClassSequence, str], set[tuple[int, float]]] = {}
+    for run in dataset.table.runs:
+        choices.setdefault(run.sequence, {})[run.protocol, run.label] = None
+        if run.accuracy is not None:
+            key = (run.sequence, run.method)
+            trainings.setdefault(key, set()).add((run.seed, run.accuracy))
+    by_method = {name: dataset.table.orders(name).by_sequence() for name in dataset.methods}
+    rows = []
+    for sequence, labels in choices.items():
+        accuracies = {name: a[sequence] for name, a in by_method.items() if sequence in a}
+        if not accuracies:
+            continue
+        z = None if dataset.predictor is None else dataset.predictor.value(sequence)
+        repeats = {name: len(trainings[sequence, name]) for name in accuracies}
+        rows.append(OrderRow(sequence, tuple(labels), z, accuracies, repeats))
+    return sorted(rows, key=lambda row: fmean(row.accuracies.values()))

@@ -1,0 +1,202 @@
+"""The numbers that a report shows first, read off an analysis without new estimation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
+from edgecil.estimation.closeness import clearly_closer
+from edgecil.estimation.comparison import Comparison
+from edgecil.estimation.estimators import Estimate, default_estimator
+
+PAPER_ESTIMATOR = "gaussian"  # its worst and best accuracies are those of the runs
+CENTRAL = 0.9
+MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
+
+_RANDOM_BUDGET = 3
+_T = TypeVar("_T")
+
+Basis = Literal["enumerated", "sample", "estimate", "runs"]
+Outcome = Literal["better", "similar", "worse"]
+
+
+@dataclass(frozen=True)
+class ChosenEstimate:
+    """The estimate that stands for the distribution over all orders where the truth is missing.
+
+    Attributes:
+        protocol: whose runs it uses.
+        estimator: its name.
+        estimate: the result.
+    """
+
+    protocol: str
+    estimator: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class MethodSummary:
+    """One method in a few numbers, per cent.
+
+    Attributes:
+        name: of the method.
+        basis: where mean and central interval come from: all orders (`enumerated`), a random
+            `sample` of them, an `estimate`, or the mean of the `runs` if nothing can be estimated.
+        orders: how many different orders have an accuracy.
+        mean: over orders.
+        mean_interval: 90 % interval of an estimated mean; None otherwise.
+        central: the interval that holds 90 % of the orders; None if the basis is `runs`.
+        worst: lowest accuracy of an order that was run.
+        best: highest accuracy of an order that was run.
+        chosen: the estimate, if the basis is `estimate`.
+    """
+
+    name: str
+    basis: Basis
+    orders: int
+    mean: float
+    mean_interval: tuple[float, float] | None
+    central: tuple[float, float] | None
+    worst: float
+    best: float
+    chosen: ChosenEstimate | None = None
+
+    @property
+    def range(self) -> float:
+        """Distance between the worst and the best order, points."""
+        return self.best - self.worst
+
+
+def summarize(dataset: DatasetAnalysis, name: str) -> MethodSummary:
+    """Summarize one method of a dataset."""
+    method = dataset.methods[name]
+    accuracies = np.array(list(dataset.table.orders(name).by_sequence().values()))
+    orders, worst, best = len(accuracies), *dataset.accuracy_range(name)
+    if method.truth is not None:
+        values = method.truth.accuracies
+        tail = (1.0 - CENTRAL) / 2.0
+        low, high = np.quantile(values, [tail, 1.0 - tail])
+        central = (float(low), float(high))
+        mean = float(values.mean())
+        return MethodSummary(name, method.truth.kind, orders, mean, None, central, worst, best)
+    chosen = choose_estimate(dataset, name)
+    if chosen is None:
+        mean = float(accuracies.mean())
+        return MethodSummary(name, "runs", orders, mean, None, None, worst, best)
+    distribution = chosen.estimate.distribution
+    return MethodSummary(
+        name,
+        "estimate",
+        orders,
+        distribution.mean,
+        chosen.estimate.mean_interval,
+        distribution.interval(CENTRAL),
+        worst,
+        best,
+        chosen,
+    )
+
+
+def summaries(dataset: DatasetAnalysis) -> list[MethodSummary]:
+    """Summaries of all methods, highest mean first."""
+    return sorted((summarize(dataset, name) for name in dataset.methods), key=lambda s: -s.mean)
+
+
+def choose_estimate(dataset: DatasetAnalysis, name: str) -> ChosenEstimate | None:
+    """The estimate to show where the truth is missing; None if none can be made.
+
+    A regression on the predictor comes first, fitted to the extreme protocol's runs if there are
+    any, because a line is best determined by runs at both ends of the predictor.
+    """
+    estimates = dataset.methods[name].estimates
+    protocols = sorted(estimates, key=lambda protocol: protocol != dataset.extreme_protocol)
+    for estimator in ("regression", "gaussian-c4"):
+        for protocol in protocols:
+            estimate = estimates[protocol][estimator].estimate
+            if estimate is not None:
+                return ChosenEstimate(protocol, estimator, estimate)
+    return None
+
+
+def of_default_estimator(values: Mapping[str, Mapping[str, _T]], protocol: str) -> _T | None:
+    """From values by protocol and estimator, the one of the protocol's default estimator."""
+    return values.get(protocol, {}).get(default_estimator(protocol))
+
+
+def protocol_range(method: MethodAnalysis, protocol: str) -> tuple[float, float] | None:
+    """Worst and best accuracy among a protocol's runs: the mean over draws, or of its own runs."""
+    average = method.averages.get(protocol, {}).get(PAPER_ESTIMATOR)
+    if average is not None:
+        return average.min, average.max
+    result = method.estimates.get(protocol, {}).get(PAPER_ESTIMATOR)
+    if result is None or result.estimate is None:
+        return None
+    return result.estimate.min, result.estimate.max
+
+
+def protocol_budget(method: MethodAnalysis, protocol: str) -> int:
+    """How many runs a protocol's numbers rest on; `random` has three where it was not run."""
+    is_truth = method.truth is not None and protocol in method.truth.protocols
+    return _RANDOM_BUDGET if is_truth else method.runs.get(protocol, _RANDOM_BUDGET)
+
+
+def random_coverage(dataset: DatasetAnalysis) -> tuple[float, float] | None:
+    """Least and greatest share of a method's range that random orders cover, over the methods.
+
+    Means over draws; None without a truth.
+    """
+    shares = []
+    for name, method in dataset.methods.items():
+        average = method.averages.get("random", {}).get(PAPER_ESTIMATOR)
+        low, high = dataset.accuracy_range(name)
+        if average is not None and high > low:
+            shares.append((average.max - average.min) / (high - low))
+    return (min(shares), max(shares)) if shares else None
+
+
+def beside_random(dataset: DatasetAnalysis) -> dict[str, dict[str, dict[str, Outcome]]]:
+    """How protocols compare with random orders: an outcome by protocol, method and measure.
+
+    A protocol is better if its mean distance over draws is smaller by more than 10 % and two
+    standard errors (:func:`clearly_closer`). Each protocol has its default estimator. Measures are
+    those of `MEASURES`. Protocols without averages over draws are absent.
+    """
+    outcomes: dict[str, dict[str, dict[str, Outcome]]] = {}
+    for protocol in dataset.protocols:
+        if protocol in ("random", "random-legacy"):
+            continue
+        for name, method in dataset.methods.items():
+            own = of_default_estimator(method.averages, protocol)
+            random = of_default_estimator(method.averages, "random")
+            if own is not None and random is not None:
+                outcomes.setdefault(protocol, {})[name] = {
+                    measure: "better"
+                    if clearly_closer(own, random, measure)
+                    else "worse"
+                    if clearly_closer(random, own, measure)
+                    else "similar"
+                    for measure in MEASURES
+                }
+    return outcomes
+
+
+def compare_pair(dataset: DatasetAnalysis, first: str, second: str) -> Comparison | None:
+    """The comparison of two methods with `first` in the first place; None without common orders."""
+    comparison = dataset.comparisons.get(first, {}).get(second)
+    if comparison is not None:
+        return comparison
+    swapped = dataset.comparisons.get(second, {}).get(first)
+    if swapped is None:
+        return None
+    interval = swapped.interval
+    return replace(
+        swapped,
+        difference=-swapped.difference,
+        interval=None if interval is None else (-interval[1], -interval[0]),
+        probability_of_improvement=1.0 - swapped.probability_of_improvement,
+    )

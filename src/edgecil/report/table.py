@@ -1,0 +1,273 @@
+"""Tables: rows under columns, written as CSV, Markdown, LaTeX, HTML or text for a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from rich.cells import cell_len
+
+from edgecil.report.templates import render_template
+
+Cell = str | float | int | None
+
+_ABSENT = "–"
+_GAP = "  "  # between columns of text
+_LONG = 40  # rows beyond which a LaTeX table must break across pages
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "−": "$-$",
+    "…": r"\dots{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "λ": r"$\lambda$",
+    "ρ": r"$\rho$",
+    "Σ": r"$\Sigma$",
+    "Ω": r"$\Omega$",
+    "₁": "$_1$",
+    "|": r"\textbar{}",
+    "<": "$<$",
+    ">": "$>$",
+    '"': r"\textquotedbl{}",
+    "✓": r"$\checkmark$",
+    "○": r"$\circ$",
+    "✗": r"$\times$",
+}
+_MARKDOWN_SPECIAL = "\\|<>[]`*"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        title: the text of its header.
+        digits: decimals of a column of numbers; None for a column of text.
+        signed: whether positive numbers are printed with a plus sign.
+    """
+
+    title: str
+    digits: int | None = None
+    signed: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the cells are numbers, which are aligned to the right."""
+        return self.digits is not None
+
+    def format(self, cell: Cell) -> str:
+        """A cell as readers see it."""
+        if cell is None:
+            return _ABSENT
+        if self.digits is None or isinstance(cell, str):
+            return str(cell)
+        least = 10.0**-self.digits
+        if 0.0 < cell < least / 2.0 and not self.signed:
+            return f"<{least:.{self.digits}f}"
+        rounded = round(float(cell), self.digits) + 0.0  # no -0.00
+        return f"{rounded:{'+' if self.signed else ''}.{self.digits}f}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns.
+
+    Attributes:
+        name: stem of its file names.
+        title: a few words.
+        caption: what the columns mean; may be empty.
+        columns: n columns.
+        rows: n cells each; None where a value does not exist.
+        searchable: whether the page offers a text filter for its rows.
+    """
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    searchable: bool = False
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The titles of the columns."""
+        return tuple(column.title for column in self.columns)
+
+    def formatted(self) -> list[tuple[str, ...]]:
+        """The rows as readers see them."""
+        return [
+            tuple(column.format(cell) for column, cell in zip(self.columns, row, strict=True))
+            for row in self.rows
+        ]
+
+
+def as_csv(table: Table) -> str:
+    """The table as CSV: numbers with all digits, empty cells for missing values."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([escape_csv(title) for title in table.headers])
+    writer.writerows([escape_csv(cell) for cell in row] for row in table.rows)
+    return text.getvalue()
+
+
+def as_markdown(table: Table) -> str:
+    """The table as a Markdown pipe table below its title and caption."""
+    rules = ["---:" if column.is_number else "---" for column in table.columns]
+    header, *rows = ([escape_markdown(c) for c in r] for r in (table.headers, *table.formatted()))
+    body = "\n".join(f"| {' | '.join(line)} |" for line in (header, rules, *rows))
+    caption = f"{escape_markdown(table.caption)}\n\n" if table.caption else ""
+    return f"**{escape_markdown(table.title)}**\n\n{caption}{body}\n"
+
+
+def as_latex(table: Table) -> str:
+    """The table as LaTeX with booktabs rules; more than 40 rows become a longtable."""
+    kinds = "".join("r" if column.is_number else "l" for column in table.columns)
+    header, *rows = (
+        " & ".join(escape_latex(cell) for cell in row) + r" \\"
+        for row in (table.headers, *table.formatted())
+    )
+    caption = escape_latex(f"{table.title}. {table.caption}".strip())
+    label = f"\\label{{tab:{table.name}}}"
+    packages = "% \\usepackage{amssymb,booktabs,longtable}"
+    if len(rows) > _LONG:
+        lines = [
+            packages,
+            f"\\begin{{longtable}}{{{kinds}}}",
+            f"\\caption{{{caption}}}{label} \\\\",
+            *(r"\toprule", header, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"),
+            *rows,
+            r"\end{longtable}",
+        ]
+    else:
+        lines = [
+            packages,
+            *(r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}", label),
+            f"\\begin{{tabular}}{{{kinds}}}",
+            *(r"\toprule", header, r"\midrule", *rows, r"\bottomrule"),
+            *(r"\end{tabular}", r"\end{table}"),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def as_html(table: Table, *, links: bool = False) -> Markup:
+    """The table as an HTML figure that scrolls sideways on narrow screens.
+
+    Args:
+        table: what to render.
+        links: whether to link the files that `write_report` puts into `tables/`.
+    """
+    return render_template("table.html.j2", table=table, links=tuple(FORMATS) if links else ())
+
+
+def as_text(table: Table, width: int = 100) -> str:
+    """The table for a terminal: titles and long texts wrap; columns that do not fit go below.
+
+    Columns that go below are printed as a second table, with the first text columns repeated.
+    """
+    rows = table.formatted()
+    widths = [_widest([c.title, *(row[i] for row in rows)]) for i, c in enumerate(table.columns)]
+    if sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+        most = max(width // 2, 10)
+        for place, column in enumerate(table.columns):
+            widest = _widest([*column.title.split(), *(row[place] for row in rows)])
+            widths[place] = widest if column.is_number else min(widest, most)
+    blocks = [_text_block(table, rows, widths, places) for places in _fit(table, widths, width)]
+    caption = textwrap.wrap(table.caption, width)
+    return "\n\n".join([table.title, *blocks, *(["\n".join(caption)] if caption else [])]) + "\n"
+
+
+def _widest(texts: list[str]) -> int:
+    return max(map(cell_len, texts))
+
+
+def _fit(table: Table, widths: list[int], width: int) -> list[list[int]]:
+    """The places of the columns in each block of text."""
+    first = next((i for i, column in enumerate(table.columns) if column.is_number), 1)
+    leading = list(range(first))
+    blocks = [list(leading)]
+    for place in range(first, len(table.columns)):
+        block = [*blocks[-1], place]
+        if sum(widths[i] + len(_GAP) for i in block) - len(_GAP) > width and blocks[-1] != leading:
+            blocks.append([*leading, place])
+        else:
+            blocks[-1] = block
+    return blocks
+
+
+def _text_block(
+    table: Table, rows: list[tuple[str, ...]], widths: list[int], places: list[int]
+) -> str:
+    """Some columns of a table as lines, with a rule below the titles."""
+    lines = []
+    for place_of_row, cells in enumerate((table.headers, *rows)):
+        wrapped = [textwrap.wrap(cells[place], widths[place]) or [""] for place in places]
+        height = max(map(len, wrapped))
+        is_header = place_of_row == 0
+        for level in range(height):
+            parts = []
+            for place, texts in zip(places, wrapped, strict=True):
+                index = level - (height - len(texts)) if is_header else level
+                text = texts[index] if 0 <= index < len(texts) else ""
+                blank = " " * (widths[place] - cell_len(text))
+                parts.append(blank + text if table.columns[place].is_number else text + blank)
+            lines.append(_GAP.join(parts).rstrip())
+        if is_header:
+            lines.append("─" * (sum(widths[place] + len(_GAP) for place in places) - len(_GAP)))
+    return "\n".join(lines)
+
+
+# How a table is written to a file, by the file's suffix.
+FORMATS: dict[str, Callable[[Table], str]] = {
+    ".csv": as_csv,
+    ".md": as_markdown,
+    ".tex": as_latex,
+}
+
+
+def escape_csv(cell: Cell) -> Cell:
+    """A cell that spreadsheets do not run as a formula.
+
+    >>> escape_csv("=cmd()"), escape_csv("-0.5"), escape_csv(-0.5), escape_csv(None)
+    ("'=cmd()", '-0.5', -0.5, '')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) and not _is_number(cell):
+        return f"'{cell}"
+    return cell
+
+
+def escape_markdown(text: str) -> str:
+    r"""Plain text as Markdown shows it.
+
+    >>> print(escape_markdown("a|b <c>"))
+    a\|b \<c\>
+    """
+    one_line = " ".join(text.splitlines())
+    return "".join(f"\\{letter}" if letter in _MARKDOWN_SPECIAL else letter for letter in one_line)
+
+
+def escape_latex(text: str) -> str:
+    r"""Plain text as LaTeX shows it.
+
+    >>> print(escape_latex("50% of a_b"))
+    50\% of a\_b
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.splitlines()))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

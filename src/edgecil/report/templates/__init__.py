@@ -1,0 +1,30 @@
+"""The HTML templates; autoescape is on for all of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render_template(name: str, **values: object) -> Markup:
+    """Render a template of this folder; strings in `values` are escaped."""
+    return Markup(_environment().get_template(name).render(values))
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("edgecil.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )

@@ -1,0 +1,127 @@
+"""The numbers of a summary are those of the table and of the estimates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from edgecil.estimation import analyze_table
+from edgecil.estimation.closeness import AverageCloseness
+from edgecil.estimation.order_table import list_orders
+from edgecil.estimation.summary import (
+    MEASURES,
+    beside_random,
+    compare_pair,
+    protocol_budget,
+    protocol_range,
+    random_coverage,
+    summaries,
+    summarize,
+)
+from tests.estimation.tables import noisy, six_classes, table_of
+
+MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
+
+
+@pytest.fixture(scope="module")
+def enumerated():
+    return analyze_table(table_of(MODELS), similarities={"text": six_classes()}, draws=4)
+
+
+@pytest.fixture(scope="module")
+def few():
+    table = table_of(MODELS, ("random", "edge"))
+    return analyze_table(table, similarities={"text": six_classes()}, draws=4)
+
+
+def average(value: float, noise: float = 0.0) -> AverageCloseness:
+    names = ("mean_error", "std_error", "min_error", "max_error", "min", "max", *MEASURES)
+    errors = dict.fromkeys(MEASURES, noise)
+    return AverageCloseness(
+        draws=4, exhaustive=False, **dict.fromkeys(names, value), standard_errors=errors
+    )
+
+
+def test_with_a_truth_the_summary_is_exact(enumerated) -> None:
+    summary, truth = summarize(enumerated, "low"), enumerated.methods["low"].truth.accuracies
+    assert (summary.basis, summary.orders) == ("enumerated", 90)
+    assert summary.mean == pytest.approx(truth.mean())
+    assert (summary.worst, summary.best) == (truth.min(), truth.max())
+    assert summary.central == pytest.approx(tuple(np.quantile(truth, [0.05, 0.95])))
+
+
+def test_without_a_truth_it_is_the_regression_on_the_extreme_protocol(few) -> None:
+    summary = summarize(few, "low")
+    assert summary.basis == "estimate"
+    assert (summary.chosen.protocol, summary.chosen.estimator) == ("edge", "regression")
+    estimate = few.methods["low"].estimates["edge"]["regression"].estimate
+    assert summary.mean == estimate.distribution.mean
+    assert summary.central == estimate.distribution.interval(0.9)
+
+
+def test_the_highest_mean_comes_first(enumerated) -> None:
+    assert [summary.name for summary in summaries(enumerated)] == ["high", "low"]
+
+
+def test_a_comparison_can_be_turned_around(enumerated) -> None:
+    forth = compare_pair(enumerated, "low", "high")
+    back = compare_pair(enumerated, "high", "low")
+    assert back.difference == -forth.difference > 0.0
+    assert back.interval == (-forth.interval[1], -forth.interval[0])
+    assert back.probability_of_improvement == 1.0 - forth.probability_of_improvement
+    assert compare_pair(enumerated, "low", "other") is None
+
+
+def test_the_range_of_a_protocol_is_the_mean_over_draws_or_that_of_its_runs(
+    enumerated, few
+) -> None:
+    drawn = enumerated.methods["low"].averages["edge"]["gaussian"]
+    assert protocol_range(enumerated.methods["low"], "edge") == (drawn.min, drawn.max)
+    runs = few.table.orders("low", "edge").accuracies
+    assert protocol_range(few.methods["low"], "edge") == (runs.min(), runs.max())
+    assert protocol_range(few.methods["low"], "latin") is None
+
+
+def test_random_counts_three_runs_if_it_was_not_run(enumerated) -> None:
+    assert protocol_budget(enumerated.methods["low"], "edge") == 3
+    assert protocol_budget(replace(enumerated.methods["low"], runs={}), "random") == 3
+
+
+def test_coverage_is_the_share_of_the_range(enumerated, few) -> None:
+    low, high = random_coverage(enumerated)
+    assert 0.0 < low <= high < 1.0
+    assert random_coverage(few) is None
+
+
+@pytest.mark.parametrize(
+    ("own", "random", "noise", "outcome"),
+    [
+        (1.0, 2.0, 0.0, "better"),
+        (2.0, 1.0, 0.0, "worse"),
+        (1.0, 1.05, 0.0, "similar"),
+        (1.0, 2.0, 0.5, "similar"),
+    ],
+)
+def test_a_difference_counts_beyond_a_tenth_and_two_standard_errors(
+    enumerated, own, random, noise, outcome
+) -> None:
+    averages = {
+        "random": {"gaussian-c4": average(random, noise)},
+        "edge": {"gaussian": average(own, noise)},
+    }
+    methods = {"low": replace(enumerated.methods["low"], averages=averages)}
+    outcomes = beside_random(replace(enumerated, methods=methods))
+    assert outcomes == {"edge": {"low": dict.fromkeys(MEASURES, outcome)}}
+
+
+def test_every_order_is_listed_once_with_all_who_chose_it(enumerated) -> None:
+    rows = list_orders(enumerated)
+    assert len({row.sequence for row in rows}) == len(rows) == 90
+    means = [np.mean(list(row.accuracies.values())) for row in rows]
+    assert means == sorted(means)
+    hard = next(row for row in rows if ("edge", "hard") in row.choices)
+    assert "enumerate" in {protocol for protocol, _ in hard.choices}
+    assert hard.z == enumerated.predictor.value(hard.sequence)
+    assert hard.accuracies["low"] == enumerated.table.orders("low").by_sequence()[hard.sequence]

@@ -1,0 +1,113 @@
+"""A table holds the same values in every format, and names cannot break any of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from rich.cells import cell_len
+
+from edgecil.report.table import Column, Table, as_csv, as_html, as_latex, as_markdown, as_text
+
+TABLE = Table(
+    "distances",
+    "Distances",
+    "In 100 % of a_b.",
+    (Column("method"), Column("W₁", 2), Column("r", 1, signed=True)),
+    (("a|b & <c>", 1.23456, -0.04), ("d", None, 0.25)),
+)
+
+
+def named(*names: str) -> Table:
+    """A table with hostile names in its rows and headers."""
+    return Table("t", names[0], names[0], tuple(map(Column, names)), (names,))
+
+
+def test_csv_has_all_digits_and_empty_cells_for_missing_values() -> None:
+    rows = list(csv.reader(io.StringIO(as_csv(TABLE))))
+    assert rows == [["method", "W₁", "r"], ["a|b & <c>", "1.23456", "-0.04"], ["d", "", "0.25"]]
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "+1+2", "-x", "@sum", "\t=1"])
+def test_csv_cells_are_no_formulas(name) -> None:
+    assert list(csv.reader(io.StringIO(as_csv(named(name))))) == [[f"'{name}"], [f"'{name}"]]
+
+
+def test_csv_numbers_stay_numbers() -> None:
+    table = Table("t", "t", "", (Column("x"), Column("y", 1)), (("-1.5", -2.5),))
+    assert as_csv(table) == "x,y\n-1.5,-2.5\n"
+
+
+def test_markdown_has_rounded_numbers_aligned_to_the_right() -> None:
+    assert as_markdown(TABLE).splitlines() == [
+        "**Distances**",
+        "",
+        "In 100 % of a_b.",
+        "",
+        "| method | W₁ | r |",
+        "| --- | ---: | ---: |",
+        "| a\\|b & \\<c\\> | 1.23 | +0.0 |",
+        "| d | – | +0.2 |",
+    ]
+
+
+def test_latex_has_booktabs_rules_and_escapes_special_letters() -> None:
+    lines = as_latex(TABLE).splitlines()
+    assert r"\caption{Distances. In 100 \% of a\_b.}" in lines
+    assert r"\begin{tabular}{lrr}" in lines
+    assert r"method & W$_1$ & r \\" in lines
+    assert r"a\textbar{}b \& $<$c$>$ & 1.23 & +0.0 \\" in lines
+    rules = [line for line in lines if line.endswith("rule")]
+    assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
+
+
+def test_long_tables_break_across_pages_in_latex_and_keep_every_row() -> None:
+    table = Table("t", "t", "", (Column("x", 0),), tuple((i,) for i in range(3000)))
+    text = as_latex(table)
+    assert r"\begin{longtable}{r}" in text
+    assert text.count("\\\\\n") == 3000 + 2
+    assert len(as_csv(table).splitlines()) == 3001
+
+
+def test_latex_commands_in_names_are_text() -> None:
+    text = as_latex(named("\\input{x}", "$x_1$", 'a"b', "two\nlines"))
+    assert "\\input" not in text
+    assert r"\textbackslash{}input\{x\} & \$x\_1\$ & a\textquotedbl{}b & two lines \\" in text
+
+
+def test_html_escapes_names() -> None:
+    page = as_html(named("<script>alert(1)</script>", '"><img src=x>'))
+    assert "<script" not in page
+    assert "<img" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 4
+
+
+def test_html_links_the_files_on_request() -> None:
+    assert "href" not in as_html(TABLE)
+    assert 'href="tables/distances.tex"' in as_html(TABLE, links=True)
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_text_fits_the_width_and_holds_every_cell(width) -> None:
+    columns = (Column("method"), *(Column(f"number {i}", 2) for i in range(12)))
+    rows = tuple((f"method {i}", *(i + j / 100.0 for j in range(12))) for i in range(3))
+    text = as_text(Table("t", "Title", "Words " * 40, columns, rows), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    for row in rows:
+        assert all(f"{value:.2f}" in text for value in row[1:])
+
+
+def test_text_wraps_long_names() -> None:
+    table = Table("t", "t", "", (Column("method"), Column("x", 1)), (("y" * 300, 1.5),))
+    text = as_text(table, 80)
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert text.count("y") == 300
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [(-0.001, "0.00"), (0.0, "0.00"), (0.001, "<0.01"), (None, "–"), (12, "12.00"), ("n/a", "n/a")],
+)
+def test_cells_are_rounded(cell, shown) -> None:
+    assert Column("x", 2).format(cell) == shown
