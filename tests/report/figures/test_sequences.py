@@ -100,7 +100,8 @@ def test_ninety_runs_are_drawn_without_names(tmp_path, drawn) -> None:
 
 @pytest.mark.parametrize("budget", [1, 2])
 def test_fewer_runs_get_fewer_matrices(tmp_path, drawn, budget) -> None:
-    draw_sequences(SIMILARITY, SPACE, edge_runs(name="latin", budget=budget), tmp_path / "figure.png")
+    runs = edge_runs(name="latin", budget=budget)
+    draw_sequences(SIMILARITY, SPACE, runs, tmp_path / "figure.png")
     assert sum(bool(panel.images) for panel in drawn[0].axes) == budget
 
 
