@@ -29,13 +29,13 @@ def against_s(sequence: ClassSequence) -> float:
     return 100.0 - along_s(sequence)
 
 
-def judged(table: AccuracyTable, **options: object) -> DatasetAnalysis:
+def analysed(table: AccuracyTable, **options: object) -> DatasetAnalysis:
     return analyze_table(table, similarities={"text": SIMILARITY}, draws=8, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
 def whole() -> DatasetAnalysis:
-    return judged(table_of({"rises": along_s, "falls": against_s, "noise": noisy(0)}))
+    return analysed(table_of({"rises": along_s, "falls": against_s, "noise": noisy(0)}))
 
 
 def test_every_protocol_has_every_estimate(whole: DatasetAnalysis) -> None:
@@ -73,26 +73,26 @@ def test_where_s_decides_accuracy_edge_comes_nearer_to_both_ends_than_random(
 
 
 def test_a_backward_and_a_weak_predictor_are_warned_of(whole: DatasetAnalysis) -> None:
-    assert "wrong way" in whole.methods["falls"].warnings[0]
+    assert "wrong sign" in whole.methods["falls"].warnings[0]
     assert whole.methods["noise"].warnings
 
 
 def test_correlations_are_of_every_objective(whole: DatasetAnalysis) -> None:
-    found = whole.methods["falls"].correlations
-    assert set(found) == {"adjacent", "intra", "to-last", "generalization"}
-    assert found["adjacent"].pearson == pytest.approx(-0.97, abs=0.03)
+    result = whole.methods["falls"].correlations
+    assert set(result) == {"adjacent", "intra", "to-last", "generalization"}
+    assert result["adjacent"].pearson == pytest.approx(-0.97, abs=0.03)
 
 
 def test_comparisons_pair_the_orders_that_both_ran(whole: DatasetAnalysis) -> None:
-    found = whole.comparisons["rises"]["falls"]
+    result = whole.comparisons["rises"]["falls"]
     values = np.array([along_s(sequence) for sequence in SPACE.enumerate()])
-    assert found.n == 90
-    assert found.difference == pytest.approx((2 * values - 100).mean())
+    assert result.n == 90
+    assert result.difference == pytest.approx((2 * values - 100).mean())
 
 
 def test_the_same_call_gives_the_same_judgement() -> None:
     table = table_of({"m": noisy(0)})
-    assert to_plain(judged(table)) == to_plain(judged(table))
+    assert to_plain(analysed(table)) == to_plain(analysed(table))
 
 
 def test_a_large_random_sample_stands_for_the_truth_and_is_called_so() -> None:
@@ -101,18 +101,18 @@ def test_a_large_random_sample_stands_for_the_truth_and_is_called_so() -> None:
         for place, sequence in enumerate(SPACE.sample(40, np.random.default_rng(0)))
     ]
     table = AccuracyTable((*runs, *runs_of("m", "edge", along_s, dataset="d")))
-    found = judged(table).methods["m"]
-    assert found.truth is not None
-    assert (found.truth.kind, len(found.truth.sequences)) == ("sample", 40)
-    assert found.estimates["random"]["gaussian"].closeness is None, "it is not judged by itself"
-    assert found.estimates["edge"]["gaussian"].closeness is not None
-    assert set(found.averages) == {"random", "edge"}
+    result = analysed(table).methods["m"]
+    assert result.truth is not None
+    assert (result.truth.kind, len(result.truth.sequences)) == ("sample", 40)
+    assert result.estimates["random"]["gaussian"].closeness is None, "it is not analysed by itself"
+    assert result.estimates["edge"]["gaussian"].closeness is not None
+    assert set(result.averages) == {"random", "edge"}
     average = analyze_table(table, draws=100).methods["m"].averages["edge"]["gaussian"]
     assert not average.exhaustive, "all of a sample is not all of Ω"
     assert average.standard_errors is not None
     assert average.standard_errors["wasserstein"] > 0.0
-    ends = found.outside_range["edge"]
-    values = found.truth.accuracies
+    ends = result.outside_range["edge"]
+    values = result.truth.accuracies
     assert (ends.below, ends.above) == (
         (values < ends.low - 1e-9).sum(),
         (values > ends.high + 1e-9).sum(),
@@ -127,79 +127,81 @@ def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() 
             for place, run in enumerate(table.runs)
         )
     )
-    found = judged(holed)
-    assert "Only 86 of 90" in found.methods["m"].warnings[0]
-    assert found.notes == ("4 of 90 runs have no accuracy and do not count.",)
+    result = analysed(holed)
+    assert "Only 86 of 90" in result.methods["m"].warnings[0]
+    assert result.notes == ("4 of 90 runs have no accuracy and do not count.",)
     half = AccuracyTable(holed.runs[:45])
     assert find_truth(half, "m") is None
 
 
 def test_without_truth_and_similarity_there_are_estimates_and_a_note() -> None:
-    found = analyze_table(table_of({"m": noisy(0)}, ("edge",)))
-    method = found.methods["m"]
+    result = analyze_table(table_of({"m": noisy(0)}, ("edge",)))
+    method = result.methods["m"]
     assert (method.truth, method.averages, method.correlations) == (None, {}, {})
     assert method.estimates["edge"]["gaussian"].closeness is None
-    assert "needs a predictor" in str(method.estimates["edge"]["regression"].reason)
-    assert "No similarity" in found.notes[0]
+    assert "requires a predictor" in str(method.estimates["edge"]["regression"].reason)
+    assert "No similarity" in result.notes[0]
 
 
 @pytest.mark.parametrize("accuracy", [50.0, 0.0, 100.0])
 def test_equal_accuracies_everywhere_are_a_point_at_no_distance(accuracy: float) -> None:
-    method = judged(table_of({"m": lambda sequence: accuracy})).methods["m"]
-    for judged_ in (method.estimates["edge"][name] for name in ("gaussian", "regression")):
-        assert judged_.closeness is not None
-        assert judged_.closeness.jsd == pytest.approx(0.0)
-        assert judged_.closeness.wasserstein == pytest.approx(0.0)
+    method = analysed(table_of({"m": lambda sequence: accuracy})).methods["m"]
+    for answer in (method.estimates["edge"][name] for name in ("gaussian", "regression")):
+        assert answer.closeness is not None
+        assert answer.closeness.jsd == pytest.approx(0.0)
+        assert answer.closeness.wasserstein == pytest.approx(0.0)
     assert method.normality.shapiro_p is None
-    assert "accuracy is the same" in str(method.correlations["adjacent"].reason)
+    assert "accuracy that differs" in str(method.correlations["adjacent"].reason)
 
 
 def test_one_sequence_is_judged_as_far_as_it_can_be() -> None:
     one = AccuracyTable(table_of({"m": noisy(0)}, ("edge",)).runs[:1])
-    method = judged(one).methods["m"]
+    method = analysed(one).methods["m"]
     assert method.estimates["edge"]["gaussian"].estimate is not None
-    assert "at least 2 runs and has 1" in str(method.estimates["edge"]["gaussian-c4"].reason)
+    assert "at least 2 runs; got 1" in str(method.estimates["edge"]["gaussian-c4"].reason)
     assert method.correlations["adjacent"].pearson is None
 
 
 def test_two_values_have_estimates_but_no_normality() -> None:
-    method = judged(
+    method = analysed(
         table_of({"m": lambda sequence: 95.33 if 0 in sequence.tasks[0] else 95.83})
     ).methods["m"]
-    assert "2 different values" in str(method.normality.reason)
+    assert "got 2" in str(method.normality.reason)
     assert method.estimates["edge"]["gaussian"].closeness is not None
 
 
 def test_a_method_that_failed_throughout_is_left_out_and_told() -> None:
-    found = judged(table_of({"m": noisy(0), "broken": lambda sequence: None}, ("random",)))
-    assert set(found.methods) == {"m"}
-    assert "broken is left out" in " ".join(found.notes)
+    result = analysed(table_of({"m": noisy(0), "broken": lambda sequence: None}, ("random",)))
+    assert set(result.methods) == {"m"}
+    assert "broken is left out" in " ".join(result.notes)
 
 
 def test_a_method_that_lacks_a_protocol_is_ranked_by_the_others() -> None:
     full, part = table_of({"a": noisy(0)}), table_of({"b": noisy(1)}, ("enumerate", "random"))
-    found = judged(AccuracyTable(full.runs + part.runs))
-    assert set(found.rankings["edge"]["gaussian"].ranking.lower) == {"a"}
-    assert set(found.rankings["random"]["gaussian"].ranking.lower) == {"a", "b"}
+    result = analysed(AccuracyTable(full.runs + part.runs))
+    assert set(result.rankings["edge"]["gaussian"].ranking.lower) == {"a"}
+    assert set(result.rankings["random"]["gaussian"].ranking.lower) == {"a", "b"}
 
 
 def test_seeds_that_draw_the_same_order_are_told() -> None:
-    found = judged(table_of({"m": noisy(0)}, ("random", "edge")))
-    assert found.notes == (
+    result = analysed(table_of({"m": noisy(0)}, ("random", "edge")))
+    assert result.notes == (
         "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.",
     )
 
 
 def test_a_repeated_order_counts_twice_for_the_paper_alone() -> None:
-    found = judged(table_of({"m": noisy(0)}, ("random", "edge"))).methods["m"].estimates["random"]
-    assert {name: made.runs for name, made in found.items()} == {
+    result = (
+        analysed(table_of({"m": noisy(0)}, ("random", "edge"))).methods["m"].estimates["random"]
+    )
+    assert {name: made.runs for name, made in result.items()} == {
         "gaussian": 3,
         "gaussian-c4": 2,
         "regression": 2,
         "stratified": 2,
     }
     twice, once = np.unique([noisy(0)(run.sequence) for run in runs_of("m", "random", noisy(0))])
-    made = found["gaussian-c4"].estimate
+    made = result["gaussian-c4"].estimate
     assert made is not None
     assert made.distribution.mean == pytest.approx((twice + once) / 2)
     # Two values have s = |a - b| / √2, and c4(2) = √(2 / π).
@@ -208,47 +210,48 @@ def test_a_repeated_order_counts_twice_for_the_paper_alone() -> None:
 
 def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() -> None:
     extreme, whole = table_of({"m": along_s}, ("edge",)), table_of({"w": noisy(1)}, ("enumerate",))
-    found = judged(AccuracyTable(extreme.runs + whole.runs)).methods
-    assert (found["m"].correlations["adjacent"].n, found["w"].correlations["adjacent"].n) == (0, 90)
-    assert found["m"].correlations["adjacent"].pearson is None
-    assert "there are 0" in str(found["m"].normality.reason)
+    result = analysed(AccuracyTable(extreme.runs + whole.runs)).methods
+    assert (result["m"].correlations["adjacent"].n, result["w"].correlations["adjacent"].n) == (
+        0,
+        90,
+    )
+    assert result["m"].correlations["adjacent"].pearson is None
+    assert "got 0" in str(result["m"].normality.reason)
 
 
 def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> None:
     table = table_of({"m": noisy(0)}, ("enumerate",))
     wrong = replace(table.runs[0], protocol="random", label="seed-0", accuracy=12.0)
-    found = judged(AccuracyTable((*table.runs, wrong)))
-    assert any("12 (random seed-0); pairs of this kind: 1." in note for note in found.notes)
-    assert found.methods["m"].variance is not None
-    assert found.methods["m"].variance.repeats == 1
+    result = analysed(AccuracyTable((*table.runs, wrong)))
+    assert any("12 (random seed-0); pairs of this kind: 1." in note for note in result.notes)
+    assert result.methods["m"].variance is not None
+    assert result.methods["m"].variance.repeats == 1
 
 
 def test_fractions_are_told_from_per_cent() -> None:
-    fractions = judged(table_of({"m": lambda sequence: noisy(0)(sequence) / 100.0}, ("edge",)))
+    fractions = analysed(table_of({"m": lambda sequence: noisy(0)(sequence) / 100.0}, ("edge",)))
     assert "if these are fractions, multiply them by 100" in fractions.notes[0]
-    assert judged(table_of({"m": noisy(0)}, ("edge",))).notes == ()
+    assert analysed(table_of({"m": noisy(0)}, ("edge",))).notes == ()
 
 
 def test_labels_that_failed_are_warned_of_by_protocol() -> None:
     table = table_of({"m": noisy(0)}, ("edge",))
     holed = tuple(replace(run, accuracy=None) if run.label != "easy" else run for run in table.runs)
-    (failed, *_) = judged(AccuracyTable(holed)).methods["m"].warnings
-    assert (
-        failed == "Of edge's runs hard and median failed or have not ended: one run is left of it."
-    )
+    (failed, *_) = analysed(AccuracyTable(holed)).methods["m"].warnings
+    assert failed == "edge: hard and median failed or did not finish; 1 order remains."
 
 
 def test_a_table_without_any_accuracy_is_refused() -> None:
     with pytest.raises(DataError, match="No run on 'made-up' has an accuracy"):
-        judged(table_of({"m": lambda sequence: None}, ("edge",)))
+        analysed(table_of({"m": lambda sequence: None}, ("edge",)))
 
 
 def test_a_pilot_can_be_the_predictor() -> None:
     table = table_of({"m": noisy(0)})
     pilot = table_of({"m": lambda sequence: 0.5 * noisy(0)(sequence)}, ("enumerate",))
-    found = analyze_table(table, predictor="pilot", pilot=pilot, draws=2).methods["m"]
-    assert found.predictor == "pilot"
-    assert found.correlations["pilot"].pearson == pytest.approx(1.0)
+    result = analyze_table(table, predictor="pilot", pilot=pilot, draws=2).methods["m"]
+    assert result.predictor == "pilot"
+    assert result.correlations["pilot"].pearson == pytest.approx(1.0)
 
 
 def test_repeated_seeds_split_the_variance() -> None:
@@ -257,8 +260,8 @@ def test_repeated_seeds_split_the_variance() -> None:
         for run in runs_of("m", "enumerate", noisy(0))
         for seed in (0, 1)
     ]
-    found = judged(AccuracyTable(tuple(twice))).methods["m"].variance
-    assert found is not None
-    assert found.repeated_orders == 90
-    assert found.seed_share is not None
-    assert found.seed_share > 0.5
+    result = analysed(AccuracyTable(tuple(twice))).methods["m"].variance
+    assert result is not None
+    assert result.repeated_orders == 90
+    assert result.seed_share is not None
+    assert result.seed_share > 0.5

@@ -18,10 +18,10 @@ def test_the_mean_is_that_over_every_possible_draw() -> None:
         wasserstein(TRUTH, Distribution.normal(TRUTH[list(c)].mean(), TRUTH[list(c)].std()))
         for c in combinations(range(12), 3)
     ]
-    (found,) = budget_curve(TRUTH, np.random.default_rng(1), sizes=[3], draws=600)
-    assert found.wasserstein == pytest.approx(np.mean(every), rel=0.06)
+    (result,) = budget_curve(TRUTH, np.random.default_rng(1), sizes=[3], draws=600)
+    assert result.wasserstein == pytest.approx(np.mean(every), rel=0.06)
     low, high = np.quantile(every, [0.05, 0.95])
-    assert found.wasserstein_band == pytest.approx((low, high), rel=0.12)
+    assert result.wasserstein_band == pytest.approx((low, high), rel=0.12)
 
 
 def test_more_runs_come_closer_and_all_of_them_leave_only_the_shape() -> None:
@@ -47,9 +47,9 @@ def test_more_runs_than_there_are_is_an_error() -> None:
 
 
 def test_capture_counts_what_the_ends_leave_outside() -> None:
-    found = count_outside([72.3, 58.5], [57.55, 58.5, 60.0, 72.3 + 1e-12, 80.0])
-    assert (found.low, found.high) == (58.5, 72.3)
-    assert (found.below, found.above, found.n) == (1, 1, 5)
+    result = count_outside([72.3, 58.5], [57.55, 58.5, 60.0, 72.3 + 1e-12, 80.0])
+    assert (result.low, result.high) == (58.5, 72.3)
+    assert (result.below, result.above, result.n) == (1, 1, 5)
 
 
 def test_runs_are_drawn_from_a_space_too_large_to_list() -> None:

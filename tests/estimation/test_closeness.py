@@ -19,13 +19,13 @@ DRAWN = [get_estimator("gaussian")(Observations(TRUTH[place : place + 3])) for p
 
 
 def test_the_means_are_those_of_each_draws_closeness() -> None:
-    found = average_closeness(TRUTH, DRAWN)
+    result = average_closeness(TRUTH, DRAWN)
     each = [closeness(TRUTH, estimate) for estimate in DRAWN]
     for name in ("jsd", "wasserstein", "mean_error", "std_error", "min_error", "max_error"):
         values = np.abs([getattr(one, name) for one in each])
-        assert getattr(found, name) == pytest.approx(values.mean())
-        assert found.standard_errors is not None
-        assert found.standard_errors[name] == pytest.approx(values.std(ddof=1) / 5.0)
+        assert getattr(result, name) == pytest.approx(values.mean())
+        assert result.standard_errors is not None
+        assert result.standard_errors[name] == pytest.approx(values.std(ddof=1) / 5.0)
 
 
 def test_ends_outside_the_truth_keep_their_signs_and_miss_nothing() -> None:
@@ -34,10 +34,10 @@ def test_ends_outside_the_truth_keep_their_signs_and_miss_nothing() -> None:
     drawn = [
         get_estimator("gaussian")(Observations(np.array(ends))) for ends in ([30, 55.0], [42, 66.0])
     ]
-    found = average_closeness(truth, drawn)
-    assert (found.min, found.max) == (36.0, 60.5)
-    assert found.missed_range == pytest.approx((5.0 + 2.0) / 2)
-    assert (found.min_error, found.max_error) == (6.0, 5.5)
+    result = average_closeness(truth, drawn)
+    assert (result.min, result.max) == (36.0, 60.5)
+    assert result.missed_range == pytest.approx((5.0 + 2.0) / 2)
+    assert (result.min_error, result.max_error) == (6.0, 5.5)
 
 
 def test_all_possible_draws_leave_no_error_and_a_single_one_says_none() -> None:

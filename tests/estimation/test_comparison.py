@@ -13,16 +13,16 @@ B = A + RNG.normal(1.0, 2.0, 30)
 
 
 def test_interval_and_test_are_scipys_paired_ones() -> None:
-    found = compare(A, B)
+    result = compare(A, B)
     oracle = stats.ttest_rel(A, B).confidence_interval(0.95)
-    assert found.interval == pytest.approx((oracle.low, oracle.high))
-    assert found.p_value == pytest.approx(stats.wilcoxon(A, B).pvalue)
-    assert found.difference == pytest.approx((A - B).mean())
+    assert result.interval == pytest.approx((oracle.low, oracle.high))
+    assert result.p_value == pytest.approx(stats.wilcoxon(A, B).pvalue)
+    assert result.difference == pytest.approx((A - B).mean())
 
 
 def test_ties_count_half() -> None:
-    found = compare([1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0 + 1e-13, 5.0])
-    assert found.probability_of_improvement == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
+    result = compare([1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0 + 1e-13, 5.0])
+    assert result.probability_of_improvement == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
 
 
 def test_the_other_way_round_is_the_complement() -> None:

@@ -15,8 +15,8 @@ TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
 @pytest.mark.parametrize("count", [1, 2, 7, 90, 200])
 def test_w1_between_samples_is_scipys(count: int) -> None:
     other = np.random.default_rng(1).normal(52.0, 3.0, count)
-    found = wasserstein(TRUTH, Distribution.of(other))
-    assert found == pytest.approx(wasserstein_distance(TRUTH, other))
+    result = wasserstein(TRUTH, Distribution.of(other))
+    assert result == pytest.approx(wasserstein_distance(TRUTH, other))
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_w1_to_a_continuous_estimate_is_that_to_many_of_its_quantiles(
 
 
 def test_w1_to_a_point_is_the_mean_absolute_difference() -> None:
-    found = wasserstein(TRUTH, Distribution.normal(47.0, 0.0))
-    assert found == pytest.approx(np.abs(TRUTH - 47.0).mean())
+    result = wasserstein(TRUTH, Distribution.normal(47.0, 0.0))
+    assert result == pytest.approx(np.abs(TRUTH - 47.0).mean())
 
 
 def test_w1_of_one_point_to_a_normal_around_it_is_its_mean_absolute_deviation() -> None:
-    found = wasserstein([50.0], Distribution.normal(50.0, 3.0))
-    assert found == pytest.approx(3.0 * np.sqrt(2.0 / np.pi))
+    result = wasserstein([50.0], Distribution.normal(50.0, 3.0))
+    assert result == pytest.approx(3.0 * np.sqrt(2.0 / np.pi))
 
 
 @pytest.mark.parametrize("std", [0.5, 3.0, 20.0])
@@ -53,8 +53,8 @@ def test_the_jsd_is_scipys_on_the_same_bins(std: float) -> None:
     all_edges = np.concatenate([[-np.inf], edges, [np.inf]])
     first = np.histogram(TRUTH, all_edges)[0] / 90
     second = np.diff(norm(51.0, std).cdf(all_edges))
-    found = jensen_shannon(TRUTH, Distribution.normal(51.0, std))
-    assert found == pytest.approx(jensenshannon(first, second) ** 2)
+    result = jensen_shannon(TRUTH, Distribution.normal(51.0, std))
+    assert result == pytest.approx(jensenshannon(first, second) ** 2)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_no_truth_is_an_error(truth: list[float]) -> None:
 
 def test_what_lies_on_an_edge_counts_half_for_either_bin() -> None:
     """8 accuracies have 4 bins: of width 0.5 here, so that the one at 1 lies between two."""
-    found = Target.of([0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 2.0])
-    np.testing.assert_allclose(found.shares, [0, 3 / 8, 1 / 16, 1 / 16, 4 / 8, 0])
+    result = Target.of([0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 2.0])
+    np.testing.assert_allclose(result.shares, [0, 3 / 8, 1 / 16, 1 / 16, 4 / 8, 0])
 
 
 # Of 240 images each, so that many of them lie just on edges.
@@ -110,19 +110,19 @@ def test_shifted_and_mirrored_accuracies_have_the_same_distances(
     estimate = Distribution(here, weights, width)
     moved = Distribution(sign * here + shift, weights, width)
     for distance in (jensen_shannon, wasserstein):
-        found = distance(sign * LATTICE + shift, moved)
-        assert found == pytest.approx(distance(LATTICE, estimate), rel=1e-7)
+        result = distance(sign * LATTICE + shift, moved)
+        assert result == pytest.approx(distance(LATTICE, estimate), rel=1e-7)
 
 
 def test_many_normals_at_once_are_as_far_as_each_of_them_alone() -> None:
-    """A normal is also a mixture of two equal ones, whose distance is found in another way."""
+    """A normal is also a mixture of two equal ones, whose distance is result in another way."""
     rng = np.random.default_rng(2)
     means, stds = rng.normal(50.0, 6.0, 40), rng.exponential(4.0, 40)
     stds[:3] = 0.0
-    found = Target.of(TRUTH).distances(
+    result = Target.of(TRUTH).distances(
         [Distribution.normal(mean, std) for mean, std in zip(means, stds, strict=True)]
     )
-    for (jsd, distance), mean, std in zip(found, means, stds, strict=True):
+    for (jsd, distance), mean, std in zip(result, means, stds, strict=True):
         (alone,) = Target.of(TRUTH).distances([Distribution(np.full(2, mean), np.ones(2), std)])
         assert (jsd, distance) == (pytest.approx(alone[0]), pytest.approx(alone[1]))
 

@@ -60,20 +60,20 @@ class TestEveryEstimator:
         assert (made.min, made.max) == (pytest.approx(50.0), pytest.approx(50.0))
 
     def test_too_few_runs_are_told(self, name: str) -> None:
-        known = ESTIMATORS[name]
-        few = runs(VALUES[: known.least_runs - 1])
-        assert str(known.least_runs) in str(known.obstacle(few))
-        with pytest.raises(UsageError, match=f"at least {known.least_runs} runs"):
-            known(few)
-        assert known.obstacle(runs(VALUES[: known.least_runs])) is None
+        predictor = ESTIMATORS[name]
+        few = runs(VALUES[: predictor.least_runs - 1])
+        assert str(predictor.least_runs) in str(predictor.obstacle(few))
+        with pytest.raises(UsageError, match=f"at least {predictor.least_runs} runs"):
+            predictor(few)
+        assert predictor.obstacle(runs(VALUES[: predictor.least_runs])) is None
 
     def test_asks_for_a_predictor_only_if_it_needs_one(self, name: str) -> None:
-        known = ESTIMATORS[name]
-        assert (known.obstacle(Observations(VALUES)) is not None) == known.needs_predictor
+        predictor = ESTIMATORS[name]
+        assert (predictor.obstacle(Observations(VALUES)) is not None) == predictor.needs_predictor
         unknown = Observations(VALUES, np.full(6, np.nan), LEVELS)
-        assert (known.obstacle(unknown) is not None) == known.needs_predictor
+        assert (predictor.obstacle(unknown) is not None) == predictor.needs_predictor
         constant = Observations(VALUES, np.zeros(6), (np.zeros(1), np.ones(1)))
-        assert (known.obstacle(constant) is not None) == known.needs_predictor
+        assert (predictor.obstacle(constant) is not None) == predictor.needs_predictor
 
     def test_the_ends_stay_within_what_an_accuracy_can_be(self, name: str) -> None:
         made = ESTIMATORS[name](runs([2.0, 9.0, 55.0, 60.0, 91.0, 98.0], Z))
@@ -161,7 +161,7 @@ def test_stratified_weighs_runs_by_their_share_of_the_space() -> None:
 
 def simulated_distance(name: str, correlation: float, size: int, count: int = 60) -> float:
     """Mean W₁ of three EDGE runs from the truth, in its standard deviations."""
-    found = []
+    result = []
     for replication in range(count):
         rng = np.random.default_rng([size, replication])
         z = rng.standard_normal(size)
@@ -175,8 +175,8 @@ def simulated_distance(name: str, correlation: float, size: int, count: int = 60
             Observations(truth[chosen], z[chosen], (levels, np.full(32, 1 / 32)), size)
         )
         some = np.quantile(truth, (np.arange(90) + 0.5) / 90)
-        found.append(wasserstein(some, made.distribution) / 5.0)
-    return float(np.mean(found))
+        result.append(wasserstein(some, made.distribution) / 5.0)
+    return float(np.mean(result))
 
 
 @pytest.mark.parametrize("correlation", [0.0, -0.6, 0.8])

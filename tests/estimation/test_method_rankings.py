@@ -10,14 +10,14 @@ import pytest
 
 from edgecil.estimation import AccuracyTable, DatasetAnalysis, ProtocolRanking, analyze_table
 from edgecil.estimation.method_rankings import rank_protocols
-from edgecil.estimation.redraws import build_pool, redraw_estimates
+from edgecil.estimation.redraws import find_candidates, redraw_estimates
 from edgecil.sequences import ClassSequence
 from tests.estimation.tables import SPACE, noisy, table_of
 
 FIRST, SECOND = noisy(0), noisy(1, mean=51.0, std=4.0)
 
 
-def judged(*protocols: str) -> DatasetAnalysis:
+def analysed(*protocols: str) -> DatasetAnalysis:
     return analyze_table(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
 
 
@@ -25,15 +25,15 @@ def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, Proto
     """Rankings over many draws, and nothing else that costs time."""
     methods = analyze_table(table, draws=1).methods
     redraws = {}
-    for name, found in methods.items():
-        assert found.truth is not None
+    for name, result in methods.items():
+        assert result.truth is not None
         ran = {
             protocol: table.orders(name, protocol)
             for protocol in table.protocols
-            if protocol not in found.truth.protocols
+            if protocol not in result.truth.protocols
         }
-        pool = build_pool(found.truth, ran, None)
-        redraws[name] = redraw_estimates(pool, ran, SPACE, draws=draws, seed=0)
+        candidates = find_candidates(result.truth, ran, None)
+        redraws[name] = redraw_estimates(candidates, ran, SPACE, draws=draws, seed=0)
     return rank_protocols(methods, redraws)
 
 
@@ -53,12 +53,12 @@ def test_the_mean_error_of_random_is_that_over_all_triples_of_orders() -> None:
     values = np.array([[method(s) for s in SPACE.enumerate()] for method in (FIRST, SECOND)])
     every = footrules(values, np.array(list(combinations(range(90), 3))))
     table = table_of({"first": FIRST, "second": SECOND}, ("random", "enumerate"))
-    found = redrawn(table)["random"]["gaussian"].average
-    assert found is not None
-    assert found.draws == 900
-    assert found.error == pytest.approx(every.mean(), abs=3 * every.std() / 30)
+    result = redrawn(table)["random"]["gaussian"].average
+    assert result is not None
+    assert result.draws == 900
+    assert result.error == pytest.approx(every.mean(), abs=3 * every.std() / 30)
     right = float((every == 0).mean())
-    assert found.correct_share == pytest.approx(right, abs=3 * np.sqrt(right * (1 - right)) / 30)
+    assert result.correct_share == pytest.approx(right, abs=3 * np.sqrt(right * (1 - right)) / 30)
 
 
 def test_the_average_of_edge_keeps_its_ends_and_draws_its_median() -> None:
@@ -69,31 +69,31 @@ def test_the_average_of_edge_keeps_its_ends_and_draws_its_median() -> None:
     medians = [other for other in range(90) if other not in (hard, easy)]
     values = np.array([[method(s) for s in SPACE.enumerate()] for method in (FIRST, SECOND)])
     every = footrules(values, np.array([(hard, other, easy) for other in medians]))
-    found = redrawn(table)["edge"]["gaussian"].average
-    assert found is not None
-    assert found.error == pytest.approx(every.mean(), abs=3 * every.std() / 30)
+    result = redrawn(table)["edge"]["gaussian"].average
+    assert result is not None
+    assert result.error == pytest.approx(every.mean(), abs=3 * every.std() / 30)
 
 
 def test_random_has_an_average_where_it_was_not_run_and_no_ranking_of_its_own() -> None:
-    found = judged("edge", "enumerate").rankings
-    assert set(found) == {"edge", "random"}
-    random = found["random"]["gaussian"]
+    result = analysed("edge", "enumerate").rankings
+    assert set(result) == {"edge", "random"}
+    random = result["random"]["gaussian"]
     assert (random.ranking, random.error) == (None, None)
     assert random.average is not None
 
 
 def test_without_a_truth_there_is_a_ranking_and_no_error() -> None:
-    found = judged("edge").rankings["edge"]["gaussian"]
-    assert found.ranking is not None
-    assert (found.error, found.average) == (None, None)
+    result = analysed("edge").rankings["edge"]["gaussian"]
+    assert result.ranking is not None
+    assert (result.error, result.average) == (None, None)
 
 
 def test_methods_share_their_draws_whatever_the_order_of_the_rows() -> None:
     runs = table_of({"first": FIRST, "second": FIRST}, ("enumerate",)).runs
     turned = AccuracyTable((*runs[:90], *reversed(runs[90:])))
-    found = analyze_table(turned, draws=4).rankings["random"]["gaussian"].average
-    assert found is not None
-    assert (found.error, found.correct_share) == (0.0, 1.0), "equal methods tie in every draw"
+    result = analyze_table(turned, draws=4).rankings["random"]["gaussian"].average
+    assert result is not None
+    assert (result.error, result.correct_share) == (0.0, 1.0), "equal methods tie in every draw"
 
 
 def test_methods_that_ran_different_orders_have_no_average() -> None:
@@ -101,8 +101,8 @@ def test_methods_that_ran_different_orders_have_no_average() -> None:
         return None if 0 in sequence.tasks[0] and 1 in sequence.tasks[0] else SECOND(sequence)
 
     table = table_of({"first": FIRST, "second": failing}, ("random", "enumerate"))
-    found = analyze_table(table, draws=2).rankings["random"]["gaussian"]
-    assert found.error is not None
-    assert found.average is None
+    result = analyze_table(table, draws=2).rankings["random"]["gaussian"]
+    assert result.error is not None
+    assert result.average is None
     alone = AccuracyTable(tuple(replace(run, method="first") for run in table.runs[:93]))
     assert analyze_table(alone, draws=2).rankings["random"]["gaussian"].average is not None

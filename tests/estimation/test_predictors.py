@@ -19,17 +19,20 @@ from tests.estimation.tables import SPACE, noisy, six_classes, table_of
 
 
 def test_s_over_a_small_space_is_every_sequences_own() -> None:
-    known = objective_predictor(six_classes(), SPACE)
+    predictor = objective_predictor(six_classes(), SPACE)
     scores = np.array([profile(six_classes(), sequence).score for sequence in SPACE.enumerate()])
-    np.testing.assert_allclose(np.sort(known.population), np.sort(scores))
-    assert (known.mean, known.std) == (pytest.approx(scores.mean()), pytest.approx(scores.std()))
+    np.testing.assert_allclose(np.sort(predictor.population), np.sort(scores))
+    assert (predictor.mean, predictor.std) == (
+        pytest.approx(scores.mean()),
+        pytest.approx(scores.std()),
+    )
 
 
 def test_z_is_the_profiles() -> None:
-    known = objective_predictor(six_classes(), SPACE, "generalization")
+    predictor = objective_predictor(six_classes(), SPACE, "generalization")
     some = list(SPACE.enumerate())[:5]
     expected = [profile(six_classes(), one).objectives["generalization"]["z"] for one in some]
-    np.testing.assert_allclose(known.z(some), expected)
+    np.testing.assert_allclose(predictor.z(some), expected)
 
 
 @pytest.mark.parametrize(("objective", "sign"), [("adjacent", 1), ("generalization", -1)])
@@ -39,20 +42,22 @@ def test_the_claimed_sign_is_that_of_the_objectives_easy_end(objective: str, sig
 
 def test_the_levels_keep_mean_and_variance_in_a_large_space() -> None:
     values = np.random.default_rng(0).random((12, 12))
-    known = objective_predictor(
+    predictor = objective_predictor(
         SimilarityMatrix.of((values + values.T) / 2), SequenceSpace.equal(12, 4)
     )
-    levels, weights = known.levels()
+    levels, weights = predictor.levels()
     assert len(levels) <= 64
     assert float(weights @ levels) == pytest.approx(0.0, abs=1e-9)
     assert float(weights @ levels**2) == pytest.approx(1.0)
-    assert (known.population.mean() - known.mean) / known.std == pytest.approx(0.0, abs=0.1)
+    assert (predictor.population.mean() - predictor.mean) / predictor.std == pytest.approx(
+        0.0, abs=0.1
+    )
 
 
 def test_a_constant_similarity_predicts_nothing() -> None:
-    known = objective_predictor(SimilarityMatrix.of(np.ones((6, 6))), SPACE)
-    assert known.std == 0.0
-    assert len(known.levels()[0]) == 1
+    predictor = objective_predictor(SimilarityMatrix.of(np.ones((6, 6))), SPACE)
+    assert predictor.std == 0.0
+    assert len(predictor.levels()[0]) == 1
 
 
 def test_a_column_of_the_table_predicts() -> None:
@@ -61,13 +66,13 @@ def test_a_column_of_the_table_predicts() -> None:
     hinted = AccuracyTable(
         tuple(replace(run, more={"hint": str(hints[run.sequence])}) for run in table.runs)
     )
-    known = column_predictor(hinted, "hint")
-    assert known.mean == pytest.approx(44.5)
-    assert known.values([table.runs[7].sequence]) == 7.0
+    predictor = column_predictor(hinted, "hint")
+    assert predictor.mean == pytest.approx(44.5)
+    assert predictor.values([table.runs[7].sequence]) == 7.0
     with pytest.raises(UsageError, match="no column 'other'"):
         column_predictor(hinted, "other")
     broken = AccuracyTable(tuple(replace(run, more={"hint": "x"}) for run in table.runs))
-    with pytest.raises(UsageError, match="must hold numbers"):
+    with pytest.raises(UsageError, match="must contain numbers"):
         column_predictor(broken, "hint")
 
 
@@ -86,19 +91,19 @@ def test_a_pilots_extremes_do_not_stand_for_the_space_because_another_method_dre
         table_of({"a": noisy(0)}, ("edge", "latin")),
         table_of({"b": noisy(1)}, ("enumerate",)),
     )
-    known = pilot_predictor(AccuracyTable(extremes.runs + whole.runs), "a")
+    predictor = pilot_predictor(AccuracyTable(extremes.runs + whole.runs), "a")
     blind = extremes.orders("a", "latin").accuracies
-    assert sorted(known.population) == sorted(blind)
+    assert sorted(predictor.population) == sorted(blind)
 
 
 def test_values_are_the_objectives_own_one_by_one() -> None:
-    known = objective_predictor(six_classes(), SPACE, "to-last")
+    predictor = objective_predictor(six_classes(), SPACE, "to-last")
     some = list(SPACE.enumerate())[::7]
     expected = [get_objective("to-last", SPACE).value(six_classes(), one) for one in some]
-    np.testing.assert_allclose(known.values(some), expected)
-    assert known.values([]).shape == (0,)
+    np.testing.assert_allclose(predictor.values(some), expected)
+    assert predictor.values([]).shape == (0,)
 
 
 def test_a_pilot_of_extremes_alone_does_not_stand_for_the_space() -> None:
-    with pytest.raises(UsageError, match="stand for the space"):
+    with pytest.raises(UsageError, match="at least 2 sequences"):
         pilot_predictor(table_of({"a": noisy(0)}, ("edge",)), "a")

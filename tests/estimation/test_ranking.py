@@ -46,10 +46,10 @@ def test_the_footrule_of_the_papers_tables_is_the_known_one(table: str) -> None:
 
 
 def test_high_bounds_and_low_spread_are_best_and_ties_share_their_ranks() -> None:
-    found = rank({"a": (40.0, 60.0, 5.0), "b": (40.0 + 1e-12, 70.0, 2.0), "c": (10.0, 65.0, 2.0)})
-    assert found.lower == {"a": 1.5, "b": 1.5, "c": 3.0}
-    assert found.upper == {"a": 3.0, "b": 1.0, "c": 2.0}
-    assert found.stability == {"a": 3.0, "b": 1.5, "c": 1.5}
+    result = rank({"a": (40.0, 60.0, 5.0), "b": (40.0 + 1e-12, 70.0, 2.0), "c": (10.0, 65.0, 2.0)})
+    assert result.lower == {"a": 1.5, "b": 1.5, "c": 3.0}
+    assert result.upper == {"a": 3.0, "b": 1.0, "c": 2.0}
+    assert result.stability == {"a": 3.0, "b": 1.5, "c": 1.5}
 
 
 def test_the_average_is_over_draws_and_counts_those_without_error() -> None:
@@ -60,8 +60,8 @@ def test_the_average_is_over_draws_and_counts_those_without_error() -> None:
         [(1.0, 1.0, 3.0), (3.0, 2.0, 2.0), (3.0, 3.0, 1.0)],
     )
     draws = zip(right, turned, tied, right, strict=True)
-    found = average_ranking(dict(zip("abc", draws, strict=True)), truth)
-    assert found == AverageRanking(draws=4, error=(4.0 + 1.0) / 4, correct_share=0.5)
+    result = average_ranking(dict(zip("abc", draws, strict=True)), truth)
+    assert result == AverageRanking(draws=4, error=(4.0 + 1.0) / 4, correct_share=0.5)
 
 
 def test_rankings_of_different_methods_are_not_compared() -> None:

@@ -15,18 +15,18 @@ from edgecil.estimation import (
     find_truth,
     get_estimator,
 )
-from edgecil.estimation.redraws import build_pool, redraw_estimates
+from edgecil.estimation.redraws import find_candidates, redraw_estimates
 from tests.estimation.tables import SPACE, noisy, table_of
 
 TABLE = table_of({"m": noisy(0), "other": noisy(1)})
 
 
 def test_edge_is_averaged_over_every_possible_median() -> None:
-    found = analyze_table(TABLE, draws=88).methods["m"]
-    assert found.truth is not None
-    edge, place = TABLE.orders("m", "edge"), found.truth.index()
+    result = analyze_table(TABLE, draws=88).methods["m"]
+    assert result.truth is not None
+    edge, place = TABLE.orders("m", "edge"), result.truth.index()
     hard, easy = (place[edge.sequences[edge.labels.index(goal)]] for goal in ("hard", "easy"))
-    values = found.truth.accuracies
+    values = result.truth.accuracies
     for name in ("gaussian", "gaussian-c4"):
         every = [
             get_estimator(name)(Observations(values[[hard, other, easy]]))
@@ -34,7 +34,7 @@ def test_edge_is_averaged_over_every_possible_median() -> None:
             if other not in (hard, easy)
         ]
         expected = average_closeness(values, every)
-        average = found.averages["edge"][name]
+        average = result.averages["edge"][name]
         assert (average.draws, average.exhaustive) == (88, True)
         assert average.standard_errors is not None
         for measure, noise in average.standard_errors.items():
@@ -43,9 +43,9 @@ def test_edge_is_averaged_over_every_possible_median() -> None:
 
 
 def test_fewer_draws_than_there_are_possible_ones_are_a_sample_with_an_error() -> None:
-    found = analyze_table(TABLE, draws=40).methods["m"].averages
+    result = analyze_table(TABLE, draws=40).methods["m"].averages
     for protocol in ("edge", "random", "latin"):
-        average = found[protocol]["gaussian"]
+        average = result[protocol]["gaussian"]
         assert (average.draws, average.exhaustive) == (40, False)
         assert average.standard_errors is not None
         assert average.standard_errors["jsd"] > 0.0
@@ -55,11 +55,11 @@ def test_pairs_of_random_orders_are_all_drawn_where_that_is_asked_for() -> None:
     truth = find_truth(TABLE, "m")
     assert truth is not None
     pair = OrderAccuracies(("a", "b"), truth.sequences[:2], truth.accuracies[:2])
-    pool = build_pool(truth, {"random": pair}, None)
+    candidates = find_candidates(truth, {"random": pair}, None)
     for draws, exhaustive in ((4_005, True), (4_004, False)):
-        found = redraw_estimates(pool, {"random": pair}, SPACE, draws=draws, seed=0)
-        assert found["random"]["gaussian"].exhaustive is exhaustive
-        means = sorted(made.distribution.mean for made in found["random"]["gaussian"].estimates)
+        result = redraw_estimates(candidates, {"random": pair}, SPACE, draws=draws, seed=0)
+        assert result["random"]["gaussian"].exhaustive is exhaustive
+        means = sorted(made.distribution.mean for made in result["random"]["gaussian"].estimates)
         every = truth.accuracies[np.array(list(combinations(range(90), 2)))].mean(axis=1)
         assert np.allclose(means, np.sort(every)[:draws]) is exhaustive
 
@@ -67,14 +67,14 @@ def test_pairs_of_random_orders_are_all_drawn_where_that_is_asked_for() -> None:
 def test_estimators_with_a_predictor_get_fewer_draws_and_say_so() -> None:
     pilot = table_of({"m": noisy(2)}, ("enumerate",))
     table = table_of({"m": noisy(0)}, ("random", "enumerate"))
-    found = (
+    result = (
         analyze_table(table, predictor="pilot", pilot=pilot, draws=300)
         .methods["m"]
         .averages["random"]
     )
-    assert (found["gaussian"].draws, found["regression"].draws) == (300, 200)
+    assert (result["gaussian"].draws, result["regression"].draws) == (300, 200)
 
 
 def test_methods_get_the_same_latin_designs() -> None:
-    found = analyze_table(table_of({"m": noisy(0), "same": noisy(0)}), draws=5)
-    assert found.methods["m"].averages["latin"] == found.methods["same"].averages["latin"]
+    result = analyze_table(table_of({"m": noisy(0), "same": noisy(0)}), draws=5)
+    assert result.methods["m"].averages["latin"] == result.methods["same"].averages["latin"]

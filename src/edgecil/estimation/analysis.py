@@ -52,14 +52,14 @@ class MethodAnalysis:
     """Everything about one method.
 
     Attributes:
-        truth: None if the table does not hold it.
+        truth: None if the table does not contain it.
         estimates: by protocol and estimator.
         runs: how many orders each protocol ran.
         redraws: by protocol and estimator, what other draws of the protocol's random part give.
         averages: by protocol and estimator, the mean closeness to the truth over these draws.
         predictor: name of the predictor used; None without one.
         correlations: of accuracy with every predictor, by name.
-        normality: of the truth, or of the orders drawn without a look at the classes.
+        normality: of the truth, or of the orders not chosen by similarity.
         variance: due to order and seed; None if no seed repeats.
         by_budget: closeness of the Gaussian as the budget grows, for `random` and each protocol
             with extreme sequences.
@@ -87,10 +87,9 @@ class ProtocolRanking:
     """A ranking of methods and its distance from the true one.
 
     Attributes:
-        ranking: by lower bound, upper bound and stability; None for a protocol that was not run
-            and whose draws alone are known.
+        ranking: by worst order, best order and stability; None for a protocol that was not run.
         error: footrule to the true ranking of the same methods; None without a truth.
-        average: of rankings that the protocol's draws give; None where they cannot be compared.
+        average: over other draws of the protocol's random part; None without a truth.
     """
 
     ranking: Ranking | None

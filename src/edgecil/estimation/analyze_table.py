@@ -1,4 +1,4 @@
-"""The analysis of one table of accuracies: what protocols say, and how far to trust them."""
+"""The analysis of one table of accuracies: what each protocol estimates, and how reliably."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from edgecil.estimation.redraws import (
     AllRedraws,
     average_protocols,
     budget_curves,
-    build_pool,
+    find_candidates,
     redraw_estimates,
 )
 from edgecil.estimation.truth import Truth, find_truth
@@ -153,7 +153,7 @@ def _note_repeats(table: AccuracyTable) -> list[str]:
 
 
 def _note_contradictions(table: AccuracyTable) -> list[str]:
-    """A sentence if one training seems to have had two results."""
+    """A sentence if the same training has two different accuracies."""
     pairs = table.contradictions()
     if not pairs:
         return []
@@ -225,8 +225,12 @@ def _analyze_method(
     if predictor is not None:
         warning = warn_of_predictor(predictor_label(chosen), predictor.sign, correlations[chosen])
         warnings += [] if warning is None else [warning]
-    pool = None if truth is None else build_pool(truth, evaluated, predictor)
-    redraws = redraw_estimates(pool, evaluated, space, draws=draws, seed=seed) if pool else {}
+    candidates = None if truth is None else find_candidates(truth, evaluated, predictor)
+    redraws = (
+        {}
+        if candidates is None
+        else redraw_estimates(candidates, evaluated, space, draws=draws, seed=seed)
+    )
     analysis = MethodAnalysis(
         truth=truth,
         estimates=estimates,
@@ -240,13 +244,13 @@ def _analyze_method(
         correlations=correlations,
         normality=check_normality(sample.accuracies),
         variance=split_variance(table.repeats(method)),
-        by_budget=budget_curves(pool, draws=draws, seed=seed) if pool else {},
-        outside_range={
-            name: count_outside(pool.accuracies[places], pool.truth.accuracies)
-            for name, places in pool.extremes.items()
-        }
-        if pool
-        else {},
+        by_budget={} if candidates is None else budget_curves(candidates, draws=draws, seed=seed),
+        outside_range={}
+        if candidates is None
+        else {
+            name: count_outside(candidates.accuracies[places], candidates.truth.accuracies)
+            for name, places in candidates.extremes.items()
+        },
         warnings=tuple(warnings),
     )
     return analysis, redraws
@@ -272,18 +276,17 @@ def _warn_of_truth(truth: Truth | None) -> list[str]:
 
 
 def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
-    """A sentence on each protocol that lacks some of its sequences."""
-    told = []
+    """A sentence on each protocol some of whose sequences have no accuracy."""
+    warnings = []
     for protocol in table.protocols:
         lost = table.failures(method, protocol)
         if not lost or (truth is not None and protocol in truth.protocols):
             continue
         named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
         left = len(table.orders(method, protocol))
-        rest = "nothing is" if left == 0 else "one run is" if left == 1 else f"{left} runs are"
-        runs = " and ".join(named)
-        told.append(f"Of {protocol}'s runs {runs} failed or have not ended: {rest} left of it.")
-    return told
+        rest = "1 order remains" if left == 1 else f"{left} orders remain"
+        warnings.append(f"{protocol}: {' and '.join(named)} failed or did not finish; {rest}.")
+    return warnings
 
 
 def _runs(

@@ -1,4 +1,4 @@
-"""How close an estimate comes to the truth, in all that the paper asks of one."""
+"""How close an estimate is to the truth, by the measures of the paper."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Closeness:
 
 @dataclass(frozen=True)
 class AverageCloseness:
-    """Means over many draws of a protocol's random part; the errors without their signs.
+    """Means over many draws of a protocol's random part; errors are absolute values.
 
     Attributes:
         draws: how many.
@@ -50,7 +50,7 @@ class AverageCloseness:
         min: mean of the worst order's accuracy, per cent.
         max: mean of the best order's accuracy.
         standard_errors: of each of these means, by its name; 0 if the draws are exhaustive, None
-            if one draw does not say.
+            if there is only one draw.
     """
 
     draws: int
@@ -88,34 +88,34 @@ def average_closeness(
     distributions = [estimate.distribution for estimate in draws]
     low, high = np.array([(estimate.min, estimate.max) for estimate in draws]).T
     jsd, distance = Target.of(truth).distances(distributions).T
-    found = {
+    measures = {
         "jsd": jsd,
         "wasserstein": distance,
-        "mean_error": np.abs([known.mean - truth.mean() for known in distributions]),
-        "std_error": np.abs([known.std - truth.std() for known in distributions]),
+        "mean_error": np.abs([one.mean - truth.mean() for one in distributions]),
+        "std_error": np.abs([one.std - truth.std() for one in distributions]),
         "min_error": np.abs(low - truth.min()),
         "max_error": np.abs(high - truth.max()),
         "missed_range": np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0),
         "min": low,
         "max": high,
     }
-    errors: dict[str, float] | None = dict.fromkeys(found, 0.0)
+    errors: dict[str, float] | None = dict.fromkeys(measures, 0.0)
     if not exhaustive:
         root = np.sqrt(len(draws))
         several = len(draws) > 1
-        errors = {n: float(v.std(ddof=1) / root) for n, v in found.items()} if several else None
-    means = {name: float(values.mean()) for name, values in found.items()}
+        errors = {n: float(v.std(ddof=1) / root) for n, v in measures.items()} if several else None
+    means = {name: float(values.mean()) for name, values in measures.items()}
     return AverageCloseness(len(draws), exhaustive, **means, standard_errors=errors)
 
 
 def clearly_closer(mine: AverageCloseness, theirs: AverageCloseness, measure: str) -> bool:
-    """Whether a mean distance is less than another by a tenth of it and two standard errors more.
+    """Whether a mean distance is less than another by more than a tenth and two standard errors.
 
-    A gain of just a tenth would come and go with the draws.
+    The two standard errors keep the answer from changing with the draws.
 
     Args:
         mine: over the draws of one protocol.
-        theirs: over the draws of another, independent of them.
+        theirs: over independent draws of another protocol.
         measure: which mean: `jsd`, `wasserstein`, `missed_range`, …
     """
     if mine.standard_errors is None or theirs.standard_errors is None:

@@ -1,4 +1,4 @@
-"""Two methods on the same class orders: which is better, by how much, and how surely."""
+"""Two methods on the same class orders: which one is better, by how much, how certainly."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ class Comparison:
 
 
 def compare(first: ArrayLike, second: ArrayLike) -> Comparison:
-    """Paired accuracies of two methods, both of shape (n,), the same orders in the same places."""
+    """Compare the accuracies of two methods, both of shape (n,), on the same n orders."""
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or not a.size:
         raise UsageError(
-            f"Paired accuracies need one shape (n,), n >= 1. Got {a.shape} and {b.shape}."
+            "Paired accuracies must have the same shape (n,), n >= 1. "
+            f"Got {a.shape} and {b.shape} instead."
         )
     gain = a - b
     n, mean = len(gain), float(gain.mean())

@@ -43,71 +43,77 @@ class Correlation:
 def correlate(predicted: ArrayLike, accuracies: ArrayLike) -> Correlation:
     """Pearson's and Spearman's correlation of n pairs; pairs with NaN are left out.
 
-    The intervals take the orders for a random sample of a large population. Over an enumerated
-    space the coefficients themselves are exact, but for training noise.
+    The intervals assume that the orders are a random sample of a large population. Over an
+    enumerated space the coefficients are exact, apart from training noise.
     """
     x, y = np.asarray(predicted, dtype=np.float64), np.asarray(accuracies, dtype=np.float64)
-    known = np.isfinite(x) & np.isfinite(y)
-    x, y = x[known], y[known]
+    finite = np.isfinite(x) & np.isfinite(y)
+    x, y = x[finite], y[finite]
     n = len(x)
     if n < 3:
         return Correlation(
-            n, reason=f"needs at least 3 different orders drawn blindly, there are {n}"
+            n, reason=f"requires at least 3 different orders not chosen by similarity; got {n}"
         )
     for name, values in (("predictor", x), ("accuracy", y)):
         if np.ptp(values) <= SAME * max(1.0, float(np.abs(values).max())):
-            return Correlation(n, reason=f"the {name} is the same for every order")
+            return Correlation(n, reason=f"requires a {name} that differs between orders")
     r, rho = _pearson(x, y), _pearson(rankdata(x.round(9)), rankdata(y.round(9)))
     if n == 3:
-        return Correlation(n, r, None, rho, None, "intervals need at least 4 orders")
+        return Correlation(n, r, None, rho, None, "intervals require at least 4 orders")
     return Correlation(
         n, r, _fisher(r, 1.0 / (n - 3)), rho, _fisher(rho, (1 + rho**2 / 2) / (n - 3))
     )
 
 
-def trust_in(sign: int | None, found: Correlation) -> Trust:
-    """How far a predictor may be trusted; `sign` is the one that its construction claims, if any.
+def trust_in(sign: int | None, correlation: Correlation) -> Trust:
+    """How far a predictor can be trusted.
 
-    Undecided is what cannot be told from no relation: without an interval, or with one around 0.
+    Args:
+        sign: of the correlation that the predictor's construction claims; None if none.
+        correlation: of the predictor with accuracy.
+
+    Returns:
+        `unknown` without a correlation, `undecided` if its interval contains 0 or is missing,
+        `backward` if it has the wrong sign, `weak` if |r| < 0.3, else `good`.
     """
-    if found.pearson is None:
+    if correlation.pearson is None:
         return "unknown"
-    interval = found.pearson_interval
+    interval = correlation.pearson_interval
     if interval is None or interval[0] <= 0.0 <= interval[1]:
         return "undecided"
-    if sign is not None and found.pearson * sign < 0.0:
+    if sign is not None and correlation.pearson * sign < 0.0:
         return "backward"
-    return "weak" if abs(found.pearson) < WEAK else "good"
+    return "weak" if abs(correlation.pearson) < WEAK else "good"
 
 
-def warn_of_predictor(name: str, sign: int | None, found: Correlation) -> str | None:
-    """One sentence if the predictor is backward, undecided or weak; None if it may be trusted.
+def warn_of_predictor(name: str, sign: int | None, correlation: Correlation) -> str | None:
+    """One sentence unless the predictor can be trusted.
 
     Args:
         name: of the predictor.
         sign: that its construction claims; None if none.
-        found: its correlation with accuracy.
+        correlation: of the predictor with accuracy.
     """
-    trust = trust_in(sign, found)
-    if found.pearson is None:
-        return f"How well {name} predicts is not known here: {found.reason}."
-    interval = found.pearson_interval
+    trust = trust_in(sign, correlation)
+    if correlation.pearson is None:
+        return f"The correlation of {name} with accuracy is unknown: it {correlation.reason}."
+    interval = correlation.pearson_interval
     around = "" if interval is None else f" [{interval[0]:+.2f}, {interval[1]:+.2f}]"
-    told = f"(Pearson {found.pearson:+.2f}{around}, n = {found.n})"
+    numbers = f"(r = {correlation.pearson:+.2f}{around}, n = {correlation.n})"
     if trust == "backward":
         return (
-            f"{name} points the wrong way here {told}: what is called hard tends to be easy; trust "
-            "neither its extremes nor their names."
+            f"{name} has the wrong sign {numbers}: sequences called hard tend to be easy. Do not "
+            "rely on its extremes."
         )
     if trust == "undecided":
         return (
-            f"{name} cannot be told from no relation with accuracy here {told}: 'hard' and 'easy' "
-            "may mean nothing."
+            f"{name} has no detectable correlation with accuracy {numbers}: 'hard' and 'easy' may "
+            "mean nothing."
         )
     if trust == "weak":
         return (
-            f"{name} predicts accuracy only weakly here {told}: 'hard' and 'easy' are names of "
-            "constructions, not of outcomes."
+            f"{name} predicts accuracy only weakly {numbers}: a 'hard' sequence need not have a "
+            "low accuracy."
         )
     return None
 
@@ -118,7 +124,7 @@ def _pearson(x: Floats, y: Floats) -> float:
 
 
 def _fisher(r: float, variance: float) -> tuple[float, float]:
-    """The interval around a coefficient whose inverse hyperbolic tangent is nearly normal."""
+    """The interval of a correlation r by Fisher's z: artanh r ± 1.96 √variance."""
     if abs(r) >= 1.0 - 1e-12:
         return (r, r)
     reach = float(ndtri((1.0 + _LEVEL) / 2.0)) * np.sqrt(variance)

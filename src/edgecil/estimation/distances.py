@@ -13,7 +13,7 @@ from edgecil.errors import UsageError
 from edgecil.estimation.distributions import Distribution
 from edgecil.io.arrays import Floats
 
-# Accuracies that differ by less are one accuracy: means over seeds carry rounding.
+# Accuracies that differ by less are equal: means over seeds have rounding errors.
 SAME = 1e-9
 # Finite stand-ins, so that a point is a normal distribution too and 0 times the last level is 0.
 _NARROWEST, _FARTHEST = 1e-300, 1e300
@@ -21,7 +21,7 @@ _CELLS = 1_000_000
 
 
 def grid(truth: ArrayLike) -> Floats:
-    """Inner edges of the bins in which the JSD is computed; the truth alone decides them.
+    """Inner edges of the bins in which the JSD is computed; they depend on the truth only.
 
     ⌈2 n^(1/3)⌉ bins of one width (the Rice rule) from the least to the greatest of n accuracies,
     and an open bin on either side. A truth of one value has one bin that holds just that value.
@@ -45,7 +45,7 @@ def jensen_shannon(truth: ArrayLike, estimate: Distribution) -> float:
 
     Args:
         truth: (n,) accuracies, each of the same probability.
-        estimate: what is compared with it.
+        estimate: the distribution to compare with the truth.
     """
     return float(Target.of(truth).distances([estimate])[0, 0])
 
@@ -57,7 +57,7 @@ def wasserstein(truth: ArrayLike, estimate: Distribution) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """True accuracies, sorted and binned once, for many estimates to be held against.
+    """True accuracies, sorted and binned once, to compare many estimates with.
 
     Attributes:
         values: (m,) different accuracies, ascending.
@@ -87,13 +87,13 @@ class Target:
             means = np.array([estimate.locations[0] for estimate in estimates])
             stds = np.array([estimate.width for estimate in estimates])
             rows = max(1, _CELLS // len(self.values))
-            found = [
+            distances = [
                 self._to_normals(
                     means[start : start + rows, None], stds[start : start + rows, None]
                 )
                 for start in range(0, len(means), rows)
             ]
-            return np.concatenate(found) if found else np.empty((0, 2))
+            return np.concatenate(distances) if distances else np.empty((0, 2))
         return np.array(
             [
                 (
@@ -107,8 +107,8 @@ class Target:
     def _divergence(self, shares: Floats) -> Floats:
         """JSD of bins' probabilities, shape (…, bins), from the truth's: shape (…)."""
         middle = (self.shares + shares) / 2.0
-        found = (rel_entr(self.shares, middle) + rel_entr(shares, middle)).sum(axis=-1) / 2.0
-        return np.asarray(np.clip(found, 0.0, np.log(2.0)))
+        divergence = (rel_entr(self.shares, middle) + rel_entr(shares, middle)).sum(axis=-1) / 2.0
+        return np.asarray(np.clip(divergence, 0.0, np.log(2.0)))
 
     def _to_normals(self, means: Floats, stds: Floats) -> Floats:
         """Distances of normal distributions, both arguments of shape (B, 1): shape (B, 2).
@@ -188,5 +188,5 @@ def _binned(reached: Floats) -> Floats:
 def _accuracies(truth: ArrayLike) -> Floats:
     values = np.atleast_1d(np.asarray(truth, dtype=np.float64))
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise UsageError("A true distribution needs at least one accuracy, and finite ones.")
+        raise UsageError("A true distribution requires at least one accuracy, all of them finite.")
     return values

@@ -1,8 +1,8 @@
-"""Distributions of accuracy: mixtures of normals of one width, which covers all that is needed.
+"""Distributions of accuracy: mixtures of normal distributions with one common width.
 
-A width of zero leaves atoms, so an empirical distribution and a point mass are mixtures too; one
-component is a normal distribution. Mean, cdf, quantiles and the integral of the cdf are exact, and
-with them every distance.
+A width of zero leaves atoms, so empirical distributions and point masses are included; a mixture of
+one component is a normal distribution. Mean, cdf, quantiles and the integral of the cdf are exact,
+and so is every distance that is computed from them.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Distribution:
         if self.width == 0.0:
             reached = np.concatenate([[0.0], np.cumsum(self.weights)])
             reached[-1] = 1.0
-            found: Floats = reached[np.searchsorted(self.locations, points, side="right")]
-            return found
+            values: Floats = reached[np.searchsorted(self.locations, points, side="right")]
+            return values
         return np.asarray(ndtr(self._standardised(points)) @ self.weights)
 
     def quantile(self, probability: ArrayLike) -> Floats:
@@ -102,7 +102,7 @@ class Distribution:
         return self.solve(wanted, self.locations[0] + edge, self.locations[-1] + edge)
 
     def solve(self, probability: Floats, low: Floats, high: Floats) -> Floats:
-        """Where the cdf reaches each probability, between points known to be below and above."""
+        """Where the cdf reaches each probability, between points below and above."""
         if len(self.locations) == 1:
             exact = self.locations[0] + self.width * ndtri(probability)
             return np.asarray(np.clip(exact, low, high))
@@ -141,13 +141,13 @@ def invert(
     low: Floats,
     high: Floats,
 ) -> Floats:
-    """Where a cdf reaches each of n probabilities: Newton's steps, halving where they lead astray.
+    """Where a cdf reaches each of n probabilities: Newton's method, safeguarded by bisection.
 
     Args:
         curve: the cdf and its density at n points.
         probability: (n,) wanted.
-        low: (n,) points known to be below.
-        high: (n,) points known to be above.
+        low: (n,) points at which the cdf is too small.
+        high: (n,) points at which the cdf is too large.
     """
     point = (low + high) / 2.0
     for _ in range(_STEPS):

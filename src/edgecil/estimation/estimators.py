@@ -1,7 +1,7 @@
 """From a few runs to the distribution of accuracy over all class orders.
 
-An estimator sees the accuracies of n orders and, if it asks for one, a predictor's standardised
-values there and over the whole space; it answers with a full distribution.
+An estimator gets the accuracies of n orders and, if it requires a predictor, the predictor's
+standardised values for these orders and over the whole space. It returns a full distribution.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from scipy.special import chdtri, gammaln, ndtr, stdtrit
 
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distributions import Distribution, invert
-from edgecil.estimation.predictors import draws_blindly
+from edgecil.estimation.predictors import ignores_similarity
 from edgecil.io.arrays import Floats
 
 Interval = tuple[float, float]
 LEVEL = 0.9
-# No claim is made about ends rarer than one order in this many.
+# Expected extremes are those of at most this many orders.
 _MOST_ORDERS = 100_000
 _CORRELATIONS = 61
 _SCALES = 60
@@ -29,12 +29,12 @@ _NO_RELATION = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """What was measured.
+    """Accuracies that were measured, and the predictor's values for the same orders.
 
     Attributes:
         accuracies: (n,) per cent, one per order.
-        z: (n,) the predictor there, in standard deviations over Ω; None without one.
-        levels: (m,) its values over Ω and their weights; None without one.
+        z: (n,) the predictor's values, standardised over Ω; None without a predictor.
+        levels: (m,) its values over Ω and their weights; None without a predictor.
         space_size: |Ω|, the number of all orders; None if it does not matter.
     """
 
@@ -50,9 +50,9 @@ class Estimate:
 
     Attributes:
         distribution: all of it.
-        min: the worst order: of the runs made, or to be expected in the space.
-        max: the best order, likewise.
-        mean_interval: central 90 % interval of the distribution's mean; None if not to be had.
+        min: the worst order's accuracy: the lowest observed, or the one expected in the space.
+        max: the best order's accuracy, in the same way.
+        mean_interval: central 90 % interval of the distribution's mean; None if there is none.
         std_interval: the same of its standard deviation.
     """
 
@@ -68,11 +68,11 @@ class Estimator:
     """A way to estimate.
 
     Attributes:
-        name: how it is asked for.
-        estimate: runs to estimate.
-        least_runs: how few it can do with.
-        needs_predictor: whether it asks for one.
-        summary: one line on what it does.
+        name: its name in :data:`ESTIMATORS`.
+        estimate: the function from observations to an estimate.
+        least_runs: the smallest number of runs that it accepts.
+        needs_predictor: whether it requires a predictor.
+        summary: what it does, in one line.
         counts_repeats: whether an order that was run under two labels counts twice.
     """
 
@@ -84,21 +84,21 @@ class Estimator:
     counts_repeats: bool = False
 
     def obstacle(self, runs: Observations) -> str | None:
-        """Why it cannot estimate from these runs; None if it can."""
+        """Why it cannot estimate from these observations; None if it can."""
         count = len(runs.accuracies)
         if count < self.least_runs:
-            return f"needs at least {self.least_runs} runs and has {count}"
+            return f"requires at least {self.least_runs} runs; got {count}"
         if self.needs_predictor:
             if runs.z is None or runs.levels is None:
-                return "needs a predictor such as S, and none is known here"
+                return "requires a predictor such as S, and there is none"
             if not np.isfinite(runs.z).all():
-                return "needs the predictor's value for every run, and some are not known"
+                return "requires the predictor's value for every run, and some are missing"
             if len(runs.levels[0]) < 2:
-                return "needs a predictor that tells sequences apart, and this one is constant"
+                return "requires a predictor that varies, and this one is constant"
         return None
 
     def __call__(self, runs: Observations) -> Estimate:
-        """The estimate; an error where :meth:`obstacle` gives a reason."""
+        """The estimate; an error if :meth:`obstacle` gives a reason."""
         reason = self.obstacle(runs)
         if reason is not None:
             raise UsageError(f"Estimator {self.name!r} {reason}.")
@@ -106,7 +106,9 @@ class Estimator:
 
 
 def unbiasing(count: int) -> float:
-    """c4(n): what the sample standard deviation of n normal values is of the true one, on average.
+    """c4(n) = E[s] / σ for the sample standard deviation s of n normal values.
+
+    c4(n) = √(2/(n-1)) Γ(n/2) / Γ((n-1)/2).
 
     >>> round(unbiasing(3), 4)
     0.8862
@@ -117,7 +119,7 @@ def unbiasing(count: int) -> float:
 
 
 def gaussian(runs: Observations) -> Estimate:
-    """The paper's: N(mean, std²) of the runs, std with ddof 0; the ends are those of the runs."""
+    """The paper's estimate: N(mean, std²) of the runs, std with ddof 0; extremes as observed."""
     values = runs.accuracies
     return Estimate(
         Distribution.normal(float(values.mean()), float(values.std())),
@@ -127,7 +129,11 @@ def gaussian(runs: Observations) -> Estimate:
 
 
 def gaussian_c4(runs: Observations) -> Estimate:
-    """N(mean, s²/c4²): unbiased spread for orders drawn at random; intervals by t and χ²."""
+    """N(mean, (s/c4)²), whose standard deviation is unbiased for random orders.
+
+    Intervals of the mean by Student's t and of the standard deviation by χ², both exact if
+    accuracies are normal and the orders independent.
+    """
     values = runs.accuracies
     count, mean, spread = len(values), float(values.mean()), float(values.std(ddof=1))
     tail = (1.0 - LEVEL) / 2.0
@@ -146,13 +152,13 @@ def gaussian_c4(runs: Observations) -> Estimate:
 
 
 def regression(runs: Observations) -> Estimate:
-    """The predictor's known distribution pushed through a shrunken linear fit.
+    """The predictor's distribution over Ω, mapped by a Bayesian linear fit of accuracy.
 
-    a = μ + s (ρ z + √(1-ρ²) ε), with z standardised over Ω, so that μ and s are the mean and the
-    standard deviation over Ω and ρ is the correlation. Prior: μ flat; s with density s⁻², under
-    which the posterior median has the least expected error relative to s; ρ is 0 with probability
-    1/2 and uniform on (-1, 1) otherwise. The posterior is summed on a grid. The estimate takes the
-    medians of μ and s and the mean of ρ.
+    Model: a = μ + s (ρ z + √(1-ρ²) ε) with z standardised over Ω, so that μ and s are the mean and
+    the standard deviation over Ω and ρ is the correlation. Prior: μ flat; s with density s⁻², under
+    which the posterior median has the smallest expected error relative to s; ρ = 0 with probability
+    1/2 and uniform on (-1, 1) otherwise. The posterior is computed on a grid. The estimate takes
+    the posterior medians of μ and s and the posterior mean of ρ.
     """
     assert runs.z is not None
     assert runs.levels is not None
@@ -176,12 +182,13 @@ def regression(runs: Observations) -> Estimate:
 
 
 def stratified(runs: Observations) -> Estimate:
-    """Runs weighted by how much of Ω is nearest to them in the predictor, smoothed.
+    """Runs weighted by the share of Ω that is nearest to them in the predictor, smoothed.
 
-    The share of z's distribution that lies nearest to a run (shared where runs tie) is its weight,
-    so that the two extremes stand for no more of the space than they do. Weighted mean and unbiased
-    weighted variance, then a normal kernel (Silverman's width) around locations drawn in towards
-    the mean, which keeps both.
+    A run's weight is the share of z's distribution that lies nearest to it (runs at the same
+    distance divide it), so that extreme sequences represent only their part of the space. The
+    estimate has the weighted mean and the unbiased weighted variance. It is smoothed by a normal
+    kernel of Silverman's width, 1.06 s n^(-1/5) with the effective n = 1 / Σ w²; locations are
+    moved towards the mean so that the variance is kept.
     """
     assert runs.z is not None
     assert runs.levels is not None
@@ -192,16 +199,16 @@ def stratified(runs: Observations) -> Estimate:
     width = 1.06 * np.sqrt(variance) * effective**-0.2
     inwards = np.sqrt(max(0.0, 1.0 - width**2 / variance)) if variance > 0.0 else 0.0
     unbiased = np.sqrt(effective / (effective - 1.0)) if effective > 1.0 + 1e-9 else 1.0
-    known = weights > 0.0
+    used = weights > 0.0
     distribution = Distribution(
-        mean + unbiased * inwards * (values[known] - mean), weights[known], unbiased * width
+        mean + unbiased * inwards * (values[used] - mean), weights[used], unbiased * width
     )
     return Estimate(distribution, *_ends(distribution, runs))
 
 
 ESTIMATORS: dict[str, Estimator] = {
-    known.name: known
-    for known in (
+    estimator.name: estimator
+    for estimator in (
         Estimator(
             "gaussian",
             gaussian,
@@ -227,10 +234,10 @@ def get_estimator(name: str) -> Estimator:
 def default_estimator(protocol: str) -> str:
     """Name of the estimator by which a protocol is compared with others.
 
-    The unbiased one where the orders are drawn without a look at the classes, else the paper's:
-    extremes overstate the spread already.
+    That is the unbiased one if the orders are not chosen by similarity, and the paper's otherwise,
+    because extreme orders overstate the spread.
     """
-    return "gaussian-c4" if draws_blindly(protocol) else "gaussian"
+    return "gaussian-c4" if ignores_similarity(protocol) else "gaussian"
 
 
 def _posterior(values: Floats, z: Floats) -> tuple[Floats, Floats, Floats]:
@@ -259,7 +266,7 @@ def _posterior(values: Floats, z: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _quantiles(points: Floats, weights: Floats) -> list[float]:
-    """Median and both ends of the central interval of s, given its grids row by row."""
+    """Median and both ends of the central 90 % interval of s, given its grids row by row."""
     rows = weights.sum(axis=1) > 1e-6
     log, mass = np.log(points[rows]), weights[rows] / weights[rows].sum()
     reached = np.cumsum(mass, axis=1) - mass / 2.0
@@ -269,12 +276,12 @@ def _quantiles(points: Floats, weights: Floats) -> list[float]:
         for at, cdf in zip(log, reached, strict=True)
     )
     tail = (1.0 - LEVEL) / 2.0
-    found = np.exp(np.interp([0.5, tail, 1.0 - tail], total, common))
-    return [float(value) for value in found]
+    quantiles = np.exp(np.interp([0.5, tail, 1.0 - tail], total, common))
+    return [float(value) for value in quantiles]
 
 
 def _blurred_quantiles(centre: Floats, blur: Floats, weights: Floats) -> list[float]:
-    """The same of a mixture of normals of many widths."""
+    """The same of a mixture of normal distributions with different widths."""
     keep = weights > 1e-4 * weights.max()
     centre, blur, weights = centre[keep], blur[keep], weights[keep] / weights[keep].sum()
     tail = (1.0 - LEVEL) / 2.0
@@ -291,7 +298,7 @@ def _blurred_quantiles(centre: Floats, blur: Floats, weights: Floats) -> list[fl
 
 
 def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:
-    """Of each run, the weight of the levels it is nearest to; runs at one distance share."""
+    """For each run, the weight of the levels nearest to it; runs at the same distance share."""
     distance = np.abs(levels[:, None] - z[None, :])
     nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-9
     shares: Floats = (weights[:, None] * nearest / nearest.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -299,9 +306,9 @@ def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:
 
 
 def _ends(distribution: Distribution, runs: Observations) -> Interval:
-    """Worst and best to expect of the space: medians of the extremes of |Ω| draws, in [0, 100].
+    """The expected worst and best accuracy: medians of the extremes of |Ω| draws, in [0, 100].
 
-    The runs made are of the space, so the ends never lie inside them.
+    They are never inside the range of the observed accuracies.
     """
     draws = min(runs.space_size or _MOST_ORDERS, _MOST_ORDERS)
     tail = -np.expm1(-np.log(2.0) / draws)

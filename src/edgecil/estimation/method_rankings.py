@@ -55,19 +55,19 @@ def _rank(
     methods: Methods, redraws: Mapping[str, AllRedraws], protocol: str, estimator: str
 ) -> ProtocolRanking | None:
     """The ranking by one protocol and estimator; None if there is no estimate."""
-    made, drawn = {}, {}
+    estimates, drawn = {}, {}
     for name, method in methods.items():
-        once = method.estimates.get(protocol, {}).get(estimator)
-        if once is not None and once.estimate is not None:
-            made[name] = once.estimate
+        answer = method.estimates.get(protocol, {}).get(estimator)
+        if answer is not None and answer.estimate is not None:
+            estimates[name] = answer.estimate
         many = redraws[name].get(protocol, {}).get(estimator)
         if many is not None:
             drawn[name] = many.estimates
     average = _average(methods, drawn)
-    if not made:
+    if not estimates:
         return None if average is None else ProtocolRanking(None, None, average)
-    truth = rank_truth(methods, made)
-    ranking = rank({name: _numbers(estimate) for name, estimate in made.items()})
+    truth = rank_truth(methods, estimates)
+    ranking = rank({name: _numbers(estimate) for name, estimate in estimates.items()})
     error = None if truth is None else ranking_error(ranking, truth)
     return ProtocolRanking(ranking, error, average)
 
@@ -78,7 +78,7 @@ def _average(methods: Methods, drawn: Mapping[str, Sequence[Estimate]]) -> Avera
     sequences = {own.sequences for name in drawn if (own := methods[name].truth) is not None}
     if truth is None or len(sequences) != 1:
         return None
-    return average_ranking({name: [*map(_numbers, made)] for name, made in drawn.items()}, truth)
+    return average_ranking({name: [*map(_numbers, some)] for name, some in drawn.items()}, truth)
 
 
 def _numbers(estimate: Estimate) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""Whether accuracies over class orders look normal, tested as the paper does."""
+"""Tests whether accuracies over class orders are normal, as in the paper."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Normality:
         boxcox_lambda: λ of greatest likelihood.
         shapiro_p: Shapiro-Wilk.
         dagostino_p: D'Agostino's K².
-        ks_p: Kolmogorov-Smirnov against the normal with the sample's own mean and std; as these are
-            fitted, the p-value is too large (Lilliefors 1967), and given because the paper does.
+        ks_p: Kolmogorov-Smirnov against the normal with the sample's own mean and std. As these are
+            fitted, the p-value is too large (Lilliefors 1967); it is reported as in the paper.
         reason: why something is None.
     """
 
@@ -38,22 +38,20 @@ def check_normality(accuracies: ArrayLike) -> Normality:
     values = np.asarray(accuracies, dtype=np.float64)
     distinct = len(np.unique(values.round(9)))
     if len(values) < LEAST:
-        return Normality(reason=f"needs at least {LEAST} orders, there are {len(values)}")
+        return Normality(reason=f"requires at least {LEAST} orders; got {len(values)}")
     if distinct < LEAST_DISTINCT:
-        different = "1 different value" if distinct == 1 else f"{distinct} different values"
         return Normality(
-            reason=f"needs at least {LEAST_DISTINCT} different accuracies, there "
-            f"{'is' if distinct == 1 else 'are'} {different}"
+            reason=f"requires at least {LEAST_DISTINCT} different accuracies; got {distinct}"
         )
     if values.min() <= 0.0:
-        return Normality(reason="Box-Cox needs positive accuracies, and one is 0")
-    # λ does not depend on the unit; about 1 the powers of λ stay within floating point.
+        return Normality(reason="Box-Cox requires positive accuracies, and one is 0")
+    # λ does not depend on the unit; values near 1 avoid overflow in their powers.
     scaled = values / np.exp(np.log(values).mean())
     power = float(stats.boxcox_normmax(scaled, method="mle"))
     transformed = stats.boxcox(scaled, lmbda=power)
     spread = transformed.std(ddof=1)
     if not np.isfinite(power) or not np.isfinite(spread) or spread == 0.0:
-        return Normality(reason="the likelihood of Box-Cox has no maximum for these accuracies")
+        return Normality(reason="the Box-Cox likelihood of these accuracies has no maximum")
     z = (transformed - transformed.mean()) / spread
     too_many = len(z) > _MOST_SHAPIRO
     return Normality(

@@ -1,6 +1,6 @@
-"""Predictors: a number for every sequence of a space, known before anything is trained.
+"""Predictors: a number for every sequence of a space that is available before training.
 
-S is one, so is any other objective of a similarity, a column of the table, or a cheap pilot run.
+Predictors are S and the other objectives of a similarity, columns of a table, and pilot runs.
 What estimates and correlates asks for a predictor and never whether it is S.
 """
 
@@ -29,14 +29,14 @@ _LEVELS = 64
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A number for sequences, and how it is distributed over all of Ω.
+    """A number for every sequence, and its distribution over all sequences, Ω.
 
     Attributes:
-        name: what it is called.
-        values: of n sequences, shape (n,); NaN where it is not known.
-        population: (m,) values that stand for Ω: each sequence once, or a sample.
+        name: its name.
+        values: function that returns the values of n sequences, shape (n,); NaN if there is none.
+        population: (m,) values that represent Ω: every sequence once, or a sample.
         mean: over Ω.
-        std: over Ω, population; 0 if the predictor tells nothing apart.
+        std: over Ω, population; 0 if the predictor is constant.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
     """
 
@@ -48,15 +48,15 @@ class Predictor:
     sign: int | None = None
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
-        """Values in standard deviations from the mean over Ω, shape (n,); 0 if nothing varies."""
-        found = self.values(tuple(sequences))
-        return (found - self.mean) / self.std if self.std > 0.0 else np.zeros(len(found))
+        """Values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
+        values = self.values(tuple(sequences))
+        return (values - self.mean) / self.std if self.std > 0.0 else np.zeros(len(values))
 
     def levels(self) -> tuple[Floats, Floats]:
         """The distribution of z over Ω as at most 64 levels and their weights.
 
-        Few different values are kept as they are; many are cut into quantiles, scaled so that mean
-        and variance stay 0 and 1.
+        Up to 64 distinct values are kept. More are replaced by 64 quantiles, scaled to mean 0 and
+        variance 1.
         """
         if self.std == 0.0:
             return np.zeros(1), np.ones(1)
@@ -77,8 +77,8 @@ def objective_predictor(
 ) -> Predictor:
     """An objective of a similarity (S by default) as a predictor, with its exact moments over Ω.
 
-    Spaces of up to 2,520 sequences are enumerated; 4,096 sequences with a fixed seed stand for a
-    larger one.
+    Spaces of up to 2,520 sequences are enumerated; larger ones are represented by 4,096 sequences
+    drawn with a fixed seed.
     """
     chosen = get_objective(objective, space)
     exact = moments(similarity, space, chosen)
@@ -98,18 +98,18 @@ def objective_predictor(
 def tabled_predictor(
     name: str, values: Mapping[ClassSequence, float], drawn: Iterable[ClassSequence]
 ) -> Predictor:
-    """A predictor known for some sequences only.
+    """A predictor that has values for some sequences only.
 
     Args:
-        name: what it is called.
+        name: its name.
         values: by sequence.
-        drawn: those among them that stand for Ω: all of it, or a random sample.
+        drawn: sequences that represent Ω: all of them, or a random sample.
     """
     population = np.array([values[sequence] for sequence in drawn if sequence in values])
     if len(population) < 2:
         raise UsageError(
-            f"Predictor {name!r} is known for {len(population)} sequences that stand for the "
-            "space; it takes at least 2, from enumerate, random or latin."
+            f"Predictor {name!r} requires values for at least 2 sequences of the protocols "
+            f"enumerate, random or latin. Got {len(population)} instead."
         )
     return Predictor(
         name,
@@ -121,56 +121,58 @@ def tabled_predictor(
 
 
 def column_predictor(table: AccuracyTable, column: str) -> Predictor:
-    """A column of the table's file as a predictor: one number per sequence, whatever the method."""
+    """A column of the table as a predictor: the mean of its numbers for each sequence."""
     if not any(column in run.more for run in table.runs):
         raise UsageError(f"There is no predictor and no column {column!r} in the table.")
-    found: dict[ClassSequence, list[float]] = {}
+    by_sequence: dict[ClassSequence, list[float]] = {}
     for run in table.runs:
         try:
             number = float(run.more[column])
         except ValueError as error:
             raise UsageError(
-                f"Column {column!r} must hold numbers to predict with. Got {run.more[column]!r}."
+                f"Column {column!r} must contain numbers. Got {run.more[column]!r} instead."
             ) from error
         if np.isfinite(number):
-            found.setdefault(run.sequence, []).append(number)
-    values = {sequence: float(np.mean(numbers)) for sequence, numbers in found.items()}
+            by_sequence.setdefault(run.sequence, []).append(number)
+    values = {sequence: float(np.mean(numbers)) for sequence, numbers in by_sequence.items()}
     return tabled_predictor(column, values, unbiased_sequences(table))
 
 
 def pilot_predictor(pilot: AccuracyTable, method: str) -> Predictor:
-    """A pilot's accuracies as a predictor: those of the same method, or of the only one it has."""
+    """A pilot's accuracies as a predictor: those of the same method, or of its only method."""
     chosen = method if method in pilot.methods else pilot.methods[0]
     if chosen != method and len(pilot.methods) > 1:
         raise UsageError(
             f"The pilot has several methods ({', '.join(pilot.methods)}) but not {method!r}."
         )
     values = pilot.orders(chosen).by_sequence()
-    known = tabled_predictor("pilot", values, unbiased_sequences(pilot, chosen))
-    return replace(known, sign=1)
+    predictor = tabled_predictor("pilot", values, unbiased_sequences(pilot, chosen))
+    return replace(predictor, sign=1)
 
 
 def unbiased_sequences(
     table: AccuracyTable, method: str | None = None
 ) -> tuple[ClassSequence, ...]:
-    """The different sequences that a method, or any, ran for protocols that do not look at classes.
+    """The different sequences of protocols that do not choose by similarity.
 
-    What one method ran blindly another may have run for its extremes: a method's accuracies stand
-    for Ω on its own blind sequences alone.
+    Args:
+        table: the runs.
+        method: only sequences that this method ran for such a protocol; those of all methods by
+            default. A sequence that another method ran for `random` may be an extreme one here.
     """
-    blind = {name for name in table.protocols if draws_blindly(name)}
+    unbiased = {name for name in table.protocols if ignores_similarity(name)}
     return tuple(
         dict.fromkeys(
             run.sequence
             for run in table.runs
-            if run.protocol in blind and method in (None, run.method)
+            if run.protocol in unbiased and method in (None, run.method)
         )
     )
 
 
-def draws_blindly(protocol: str) -> bool:
-    """Whether a protocol's sequences are chosen without a look at the classes.
+def ignores_similarity(protocol: str) -> bool:
+    """Whether a protocol chooses its sequences without regard to class similarity.
 
-    A protocol that edgecil does not know counts as one that looks.
+    Protocols that are not registered are assumed to use it.
     """
     return protocol in PROTOCOLS and not PROTOCOLS[protocol].needs_similarity

@@ -1,4 +1,4 @@
-"""Which method is best at worst, at best, and in steadiness; and how far a ranking is off."""
+"""Rankings of methods by worst order, best order and stability, and distances between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CRITERIA = ("lower", "upper", "stability")
 
 @dataclass(frozen=True)
 class Ranking:
-    """Ranks of methods, 1 the best; equal ones share the mean of their ranks.
+    """Ranks of methods, 1 is best; ties get the mean of their ranks.
 
     Attributes:
         lower: by the worst order's accuracy, high first.
@@ -33,7 +33,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class AverageRanking:
-    """How far rankings are from the true one, over many draws of what is random in a protocol.
+    """Distance of rankings from the true one, over many draws of a protocol's random part.
 
     Attributes:
         draws: how many.
@@ -74,10 +74,10 @@ def ranking_error(estimated: Ranking, truth: Ranking) -> float:
 
 
 def average_ranking(methods: Mapping[str, ArrayLike], truth: Ranking) -> AverageRanking:
-    """The mean distance of rankings from the true one, and how many of them are that one.
+    """The mean distance of rankings from the true one, and the share that equals it.
 
     Args:
-        methods: by name, what :func:`rank` takes of it in each of B draws, shape (B, 3).
+        methods: by name, the numbers that :func:`rank` takes in each of B draws, shape (B, 3).
         truth: ranks of the same methods.
     """
     numbers = np.stack([np.asarray(draws, dtype=np.float64) for draws in methods.values()], axis=1)

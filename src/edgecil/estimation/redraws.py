@@ -1,7 +1,7 @@
-"""What a protocol might have run: its random part drawn again and again from the truth.
+"""Redraws: a protocol's random part drawn many times from the truth.
 
-One triple of random orders may be lucky; so may the one median of EDGE, or one Latin design. A
-protocol is judged by its average over such draws.
+The random orders of one experiment, the median of EDGE or one Latin design may be atypical, so
+protocols are evaluated by their average over many draws.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EXAMPLES = 15
 
 _EXTREMES = ("hard", "easy")
 _RUNS = 3
-# Draws for what takes a hundred times as long as a Gaussian of three runs.
+# Draws for estimators that take a hundred times as long as a Gaussian of three runs.
 _FEW = 200
 
 
@@ -74,15 +74,15 @@ AllRedraws = dict[str, dict[str, Redraws]]
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """Where runs are drawn from: the truth, then extreme sequences that it lacks.
+class Candidates:
+    """The runs that draws choose from: the truth, then extreme sequences that it does not contain.
 
     Attributes:
-        truth: what estimates are held against; random runs come from it alone.
-        accuracies: (p,) per cent, the truth's first.
-        z: (p,) the predictor; None without one.
-        levels: its distribution over Ω; None without one.
-        extremes: by protocol, the places of its hard and its easy sequence.
+        truth: what estimates are compared with; random orders are drawn from it only.
+        accuracies: (p,) per cent, those of the truth first.
+        z: (p,) the predictor's values; None without a predictor.
+        levels: its distribution over Ω; None without a predictor.
+        extremes: by protocol, the positions of its hard and its easy sequence.
     """
 
     truth: Truth
@@ -92,29 +92,29 @@ class Pool:
     extremes: dict[str, list[int]]
 
     def runs(self, places: Ints) -> Observations:
-        """The runs at these places."""
+        """The runs at these positions."""
         z = None if self.z is None else self.z[places]
         return Observations(self.accuracies[places], z, self.levels, self.truth.space_size)
 
 
-def build_pool(
+def find_candidates(
     truth: Truth, ran: Mapping[str, OrderAccuracies], predictor: Predictor | None
-) -> Pool:
+) -> Candidates:
     """The truth and the hard and easy sequences of every protocol that labels them."""
     place = truth.index()
     values = truth.accuracies.tolist()
     extremes = {}
     for protocol, orders in ran.items():
-        found = orders.by_sequence()
+        accuracies = orders.by_sequence()
         labelled = dict(zip(orders.labels, orders.sequences, strict=True))
         if not all(goal in labelled for goal in _EXTREMES):
             continue
         for goal in _EXTREMES:
             if labelled[goal] not in place:
                 place[labelled[goal]] = len(values)
-                values.append(found[labelled[goal]])
+                values.append(accuracies[labelled[goal]])
         extremes[protocol] = sorted({place[labelled[goal]] for goal in _EXTREMES})
-    return Pool(
+    return Candidates(
         truth,
         np.array(values),
         None if predictor is None else predictor.z(place),
@@ -124,22 +124,27 @@ def build_pool(
 
 
 def redraw_estimates(
-    pool: Pool, ran: Mapping[str, OrderAccuracies], space: SequenceSpace, *, draws: int, seed: int
+    candidates: Candidates,
+    ran: Mapping[str, OrderAccuracies],
+    space: SequenceSpace,
+    *,
+    draws: int,
+    seed: int,
 ) -> AllRedraws:
-    """What protocols might have estimated: by protocol and estimator, one estimate per draw.
+    """Estimates from many draws of each protocol's random part, by protocol and estimator.
 
-    Random is always among them, with three runs unless the table has another number. Protocols
-    whose random part is not known are left out, and estimators that some draw is not enough for.
-    Those that need a predictor get the first 200 draws. Methods whose truths hold the same
+    `random` is always included, with three runs unless the table has another number. Protocols
+    without a registered random part are left out, and so are estimators that cannot use some draw.
+    Estimators that require a predictor get the first 200 draws. Methods whose truths have the same
     sequences get the same draws.
     """
     budgets = {"random": _RUNS} | {
-        name: len(orders) for name, orders in ran.items() if name not in pool.truth.protocols
+        name: len(orders) for name, orders in ran.items() if name not in candidates.truth.protocols
     }
-    found = {}
+    redraws = {}
     for protocol, budget in budgets.items():
-        places, exhaustive = _redraw(pool, protocol, budget, space, draws, seed)
-        drawn = [pool.runs(some) for some in places]
+        places, exhaustive = _redraw(candidates, protocol, budget, space, draws, seed)
+        drawn = [candidates.runs(some) for some in places]
         by_estimator = {}
         for name, estimator in ESTIMATORS.items():
             used = drawn[:_FEW] if estimator.needs_predictor else drawn
@@ -147,8 +152,8 @@ def redraw_estimates(
                 estimates = [estimator.estimate(runs) for runs in used]
                 by_estimator[name] = Redraws(estimates, exhaustive and len(used) == len(drawn))
         if by_estimator:
-            found[protocol] = by_estimator
-    return found
+            redraws[protocol] = by_estimator
+    return redraws
 
 
 def average_protocols(truth: Truth, redrawn: AllRedraws) -> dict[str, dict[str, AverageCloseness]]:
@@ -162,30 +167,37 @@ def average_protocols(truth: Truth, redrawn: AllRedraws) -> dict[str, dict[str, 
     }
 
 
-def budget_curves(pool: Pool, *, draws: int, seed: int) -> dict[str, tuple[BudgetPoint, ...]]:
+def budget_curves(
+    candidates: Candidates, *, draws: int, seed: int
+) -> dict[str, tuple[BudgetPoint, ...]]:
     """Closeness of the paper's Gaussian as the budget grows, for random and extreme protocols."""
     return {
         protocol: budget_curve(
-            pool.truth.accuracies,
+            candidates.truth.accuracies,
             np.random.default_rng(seed),
-            pool=pool.accuracies,
+            pool=candidates.accuracies,
             fixed=fixed,
             draws=min(draws, _FEW),
         )
-        for protocol, fixed in {"random": [], **pool.extremes}.items()
+        for protocol, fixed in {"random": [], **candidates.extremes}.items()
     }
 
 
 def _redraw(
-    pool: Pool, protocol: str, budget: int, space: SequenceSpace, draws: int, seed: int
+    candidates: Candidates,
+    protocol: str,
+    budget: int,
+    space: SequenceSpace,
+    draws: int,
+    seed: int,
 ) -> tuple[list[Ints], bool]:
-    """Places in the pool of what a protocol might have run, and whether that is all there is.
+    """Positions of the candidates in each draw, and whether the draws are exhaustive.
 
-    Every possible choice once, in random order, where there are no more of them than `draws`; that
-    is all there is unless a sample stands for Ω. Nothing where the random part is not known.
+    If there are no more possible choices than `draws`, each is made once, in random order; they are
+    exhaustive unless the truth is a sample. A protocol without a registered random part gets none.
     """
-    rng, size = np.random.default_rng(seed), len(pool.truth.sequences)
-    fixed = pool.extremes.get(protocol, [])
+    rng, size = np.random.default_rng(seed), len(candidates.truth.sequences)
+    fixed = candidates.extremes.get(protocol, [])
     if budget > size:
         return [], False
     if fixed or protocol in ("random", "random-legacy"):
@@ -195,9 +207,9 @@ def _redraw(
             return [draw_runs(size, runs, rng, fixed=fixed) for _ in range(draws)], False
         every = combinations(np.setdiff1d(np.arange(size), fixed), runs - len(fixed))
         drawn = rng.permutation([[*fixed, *some] for some in every])
-        return list(drawn), pool.truth.kind == "enumerated"
-    if protocol == "latin" and size == pool.truth.space_size:
-        place = pool.truth.index()
+        return list(drawn), candidates.truth.kind == "enumerated"
+    if protocol == "latin" and size == candidates.truth.space_size:
+        place = candidates.truth.index()
         designs = _latin_designs(space, budget, draws, seed)
         return [np.array([place[sequence] for sequence in design]) for design in designs], False
     return [], False

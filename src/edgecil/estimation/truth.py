@@ -23,9 +23,9 @@ class Truth:
     """Accuracies of one method over all sequences, Ω.
 
     Attributes:
-        kind: `enumerated` if (nearly) all of Ω was run, `sample` if random sequences stand for it.
+        kind: `enumerated` if (nearly) all of Ω was run, `sample` if random sequences represent it.
         protocols: whose runs these are; they are not evaluated against themselves.
-        sequences: n different ones.
+        sequences: n different sequences.
         accuracies: (n,) per cent, means over training seeds.
         mean: of the accuracies.
         std: of the accuracies, population.

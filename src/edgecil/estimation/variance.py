@@ -1,4 +1,4 @@
-"""How much of the variance of accuracy is due to the class order, and how much to the seed."""
+"""The shares of the variance of accuracy due to the class order and to the training seed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class VarianceShares:
     Attributes:
         repeated_orders: how many sequences were trained with several seeds.
         repeats: how many trainings these are beyond the first of each.
-        order_std: standard deviation due to the order, the noise of seeds taken off.
+        order_std: standard deviation due to the order, without the noise of training.
         seed_std: standard deviation between seeds of one order.
         order_share: of the variance, in [0, 1]; None with fewer than 10 repeats, or if nothing
             varies.
@@ -47,7 +47,7 @@ def split_variance(groups: Sequence[ArrayLike]) -> VarianceShares | None:
         groups: the accuracies of each order, one per seed.
 
     Returns:
-        None unless at least two orders are there and one of them has several seeds.
+        None unless there are at least two orders and one of them has several seeds.
     """
     arrays = [np.asarray(group, dtype=np.float64) for group in groups]
     sizes = np.array([len(group) for group in arrays], dtype=np.float64)
@@ -64,9 +64,7 @@ def split_variance(groups: Sequence[ArrayLike]) -> VarianceShares | None:
     repeated, repeats = int((sizes > 1).sum()), int(total) - count
     stds = float(np.sqrt(order)), float(np.sqrt(within))
     if repeats < LEAST_REPEATS:
-        trainings = "one repeated training" if repeats == 1 else f"{repeats} repeated trainings"
-        reason = f"shares need at least {LEAST_REPEATS} repeated trainings, and there "
-        reason += f"{'is' if repeats == 1 else 'are'} {trainings}"
+        reason = f"shares require at least {LEAST_REPEATS} repeated trainings; got {repeats}"
         return VarianceShares(repeated, repeats, *stds, None, None, reason)
     if whole <= SAME**2:
         return VarianceShares(repeated, repeats, *stds, None, None, "no accuracy differs")

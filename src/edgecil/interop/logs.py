@@ -21,7 +21,7 @@ from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store, clear
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.estimation.predictors import draws_blindly
+from edgecil.estimation.predictors import ignores_similarity
 from edgecil.interop.configs import known_dataset, toolbox_sizes
 from edgecil.io.files import read_text
 from edgecil.io.locks import locked
@@ -199,8 +199,10 @@ def import_logs(
     Returns:
         The open store, and a sentence on each run that was left out.
     """
-    if protocol != PROTOCOL and not draws_blindly(protocol):
-        raise unknown("protocol of logs", protocol, [PROTOCOL, *filter(draws_blindly, PROTOCOLS)])
+    if protocol != PROTOCOL and not ignores_similarity(protocol):
+        raise unknown(
+            "protocol of logs", protocol, [PROTOCOL, *filter(ignores_similarity, PROTOCOLS)]
+        )
     found: list[tuple[LoggedRun, dict[str, Reported]]] = []
     left_out = []
     for run in (run for path in paths for run in read_log(path)):
