@@ -1,4 +1,4 @@
-"""Tiny images on which learners can be tried in milliseconds: each class has its bright spot."""
+"""Tiny learners and datasets for tests; the images are those of `edgecil.testing`."""
 
 from __future__ import annotations
 
@@ -14,49 +14,18 @@ from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.data import ImageDataset, Images
+from edgecil.data import ImageDataset
 from edgecil.data.augment import channel_statistics
 from edgecil.methods import Environment, Method, Recipe, get_method
 from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.methods.task import Scenario
+from edgecil.testing import SIDE, SPOTS, TASKS, Tasks, learn, same, toy_dataset, toy_images
 
-SIDE = 12
-SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]
-TASKS = ((0, 3), (1, 4), (2, 5))
+__all__ = ["SIDE", "SPOTS", "TASKS", "Tasks", "learn", "same", "toy_dataset", "toy_images"]
+
 QUICK = Recipe(epochs=6, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
 
 _FOLDER = tempfile.TemporaryDirectory()  # gone with the process
-
-Tasks = tuple[tuple[int, ...], ...]
-
-
-def toy_images(
-    classes: int, each: int, *, channels: int = 1, contrast: int = 150, seed: int = 0
-) -> Images:
-    """`each` images of every class, shuffled; the spot is `contrast` brighter than the noise."""
-    rng = np.random.default_rng(seed)
-    labels = rng.permutation(np.repeat(np.arange(classes), each)).astype(np.int64)
-    pixels = rng.integers(0, 100, (len(labels), channels, SIDE, SIDE), dtype=np.uint8)
-    for image, label in zip(pixels, labels, strict=True):
-        row, column = SPOTS[label]
-        image[:, row : row + 4, column : column + 4] += np.uint8(contrast)
-    return Images(pixels, labels)
-
-
-def toy_dataset(
-    classes: int = 6,
-    *,
-    train: int = 12,
-    test: int = 8,
-    channels: int = 1,
-    contrast: int = 150,
-) -> ImageDataset:
-    return ImageDataset(
-        "toy",
-        tuple(f"spot {label}" for label in range(classes)),
-        toy_images(classes, train, channels=channels, contrast=contrast, seed=0),
-        toy_images(classes, test, channels=channels, contrast=contrast, seed=1),
-    )
 
 
 def save_toy(path: Path, classes: int = 4, *, train: int = 12, contrast: int = 40) -> Path:
@@ -126,12 +95,6 @@ def build(
     return entry.build(entry.configure(recipe, PAPER_MEMORY, settings), environment)
 
 
-def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:
-    """Learn the last of these tasks."""
-    with scenario.task(tasks, seed, everything=method.sees_everything) as task:
-        method.learn(task)
-
-
 def learn_all(method: Method, scenario: Scenario, tasks: Tasks = TASKS, *, seed: int = 0) -> None:
     for end in range(1, len(tasks) + 1):
         learn(method, scenario, tasks[:end], seed=seed)
@@ -141,24 +104,3 @@ def accuracy(method: Method, scenario: Scenario, classes: tuple[int, ...]) -> fl
     """Share of the test images of some classes that the main classifier gets right."""
     images = scenario.test.only(classes)
     return float((method.predict(images.pixels) == images.labels).double().mean())
-
-
-def same(one: object, other: object) -> bool:
-    """Whether two states are equal bit for bit."""
-    if isinstance(one, torch.Tensor):
-        return (
-            isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
-        )
-    if isinstance(one, dict):
-        return (
-            isinstance(other, dict)
-            and list(one) == list(other)
-            and all(same(one[key], other[key]) for key in one)
-        )
-    if isinstance(one, list):
-        return (
-            isinstance(other, list)
-            and len(one) == len(other)
-            and all(same(a, b) for a, b in zip(one, other, strict=True))
-        )
-    return one == other

@@ -119,7 +119,7 @@ def test_what_is_on_the_hub_is_described_without_it(name: str) -> None:
     ) as raised:
         load_vit(name, (3, 224, 224))
     assert str(raised.value).startswith(f"Backbone '{name}' requires {PRETRAINED[name].source}")
-    assert str(raised.value).endswith("('vit-quickdraw' comes with edgecil).")
+    assert str(raised.value).endswith("('vit-quickdraw' is included in edgecil).")
 
 
 def test_from_scratch_and_bundled_backbones_are_here() -> None:
@@ -133,7 +133,7 @@ def test_a_path_works_wherever_a_name_does(copied: Path) -> None:
     assert find_pretrained(path).source == path
     assert statistics_of(path) == statistics_of(BUNDLED)
     assert fingerprint(path) == fingerprint(BUNDLED)
-    assert backbone_status(path) == (True, f"Pre-trained: weights of your own; in {path}.")
+    assert backbone_status(path) == (True, f"Pre-trained: your own weights; in {path}.")
     expected = load_vit(BUNDLED, DRAWING).eval()(drawings())
     assert torch.equal(load_vit(path, DRAWING).eval()(drawings()), expected)
 

@@ -160,9 +160,9 @@ def test_a_module_without_a_rule_is_refused() -> None:
         initialise(nn.Embedding(2, 2), seeded())
 
 
-def test_unknown_names_and_shapes_are_told() -> None:
+def test_unknown_names_and_shapes_are_errors() -> None:
     with pytest.raises(UsageError, match="Did you mean 'resnet32'"):
-        build_backbone("resnet-32", (3, 32, 32), seeded())
+        build_backbone("resnet-23", (3, 32, 32), seeded())
     with pytest.raises(UsageError, match="channels, height, width"):
         build_backbone("resnet32", (3, 0, 32), seeded())
     assert issubclass(type(build_backbone("resnet-tiny", (1, 8, 8), seeded())), Backbone)

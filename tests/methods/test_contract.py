@@ -1,4 +1,4 @@
-"""What every learner that comes with edgecil promises."""
+"""The contract of every learner in edgecil."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
@@ -15,12 +14,29 @@ from edgecil.engine.node_training import pack, unpack
 from edgecil.methods import PAPER, Method, get_method, method_names
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.task import PastDataError, Scenario, Task
-from tests.toys import QUICK, TASKS, Tasks, accuracy, build, learn, learn_all, same, toy_dataset
+from edgecil.testing import CHECKS, Subject
+from tests.toys import (
+    QUICK,
+    TASKS,
+    Tasks,
+    accuracy,
+    build,
+    learn,
+    learn_all,
+    same,
+    toy_dataset,
+    toy_vit,
+)
 
 DATASET = toy_dataset()
 SCENARIO = Scenario(DATASET)
 BRIEF = replace(QUICK, epochs=2)  # for what does not depend on learning well
-OURS = [name for name in method_names() if get_method(name).build.__module__.startswith("edgecil.")]
+CLOSED_FORM = ("simplecil",)  # nothing random
+OURS = [
+    name
+    for name in method_names()
+    if get_method(name).source is None and get_method(name).build.__module__.startswith("edgecil.")
+]
 
 every_method = pytest.mark.parametrize("name", OURS)
 
@@ -48,62 +64,24 @@ def learns(name: str, scenario: Scenario, dataset: ImageDataset, tasks: Tasks) -
 
 
 @every_method
-def test_learns_each_task_as_it_comes(name: str) -> None:
-    learns(name, SCENARIO, DATASET, TASKS)
+@pytest.mark.parametrize("check", CHECKS)
+def test_keeps_the_contract_for_all_learners(name: str, check: str) -> None:
+    CHECKS[check](Subject(get_method(name), pretrained=toy_vit()))
 
 
 @every_method
-def test_predicts_only_classes_that_it_has_seen(name: str) -> None:
-    method = build(name, DATASET, recipe=BRIEF)
-    everything = SCENARIO.test.pixels
-    for end in range(1, len(TASKS) + 1):
-        learn(method, SCENARIO, TASKS[:end])
-        seen = {class_ for task in TASKS[:end] for class_ in task}
-        for classifier in method.classifiers:
-            predicted = method.predict(everything, classifier)
-            assert predicted.shape == (len(everything),)
-            assert set(predicted.tolist()) <= seen
-        assert list(method.classify(everything)) == list(method.classifiers)
-        assert set(method.seen) == seen
-
-
-@every_method
-def test_put_away_and_taken_up_it_goes_on_as_if_nothing_had_happened(name: str) -> None:
-    steady = build(name, DATASET, recipe=BRIEF)
-    for end in range(1, len(TASKS) + 1):
-        before = steady.state()
-        learn(steady, SCENARIO, TASKS[:end])
-        resumed = build(name, DATASET, recipe=BRIEF)
-        if end > 1:
-            resumed.restore(unpack(pack(before)))
-        learn(resumed, SCENARIO, TASKS[:end])
-        assert same(resumed.state(), steady.state())
-        again = build(name, DATASET, recipe=BRIEF)
-        again.restore(unpack(pack(steady.state())))
-        expected = steady.classify(SCENARIO.test.pixels)
-        assert same(again.classify(SCENARIO.test.pixels), expected)
-        assert same(resumed.classify(SCENARIO.test.pixels), expected)
-
-
-@every_method
-def test_learning_more_leaves_an_earlier_state_alone(name: str) -> None:
-    method = build(name, DATASET, recipe=BRIEF)
-    learn(method, SCENARIO, TASKS[:1])
-    state = method.state()
-    kept = pack(state)
-    learn(method, SCENARIO, TASKS[:2])
-    assert same(state, unpack(kept))
-
-
-@every_method
-def test_the_seed_decides_everything(name: str) -> None:
+def test_another_seed_gives_another_result(name: str) -> None:
     states = []
-    for seed in (0, 0, 1):
+    for seed in (0, 1):
         method = build(name, DATASET, recipe=BRIEF, seed=seed)
         learn_all(method, SCENARIO, TASKS[:2], seed=seed)
         states.append(method.state())
-    assert same(states[0], states[1])
-    assert not same(states[0], states[2])
+    assert same(*states) == (name in CLOSED_FORM)
+
+
+@every_method
+def test_learns_each_task_as_it_comes(name: str) -> None:
+    learns(name, SCENARIO, DATASET, TASKS)
 
 
 def test_a_task_seed_depends_on_earlier_tasks_and_not_on_later_ones() -> None:
@@ -156,22 +134,6 @@ def test_keeps_no_more_images_than_its_budget_allows(name: str) -> None:
         assert sum(len(stack) for stack in stacks) <= limit
         if allowed is not None:
             assert [len(stack) for stack in stacks] == [quota] * 2 * end
-
-
-@every_method
-def test_the_global_random_state_is_neither_read_nor_moved(name: str) -> None:
-    states = []
-    for disturbance in (1, 2):
-        torch.manual_seed(disturbance)
-        np.random.seed(disturbance)  # noqa: NPY002
-        before = torch.get_rng_state(), np.random.get_state()[1].tolist()  # noqa: NPY002
-        method = build(name, DATASET, recipe=BRIEF)
-        learn_all(method, SCENARIO, TASKS[:2])
-        method.predict(SCENARIO.test.pixels)
-        assert torch.equal(torch.get_rng_state(), before[0])
-        assert np.random.get_state()[1].tolist() == before[1]  # noqa: NPY002
-        states.append(method.state())
-    assert same(states[0], states[1])
 
 
 @every_method

@@ -18,9 +18,11 @@ from edgecil.methods import (
 )
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.recipe import PAPER, Recipe, get_recipe
-from edgecil.methods.registry import MethodEntry, get_method, method_names, register_method
+from edgecil.methods.registry import METHODS, MethodEntry, register_method
+from edgecil.methods.resolve import get_method, method_names, resolve_method
 
 __all__ = [
+    "METHODS",
     "PAPER",
     "Environment",
     "Method",
@@ -43,5 +45,6 @@ __all__ = [
     "mos",
     "ranpac",
     "register_method",
+    "resolve_method",
     "tagfex",
 ]

@@ -11,6 +11,7 @@ from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.recipe import RECIPES, Recipe, get_recipe
+from edgecil.methods.source import Source
 from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])
@@ -28,6 +29,7 @@ class MethodEntry:
         fast: for learners on a frozen pre-trained model, the recipe for a CPU and the bundled
             data; None for learners that train a backbone.
         fast_settings: other settings of the `fast` recipe.
+        source: code of a learner that is not part of edgecil.
     """
 
     name: str
@@ -36,6 +38,17 @@ class MethodEntry:
     summary: str
     fast: Recipe | None = None
     fast_settings: Mapping[str, Any] = field(default_factory=dict)
+    source: Source | None = None
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Digests of the learner's source files; empty for methods of edgecil."""
+        return {} if self.source is None else self.source.identity
+
+    @property
+    def spec(self) -> str:
+        """The text by which :func:`get_method` gives this entry."""
+        return self.name if self.source is None else self.source.spec
 
     @property
     def pretrained(self) -> bool:
@@ -99,16 +112,6 @@ def register_method(
         return method
 
     return add
-
-
-def method_names(pattern: str = "*") -> tuple[str, ...]:
-    """Names of the registered methods that match a shell pattern, such as `*prompt*`."""
-    return METHODS.names(pattern)
-
-
-def get_method(name: str) -> MethodEntry:
-    """The method of that name; case and dashes do not matter (`iCaRL`)."""
-    return METHODS[name]
 
 
 def _is_fast(recipe: str) -> bool:

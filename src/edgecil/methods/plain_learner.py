@@ -1,0 +1,164 @@
+"""Plain learners: any class with `fit_task`, `predict`, `state_dict` and `load_state_dict`.
+
+They need not know about edgecil. Images are uint8 tensors (n, c, h, w); labels and predictions are
+the dataset's own class ids.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from edgecil.errors import EdgecilError, UsageError
+from edgecil.methods.method import Environment, Method
+from edgecil.methods.seeds import derive_seed
+from edgecil.methods.task import Task
+
+_REQUIRED = ("fit_task", "predict", "state_dict", "load_state_dict")
+_PLAIN = (bool, int, float, str, type(None))
+
+
+class LearnerError(EdgecilError):
+    """A plain learner broke its contract; the message says what to change."""
+
+
+class PlainLearner(Protocol):
+    """The interface of a plain learner."""
+
+    def fit_task(
+        self, images: torch.Tensor, labels: torch.Tensor, classes: Sequence[int]
+    ) -> object:
+        """Learn the images (n, c, h, w) with labels (n,) of new classes."""
+
+    def predict(self, images: torch.Tensor) -> Any:
+        """Class ids (n,) of images (n, c, h, w)."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything needed to resume: tensors and plain values."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> object:
+        """Load a state into a new object."""
+
+
+class PlainMethod(Method):
+    """A plain learner as a :class:`Method`.
+
+    The global generators of Python, NumPy and torch are seeded from the run seed and the tasks
+    while the learner works, and restored afterwards. Results are therefore reproducible although
+    the learner uses global randomness.
+
+    Attributes:
+        learner: the plain learner.
+    """
+
+    def __init__(
+        self, make: Callable[[], PlainLearner], name: str, environment: Environment
+    ) -> None:
+        super().__init__(environment)
+        self.name = name
+        with seeded(derive_seed(environment.seed, "plain learner"), environment.device):
+            self.learner = make()
+        if missing := _missing(self.learner):
+            raise LearnerError(f"{name} has no method {missing[0]!r}; add it. {_summary()}")
+
+    def learn(self, task: Task) -> None:
+        """Call `fit_task` with the original class ids."""
+        self.seen = task.seen
+        labels = torch.tensor(task.seen, device=task.device)[task.labels]
+        with seeded(task.seed, self.environment.device):
+            self.learner.fit_task(task.pixels, labels, task.classes)
+
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Call `predict` and map class ids to new labels."""
+        seed = derive_seed(self.environment.seed, "predict", self.seen)
+        with seeded(seed, self.environment.device), torch.no_grad():
+            predicted = torch.as_tensor(self.learner.predict(pixels), device=pixels.device)
+        if predicted.shape != (len(pixels),):
+            raise LearnerError(
+                f"{self.name}.predict returned shape {tuple(predicted.shape)} for {len(pixels)} "
+                "images; return one class id per image."
+            )
+        position = {class_: label for label, class_ in enumerate(self.seen)}
+        unseen = sorted(set(predicted.tolist()) - position.keys())
+        if unseen:
+            raise LearnerError(
+                f"{self.name}.predict returned {unseen[0]}, which is not one of the classes seen "
+                f"so far ({', '.join(map(str, self.seen))}); return the dataset's own class ids."
+            )
+        labels = [position[class_] for class_ in predicted.tolist()]
+        return {"head": torch.tensor(labels, dtype=torch.int64, device=pixels.device)}
+
+    def state(self) -> dict[str, Any]:
+        """The learner's state, copied to the CPU."""
+        state = self.learner.state_dict()
+        return {**super().state(), "learner": _copied(state, f"{self.name}.state_dict()")}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        try:
+            self.learner.load_state_dict(_copied(state["learner"], "state"))
+        except Exception as error:
+            raise LearnerError(
+                f"{self.name}.load_state_dict failed on a new object ({type(error).__name__}: "
+                f"{str(error).splitlines()[0] if str(error) else 'no message'}); it must accept a "
+                "state with any number of classes, so resize the outputs there or create them all "
+                "in the constructor."
+            ) from error
+
+
+@contextmanager
+def seeded(seed: int, device: str | torch.device) -> Iterator[None]:
+    """Seed the global generators inside the `with` block and restore them afterwards."""
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    on_gpu = torch.device(device).type == "cuda"
+    with torch.random.fork_rng(devices=[device] if on_gpu else [], enabled=True):
+        random.seed(seed)
+        np.random.seed(seed % 2**32)  # noqa: NPY002
+        torch.manual_seed(seed)
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: NPY002
+
+
+def check_plain(learner: Callable[..., Any], name: str) -> None:
+    """Raise an error if a class lacks a method of a plain learner; functions are not checked."""
+    if isinstance(learner, type) and (missing := _missing(learner)):
+        raise UsageError(
+            f"{name} is neither an edgecil.Method nor a plain learner: it has no method "
+            f"{missing[0]!r}. {_summary()}"
+        )
+
+
+def _missing(learner: object) -> list[str]:
+    return [name for name in _REQUIRED if not callable(getattr(learner, name, None))]
+
+
+def _summary() -> str:
+    return (
+        "A plain learner has fit_task(images, labels, classes), predict(images), state_dict() and "
+        "load_state_dict(state)."
+    )
+
+
+def _copied(value: Any, path: str) -> Any:
+    """A copy of tensors and plain values on the CPU; other values are an error."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to("cpu", copy=True)
+    if isinstance(value, dict):
+        return {key: _copied(item, f"{path}[{key!r}]") for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_copied(item, f"{path}[{i}]") for i, item in enumerate(value))
+    if isinstance(value, _PLAIN) and type(value) in _PLAIN:
+        return value
+    raise LearnerError(
+        f"{path} has a value of type {type(value).__name__}; use tensors, numbers, strings, lists "
+        "and dictionaries."
+    )

@@ -1,0 +1,267 @@
+"""Methods by name, by `file.py:Class`, by `package.module:Class`, by entry point, or as a class."""
+
+from __future__ import annotations
+
+import copyreg
+import importlib
+import importlib.util
+import inspect
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, field, fields, make_dataclass
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from edgecil.errors import PrerequisiteError, UsageError, unknown
+from edgecil.methods.method import Environment, Method
+from edgecil.methods.plain_learner import PlainMethod, check_plain
+from edgecil.methods.registry import METHODS, MethodEntry
+from edgecil.methods.source import Source, locate_file, locate_module
+from edgecil.registry import Registry
+
+ENTRY_POINTS = "edgecil.methods"
+
+_entries: dict[tuple[str, tuple[tuple[str, str], ...]], MethodEntry] = {}
+_interactive: dict[str, MethodEntry] = {}
+
+
+def method_names(pattern: str = "*") -> tuple[str, ...]:
+    """Names of the available methods that match a shell pattern, such as `*prompt*`.
+
+    Methods of installed packages (entry points of the group `edgecil.methods`) come last.
+    """
+    return (*METHODS.names(pattern), *_installed().names(pattern))
+
+
+def get_method(name: str) -> MethodEntry:
+    """A method by name; case and dashes do not matter (`iCaRL`).
+
+    Args:
+        name: a registered name, the name of an entry point of the group `edgecil.methods`,
+            `path/to/file.py:MyLearner`, or `package.module:MyLearner`.
+    """
+    if name in METHODS:
+        return METHODS[name]
+    if name in _interactive:
+        return _interactive[name]
+    if ":" in name:
+        return _from_source(_locate(name))
+    installed = _installed()
+    if name in installed:
+        return _from_source(locate_module(installed[name].module, installed[name].attr))
+    raise unknown("method", name, method_names())
+
+
+def resolve_method(method: str | MethodEntry | Callable[..., Any]) -> MethodEntry:
+    """The entry of a method in any form.
+
+    Args:
+        method: whatever :func:`get_method` accepts; a :class:`Method` subclass; a plain learner
+            class with `fit_task`, `predict`, `state_dict` and `load_state_dict`; or a function that
+            returns such a learner.
+    """
+    if isinstance(method, MethodEntry):
+        return method
+    if isinstance(method, str):
+        return get_method(method)
+    if not callable(method):
+        raise UsageError(
+            f"'method' must be a name, a class or a function. Got {type(method).__name__}."
+        )
+    registered = next((entry for entry in METHODS.values() if entry.build is method), None)
+    return registered or _from_object(method)
+
+
+def _installed() -> Registry[EntryPoint]:
+    return Registry("method", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
+
+
+def _locate(spec: str) -> Source:
+    target, _, attribute = spec.rpartition(":")
+    if target.endswith(".py"):
+        return locate_file(Path(target), attribute)
+    return locate_module(target, attribute)
+
+
+def _from_object(method: Callable[..., Any]) -> MethodEntry:
+    """The entry of a class or function that is given as an object."""
+    name = getattr(method, "__qualname__", "")
+    if not name.isidentifier():
+        raise UsageError(f"A method must be defined at the top level of a module. Got {name!r}.")
+    module = sys.modules.get(method.__module__)
+    path = getattr(module, "__file__", None)
+    if path is not None and method.__module__ != "__main__":
+        return _remember(locate_module(method.__module__, name), method)
+    if path is not None:
+        return _remember(locate_file(Path(path), name), method)
+    try:
+        text = inspect.getsource(method)
+    except (OSError, TypeError) as error:
+        raise UsageError(
+            f"The source code of {name} is not available, so changes to it could not be detected; "
+            "define it in a file."
+        ) from error
+    _interactive[name] = _entry(Source(name, files={"(interactive)": text}), method)
+    return _interactive[name]
+
+
+def _remember(source: Source, method: Callable[..., Any]) -> MethodEntry:
+    if source.key not in _entries:
+        _entries[source.key] = _entry(source, method)
+    return _entries[source.key]
+
+
+def _from_source(source: Source) -> MethodEntry:
+    return _entries[source.key] if source.key in _entries else _remember(source, _load(source))
+
+
+def _load(source: Source) -> Callable[..., Any]:
+    """The class or function of a source; files that do not exist here are written first."""
+    if source.path is None and source.module is None:
+        raise UsageError(
+            f"{source.attribute} is defined interactively and cannot be used in other processes; "
+            "define it in a file, or set 'workers' to 1."
+        )
+    module = _import_file(source) if source.module is None else _import_module(source)
+    member = getattr(module, source.attribute, None)
+    if not callable(member):
+        names = [name for name, value in vars(module).items() if inspect.isclass(value)]
+        raise unknown(f"class in {source.label}", source.attribute, names)
+    return member  # type: ignore[no-any-return]
+
+
+def _import_file(source: Source) -> ModuleType:
+    assert source.path is not None
+    name = f"edgecil_learner_{source.digest[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    path = source.path if source.path.is_file() else _write(source) / source.path.name
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, ModuleNotFoundError):
+            raise PrerequisiteError(f"{path} requires a module: {error}.") from error
+        raise
+    return module
+
+
+def _import_module(source: Source) -> ModuleType:
+    assert source.module is not None
+    try:
+        return importlib.import_module(source.module)
+    except ModuleNotFoundError:
+        if not source.files:
+            raise
+        sys.path.append(str(_write(source)))
+        importlib.invalidate_caches()
+        return importlib.import_module(source.module)
+
+
+def _write(source: Source) -> Path:
+    """A new directory with the source's files, for a machine that does not have them."""
+    directory = Path(tempfile.mkdtemp(prefix="edgecil-"))
+    for name, text in source.files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return directory
+
+
+def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
+    """The entry of a class or function with its source; its objects can be pickled."""
+    registered = next((entry for entry in METHODS.values() if entry.build is method), None)
+    if registered is not None:
+        return _portable(MethodEntry(**{**vars(registered), "source": source}))
+    name = source.attribute
+    if name in METHODS:
+        raise UsageError(
+            f"{name!r} is the name of a built-in method; give your own class another name."
+        )
+    config = _config_of(method, name)
+    is_method = isinstance(method, type) and issubclass(method, Method)
+    if not is_method:
+        check_plain(method, name)
+
+    def build(settings: Any, environment: Environment) -> Method:
+        values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
+        if is_method:
+            return method(environment, **values)  # type: ignore[no-any-return]
+        return PlainMethod(partial(method, **values), name, environment)
+
+    lines = (inspect.getdoc(method) or "your own learner").splitlines()
+    return _portable(MethodEntry(name, build, config, lines[0], source=source))
+
+
+def _config_of(method: Callable[..., Any], name: str) -> type[Any]:
+    """A frozen dataclass of the constructor's parameters, which are the settings."""
+    parameters = list(inspect.signature(method).parameters.values())
+    if isinstance(method, type) and issubclass(method, Method):
+        if not parameters or parameters[0].default is not parameters[0].empty:
+            raise UsageError(f"The first parameter of {name} must be the environment.")
+        if any(_is_required(parameter) for parameter in parameters[1:]):
+            raise UsageError(
+                f"{name}({', '.join(each.name for each in parameters)}) cannot be created from "
+                "settings; decorate it with edgecil.register_method, or use "
+                "(environment, *, setting=default, …)."
+            )
+        parameters = parameters[1:]
+    settings: list[tuple[str, Any, Any]] = []
+    for parameter in parameters:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if _is_required(parameter):
+            raise UsageError(
+                f"{name} must be created without arguments; give its parameter "
+                f"{parameter.name!r} a default value."
+            )
+        value = parameter.default
+        default = field(default_factory=partial(_same, value)) if _mutable(value) else value
+        settings.append((parameter.name, Any, default))
+    return make_dataclass(f"{name}Settings", settings, frozen=True)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _mutable(value: Any) -> bool:
+    return value is not MISSING and type(value).__hash__ is None
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    variadic = (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return parameter.kind not in variadic and parameter.default is parameter.empty
+
+
+def _portable(entry: MethodEntry) -> MethodEntry:
+    """Let the configurations of an entry be pickled wherever its class comes from."""
+    copyreg.pickle(entry.config, partial(_reduce_config, entry))
+    return entry
+
+
+def _reduce_config(entry: MethodEntry, config: Any) -> tuple[Any, ...]:
+    values = {each.name: getattr(config, each.name) for each in fields(config)}
+    return _make_config, (entry, values)
+
+
+def _make_config(entry: MethodEntry, values: Mapping[str, Any]) -> Any:
+    return entry.config(**values)
+
+
+def _reduce_entry(entry: MethodEntry) -> tuple[Any, ...]:
+    return (get_method, (entry.name,)) if entry.source is None else (_from_source, (entry.source,))
+
+
+copyreg.pickle(MethodEntry, _reduce_entry)

@@ -1,0 +1,284 @@
+"""Contract checks for your own learner: `edgecil.testing.check_method(MyLearner)`.
+
+The checks train the learner on tiny synthetic images, in seconds for a small network. A failed
+check raises AssertionError with a sentence that says what to change.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from edgecil.data.augment import channel_statistics
+from edgecil.data.dataset import ImageDataset, Images
+from edgecil.methods.method import Environment, Method
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import MethodEntry
+from edgecil.methods.resolve import resolve_method
+from edgecil.methods.task import Scenario
+from edgecil.registry import Registry
+
+Tasks = tuple[tuple[int, ...], ...]
+
+SIDE = 12
+SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]
+TASKS: Tasks = ((0, 3), (1, 4), (2, 5))
+BRIEF = Recipe(epochs=2, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
+
+
+def toy_images(
+    classes: int, each: int, *, channels: int = 1, contrast: int = 150, seed: int = 0
+) -> Images:
+    """Noise images of up to nine classes; each class has a bright square at its own position.
+
+    Args:
+        classes: number of classes.
+        each: images per class.
+        channels: channels of the images.
+        contrast: brightness of the square above the noise.
+        seed: seed of the noise.
+    """
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat(np.arange(classes), each)).astype(np.int64)
+    pixels = rng.integers(0, 100, (len(labels), channels, SIDE, SIDE), dtype=np.uint8)
+    for image, label in zip(pixels, labels, strict=True):
+        row, column = SPOTS[label]
+        image[:, row : row + 4, column : column + 4] += np.uint8(contrast)
+    return Images(pixels, labels)
+
+
+def toy_dataset(
+    classes: int = 6, *, train: int = 12, test: int = 8, channels: int = 1, contrast: int = 150
+) -> ImageDataset:
+    """A dataset of :func:`toy_images`, 12 pixels wide."""
+    return ImageDataset(
+        "toy",
+        tuple(f"spot {label}" for label in range(classes)),
+        toy_images(classes, train, channels=channels, contrast=contrast, seed=0),
+        toy_images(classes, test, channels=channels, contrast=contrast, seed=1),
+    )
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A learner under test.
+
+    Attributes:
+        entry: the method.
+        settings: settings by name.
+        recipe: training recipe, for methods that have one.
+        pretrained: model of learners on a frozen model.
+    """
+
+    entry: MethodEntry
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Recipe = BRIEF
+    pretrained: str = "vit-quickdraw"
+
+    def build(self, dataset: ImageDataset, seed: int = 0) -> Method:
+        """A new, untrained learner."""
+        statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
+        environment = Environment(
+            dataset.shape,
+            statistics.mean,
+            statistics.std,
+            "resnet-tiny",
+            seed,
+            pretrained=self.pretrained,
+        )
+        _, memory = self.entry.recipe("paper", "resnet-tiny")
+        settings = {**self.entry.fast_settings, **self.settings}
+        return self.entry.build(self.entry.configure(self.recipe, memory, settings), environment)
+
+
+Check = Callable[[Subject], None]
+CHECKS: Registry[Check] = Registry("check")
+
+
+def check_method(
+    method: str | MethodEntry | Callable[..., Any],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    pretrained: str = "vit-quickdraw",
+) -> None:
+    """Check that a learner keeps the contract that the engine relies on.
+
+    Args:
+        method: a class, a function, or text as :func:`edgecil.methods.get_method` accepts.
+        settings: settings by name.
+        pretrained: model of learners on a frozen model.
+    """
+    subject = Subject(resolve_method(method), settings or {}, pretrained=pretrained)
+    for check in CHECKS.values():
+        check(subject)
+
+
+@CHECKS.register("predictions")
+def check_predictions(subject: Subject) -> None:
+    """Predictions are one class id per image, of classes seen so far."""
+    dataset = toy_dataset()
+    scenario, method = Scenario(dataset), subject.build(dataset)
+    pixels = scenario.test.pixels
+    for end in range(1, len(TASKS) + 1):
+        learn(method, scenario, TASKS[:end])
+        seen = [class_ for task in TASKS[:end] for class_ in task]
+        name = subject.entry.name
+        assert list(method.seen) == seen, (
+            f"{name}.seen is {method.seen} after the tasks {TASKS[:end]}; learn() must set it to "
+            "task.seen."
+        )
+        labels = method.classify(pixels)
+        assert list(labels) == list(method.classifiers), (
+            f"{name}.classify returned {list(labels)}; return one entry for each of its "
+            f"'classifiers', {list(method.classifiers)}."
+        )
+        for classifier, predicted in labels.items():
+            assert predicted.shape == (len(pixels),), (
+                f"{name}.classify returned shape {tuple(predicted.shape)} for {len(pixels)} images "
+                f"({classifier!r}); return one label per image."
+            )
+            assert 0 <= int(predicted.min()) <= int(predicted.max()) < len(seen), (
+                f"{name}.classify returned labels from {int(predicted.min())} to "
+                f"{int(predicted.max())} after {len(seen)} classes ({classifier!r}); labels are "
+                "positions in task.seen."
+            )
+
+
+@CHECKS.register("resume")
+def check_resume(subject: Subject) -> None:
+    """A learner restored from its state continues exactly like one that was never stopped."""
+    dataset, name = toy_dataset(), subject.entry.name
+    scenario, steady = Scenario(dataset), subject.build(dataset)
+    for end in range(1, len(TASKS) + 1):
+        before = pack(steady.state())
+        learn(steady, scenario, TASKS[:end])
+        resumed = subject.build(dataset)
+        if end > 1:
+            resumed.restore(unpack(before))
+        learn(resumed, scenario, TASKS[:end])
+        assert same(resumed.state(), steady.state()), (
+            f"{name} differs after task {end} if it is saved and restored before that task. The "
+            "state must hold everything that later tasks depend on, and randomness must come from "
+            "the task's seed."
+        )
+        again = subject.build(dataset)
+        again.restore(unpack(pack(steady.state())))
+        expected = steady.classify(scenario.test.pixels)
+        assert same(again.classify(scenario.test.pixels), expected), (
+            f"{name} predicts differently after its state is restored in a new object; the state "
+            "must hold everything that predictions depend on, including evaluation mode."
+        )
+
+
+@CHECKS.register("state-is-a-copy")
+def check_state_is_a_copy(subject: Subject) -> None:
+    """Learning another task does not change a state that was taken before."""
+    dataset = toy_dataset()
+    scenario, method = Scenario(dataset), subject.build(dataset)
+    learn(method, scenario, TASKS[:1])
+    state = method.state()
+    copy = unpack(pack(state))
+    learn(method, scenario, TASKS[:2])
+    assert same(state, copy), (
+        f"Learning the second task changed the state of {subject.entry.name} after the first; "
+        "return copies of the tensors."
+    )
+
+
+@CHECKS.register("seeds")
+def check_seeds(subject: Subject) -> None:
+    """The same seed gives the same result, whatever the global random state is."""
+    dataset = toy_dataset()
+    scenario, states = Scenario(dataset), []
+    for disturbance in (1, 2):
+        random.seed(disturbance)
+        np.random.seed(disturbance)  # noqa: NPY002
+        torch.manual_seed(disturbance)
+        before = _global_state()
+        method = subject.build(dataset)
+        for end in (1, 2):
+            learn(method, scenario, TASKS[:end])
+        method.predict(scenario.test.pixels)
+        states.append(method.state())
+        assert before == _global_state(), (
+            f"{subject.entry.name} changes the global random state; draw from task.generator(…) "
+            "or edgecil.methods.seeds.derive_generator."
+        )
+    assert same(states[0], states[1]), (
+        f"{subject.entry.name} depends on the global random state; draw from task.generator(…) or "
+        "edgecil.methods.seeds.derive_generator."
+    )
+
+
+@CHECKS.register("task-sizes")
+def check_task_sizes(subject: Subject) -> None:
+    """Tasks may have different numbers of classes, one included, in any class order."""
+    dataset = toy_dataset(channels=1)
+    scenario, method = Scenario(dataset), subject.build(dataset)
+    tasks: Tasks = ((5,), (0, 2, 4), (1, 3))
+    for end in range(1, len(tasks) + 1):
+        try:
+            learn(method, scenario, tasks[:end])
+            method.classify(scenario.test.pixels)
+        except Exception as error:
+            raise AssertionError(
+                f"{subject.entry.name} failed on tasks with {[len(task) for task in tasks[:end]]} "
+                f"classes ({type(error).__name__}: {error}); tasks may have any number of classes."
+            ) from error
+
+
+def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:
+    """Learn the last of these tasks."""
+    with scenario.task(tasks, seed, everything=method.sees_everything) as task:
+        method.learn(task)
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes, as the engine stores it."""
+    buffer = io.BytesIO()
+    torch.save(dict(state), buffer)
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, Any]:
+    """A state from bytes, as the engine reads it: tensors and plain values only."""
+    try:
+        state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise AssertionError(
+            f"The state cannot be read again ({str(error).splitlines()[0]}); use tensors, numbers, "
+            "strings, lists and dictionaries."
+        ) from error
+    return state
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two states are equal bit for bit."""
+    if isinstance(one, torch.Tensor):
+        return (
+            isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
+        )
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict)
+            and list(one) == list(other)
+            and all(same(one[key], other[key]) for key in one)
+        )
+    if isinstance(one, (list, tuple)):
+        return (
+            type(one) is type(other)
+            and len(one) == len(other)
+            and all(same(a, b) for a, b in zip(one, other, strict=True))
+        )
+    return one == other
+
+
+def _global_state() -> tuple[object, ...]:
+    numpy = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), str(numpy), torch.get_rng_state().tolist()

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import importlib.metadata
+import pickle
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from edgecil.errors import UsageError
+from edgecil.methods import Environment, Method, get_method, method_names, resolve_method
+from edgecil.methods.task import Scenario, Task
+from edgecil.testing import Subject, check_method, learn, toy_dataset
+from tests.methods.learner_files import write_learner
+
+
+class Constant(Method):
+    """Always predicts one position."""
+
+    def __init__(self, environment: Environment, *, position: int = 0) -> None:
+        super().__init__(environment)
+        self.position = position
+
+    def learn(self, task: Task) -> None:
+        self.seen = task.seen
+
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"head": torch.full((len(pixels),), self.position)}
+
+
+def spec_of(path: Path) -> str:
+    return f"{path}:NearestMean"
+
+
+def test_a_plain_learner_in_a_file_learns_and_keeps_the_contract(tmp_path: Path) -> None:
+    spec = spec_of(write_learner(tmp_path))
+    check_method(spec)
+    dataset = toy_dataset()
+    scenario, method = Scenario(dataset), Subject(get_method(spec)).build(dataset)
+    for end in (1, 2):
+        learn(method, scenario, ((5, 2), (0, 1))[:end])
+    images = scenario.test.only((5, 2, 0, 1))
+    assert (method.predict(images.pixels) == images.labels).double().mean() > 0.9
+
+
+def test_settings_are_the_constructor_s_parameters(tmp_path: Path) -> None:
+    entry = get_method(spec_of(write_learner(tmp_path)))
+    assert (entry.name, entry.summary) == ("NearestMean", "The class with the nearest mean image.")
+    assert entry.config().shrink == 0.0
+    built = Subject(entry, {"shrink": 0.5}).build(toy_dataset())
+    assert built.learner.shrink == 0.5  # type: ignore[attr-defined]
+    with pytest.raises(UsageError, match="Unknown setting of NearestMean 'shrnk'"):
+        Subject(entry, {"shrnk": 0.5}).build(toy_dataset())
+
+
+def test_identity_follows_the_module_and_its_local_imports(tmp_path: Path) -> None:
+    path = write_learner(tmp_path)
+    before = get_method(spec_of(path)).identity
+    assert set(before) == {"learner.py", "shapes.py"}
+    assert get_method(spec_of(path)).identity == before
+    (tmp_path / "unrelated.py").write_text("x = 1\n")
+    assert get_method(spec_of(path)).identity == before
+    (tmp_path / "shapes.py").write_text((tmp_path / "shapes.py").read_text() + "# changed\n")
+    after = get_method(spec_of(path)).identity
+    assert after["learner.py"] == before["learner.py"]
+    assert after["shapes.py"] != before["shapes.py"]
+    assert get_method("icarl").identity == {}
+
+
+def test_entry_and_configuration_travel_to_another_process(tmp_path: Path) -> None:
+    """By path where the file exists, by value where it does not."""
+    path = write_learner(tmp_path / "here")
+    entry = get_method(spec_of(path))
+    data = tmp_path / "entry.pickle"
+    data.write_bytes(pickle.dumps((entry.config(shrink=0.25), entry, get_method("ewc"))))
+    code = (
+        f"import pickle; config, entry, ewc = pickle.load(open({str(data)!r}, 'rb'));"
+        "from edgecil.testing import check_predictions, Subject;"
+        "check_predictions(Subject(entry)); print(config.shrink, entry.name, ewc.name)"
+    )
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.stdout.split() == ["0.25", "NearestMean", "ewc"], done.stderr
+        for file in path.parent.glob("*.py"):
+            file.unlink()
+
+
+def test_a_class_a_function_and_a_module_path() -> None:
+    entry = resolve_method(Constant)
+    assert entry.spec == f"{__name__}:Constant"
+    assert get_method(entry.spec) is entry
+    assert pickle.loads(pickle.dumps(entry)) is entry
+    assert set(entry.identity) >= {"tests/methods/test_resolve.py"}
+    check_method(Constant)
+    assert resolve_method("iCaRL") is get_method("icarl")
+    assert resolve_method(get_method("icarl").build) is get_method("icarl")
+
+
+def test_entry_points_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("constant", f"{__name__}:Constant", "edgecil.methods")
+
+    def points(**_: Any) -> list[EntryPoint]:
+        return [point]
+
+    monkeypatch.setattr("edgecil.methods.resolve.entry_points", points)
+    assert "constant" in method_names()
+    assert get_method("Constant") is resolve_method(Constant)
+    assert importlib.metadata.entry_points is not points
+
+
+class NoPredict:
+    def fit_task(self, images: Any, labels: Any, classes: Any) -> None: ...
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
+
+
+class Wrong(NoPredict):
+    def predict(self, images: torch.Tensor) -> list[int]:
+        return [99] * len(images)
+
+
+class Forgetful(NoPredict):
+    """Predicts what it learnt last, which its state does not hold."""
+
+    last = 0
+
+    def fit_task(self, images: Any, labels: Any, classes: Any) -> None:
+        self.last = classes[-1]
+
+    def predict(self, images: torch.Tensor) -> list[int]:
+        return [self.last] * len(images)
+
+
+def needs_width(width: int) -> Any: ...
+
+
+def test_errors_say_what_to_change(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no method 'predict'"):
+        resolve_method(NoPredict)
+    with pytest.raises(Exception, match="99, which is not one of the classes seen"):
+        check_method(Wrong)
+    with pytest.raises(Exception, match=r"Forgetful.*(state|restored)"):
+        check_method(Forgetful)
+    with pytest.raises(UsageError, match="give its parameter 'width' a default"):
+        resolve_method(needs_width)
+    with pytest.raises(UsageError, match="does not exist"):
+        get_method(str(tmp_path / "nothing.py:Learner"))
+    with pytest.raises(UsageError, match=r"no module .nowhere\.at_all."):
+        get_method("nowhere.at_all:Learner")
+    with pytest.raises(UsageError, match="Did you mean 'NearestMean'"):
+        get_method(f"{write_learner(tmp_path)}:NearestMeen")
+    with pytest.raises(UsageError, match="top level"):
+        resolve_method(lambda: None)
