@@ -17,7 +17,9 @@ from edgecil.backbones.pretrained import (
     PRETRAINED,
     find_pretrained,
     fingerprint,
+    fitting_size,
     frozen_vit,
+    image_size_of,
     is_pretrained,
     load_vit,
     statistics_of,
@@ -244,3 +246,36 @@ def test_wrong_images_and_hub_ids_are_one_sentence(tmp_path: Path) -> None:
         load_vit("nobody/nothing", DRAWING)
     with pytest.raises(DataError, match="holds no weights"):
         load_vit(str(tmp_path), DRAWING)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "expected"),
+    [
+        ("vit-b16-in1k", (3, 32, 32), 224),
+        ("vit-b16-in1k", (3, 224, 224), None),
+        ("vit-b16-in1k", (3, 240, 224), None),
+        ("vit-b16-in1k", (3, 300, 224), 224),
+        (BUNDLED, DRAWING, None),
+    ],
+)
+def test_images_far_from_the_training_size_are_resized(
+    name: str, shape: tuple[int, int, int], expected: int | None
+) -> None:
+    assert fitting_size(name, shape) == expected
+
+
+def test_the_size_of_your_own_weights_is_read_from_them(copied: Path) -> None:
+    assert image_size_of(str(copied)) == 32  # four patches of eight pixels
+    assert fitting_size(str(copied), DRAWING) is None
+
+
+def test_the_catalogue_names_the_weights_of_the_references() -> None:
+    """As in timm's default_cfgs and, for PILOT, in timm 0.6.12."""
+    assert {name: PRETRAINED[name].source for name in ON_THE_HUB} == {
+        "vit-b16-in21k": "timm/vit_base_patch16_224.augreg_in21k",
+        "vit-b16-in1k": "timm/vit_base_patch16_224.augreg_in21k_ft_in1k",
+        "vit-b16-in21k-google": "google/vit-base-patch16-224-in21k",
+        "vit-b16-dino": "timm/vit_base_patch16_224.dino",
+        "vit-b16-clip": "openai/clip-vit-base-patch16",
+    }
+    assert {PRETRAINED[name].image_size for name in ON_THE_HUB} == {224}

@@ -8,6 +8,7 @@ accepted too.
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -41,49 +42,59 @@ class PretrainedModel:
         source: a weight file, a folder with one, or a hub id.
         summary: architecture and training data in a few words.
         statistics: normalisation of its images; None to read it from the files beside the weights.
+        image_size: side of its training images in pixels; None to read it from the weights.
     """
 
     name: str
     source: str
     summary: str
     statistics: Normalise | None = None
+    image_size: int | None = None
 
 
+# Sources, statistics and sizes follow timm's default_cfgs and transformers' preprocessor files.
+# timm 0.6.12, which PILOT requires, has `augreg_in21k_ft_in1k` as its vit_base_patch16_224.
 _MODELS = (
     PretrainedModel(
         "vit-quickdraw",
         str(Path(__file__).parent / "data" / "vit-quickdraw.safetensors"),
         "small ViT, 245 classes of drawings that quickdraw does not hold",
+        image_size=28,
     ),
     PretrainedModel(
         "vit-b16-in21k",
         "timm/vit_base_patch16_224.augreg_in21k",
         "ViT-B/16, ImageNet-21k (Steiner et al. 2022)",
         _HALF,
+        224,
     ),
     PretrainedModel(
         "vit-b16-in1k",
-        "timm/vit_base_patch16_224.augreg2_in21k_ft_in1k",
-        "ViT-B/16, ImageNet-21k, then ImageNet-1k",
+        "timm/vit_base_patch16_224.augreg_in21k_ft_in1k",
+        "ViT-B/16, ImageNet-21k, then ImageNet-1k (Steiner et al. 2022)",
         _HALF,
+        224,
     ),
     PretrainedModel(
         "vit-b16-in21k-google",
         "google/vit-base-patch16-224-in21k",
         "ViT-B/16, ImageNet-21k (Dosovitskiy et al. 2021)",
         _HALF,
+        224,
     ),
     PretrainedModel(
         "vit-b16-dino",
         "timm/vit_base_patch16_224.dino",
         "ViT-B/16, ImageNet-1k without labels (Caron et al. 2021)",
         _IMAGENET,
+        224,
     ),
     PretrainedModel(
         "vit-b16-clip",
         "openai/clip-vit-base-patch16",
         "ViT-B/16, CLIP's image tower (Radford et al. 2021)",
         _CLIP,
+        224,
     ),
 )
 PRETRAINED: Registry[PretrainedModel] = Registry(
@@ -188,6 +199,32 @@ def _assumed_statistics(files: WeightFiles) -> Normalise:
     )
     half = (0.5,) * layout.channels
     return Normalise(half, half)
+
+
+@cache
+def image_size_of(name: str) -> int:
+    """Side in pixels of the images that a pre-trained network was trained on."""
+    stated = find_pretrained(name).image_size
+    if stated is not None:
+        return stated
+    weights = read_vit(_locate(name))
+    return math.isqrt(weights.tensors["pos_embed"].shape[1] - 1) * weights.layout.patch
+
+
+def fitting_size(name: str, shape: Shape) -> int | None:
+    """The size to resize images to for a pre-trained network; None if they fit as they are.
+
+    Position embeddings can be interpolated, but images far from the training size give poor
+    features: at 32 pixels, ViT-B/16 sees a grid of 2×2 patches. Images fit if both sides differ
+    from the training size by at most an eighth of it.
+
+    Args:
+        name: in `PRETRAINED`, or a path or hub id.
+        shape: channels, height and width of the images.
+    """
+    size = image_size_of(name)
+    fits = all(8 * abs(side - size) <= size for side in shape[1:])
+    return None if fits else size
 
 
 @cache
