@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from edgecil.errors import UsageError
 from edgecil.estimation import write_accuracies
 from edgecil.estimation.analysis import Analysis
+from edgecil.estimation.analyze import analyze
 from edgecil.report import Report, write_report
 from tests.estimation.tables import six_classes
 from tests.report.made_up import analysis_of, varied, write_run
@@ -78,6 +80,24 @@ def test_the_default_folder_is_in_the_experiment(tmp_path) -> None:
     directory = write_run(tmp_path / "runs", {"varied": varied}, ("edge",))
     report = write_report(directory, similarity=six_classes(), draws=2)
     assert report.pages == (directory / "report" / "index.html",)
+
+
+def test_a_report_after_an_analysis_computes_nothing_again(tmp_path, monkeypatch) -> None:
+    directory = write_run(tmp_path / "runs", {"varied": varied}, ("edge",))
+    analyze(directory, draws=2)
+
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError("analysed again")
+
+    module = importlib.import_module("edgecil.estimation.analyze")
+    monkeypatch.setattr(module, "analyze_table", refuse)
+    assert write_report(directory, draws=2).pages[0].is_file()
+
+
+def test_the_analysis_is_beside_the_page(report, folder) -> None:
+    saved = Analysis.load(folder / "analysis.json")
+    assert saved["varied"].estimates.keys() == report.analysis["varied"].estimates.keys()
+    assert 'href="analysis.json"' in report.pages[0].read_text(encoding="utf-8")
 
 
 def test_an_analysis_has_its_options_already(small, tmp_path) -> None:

@@ -141,6 +141,7 @@ def _analyze_dataset(
     identities = {str(experiment.directory): experiment.identity for experiment in experiments}
     return replace(
         analysis,
+        table=replace(analysis.table, names=class_names(table)),
         notes=(*notes, *analysis.notes),
         configs=tuple(
             to_plain(config) for experiment in experiments for config in experiment.configs

@@ -17,7 +17,7 @@ from edgecil.report import narrative, tables
 from edgecil.report.figures.budgets import build_budgets
 from edgecil.report.figures.canvas import SUFFIXES
 from edgecil.report.figures.closeness import build_closeness
-from edgecil.report.figures.distribution import build_distribution
+from edgecil.report.figures.distribution import build_distribution, explain_distribution
 from edgecil.report.figures.matrices import build_matrices
 from edgecil.report.figures.overview import build_overview
 from edgecil.report.figures.prediction import build_prediction
@@ -116,6 +116,7 @@ def compose_page(dataset: DatasetAnalysis, origin: Origin) -> Page:
         suffixes=SUFFIXES,
         overview=overview,
         methods=methods,
+        distribution_legend=explain_distribution(dataset),
         closeness=closeness,
         budgets=budgets,
         tables={name: as_html(table, links=True) for name, table in shown.items()},

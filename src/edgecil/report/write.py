@@ -1,4 +1,4 @@
-"""`write_report`: a folder with `index.html`, figures and tables for every dataset."""
+"""`write_report`: a folder with a page, figures and tables for every dataset."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from edgecil.report.figures.canvas import SUFFIXES, render
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.slug import slug
 from edgecil.report.table import FORMATS
+
+_ANALYSIS_FILE = "analysis.json"
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,8 +67,10 @@ def write_report(source: Any, *, out: str | Path | None = None, **options: Any) 
             analysis.source,
             None if out is None else str(out),
             analysis.options,
+            f"../{_ANALYSIS_FILE}" if several else _ANALYSIS_FILE,
         )
         pages.append(_write_page(compose_page(dataset, origin), place))
+    analysis.save(folder / _ANALYSIS_FILE)
     return Report(tuple(pages), analysis)
 
 

@@ -63,7 +63,7 @@ class Shape:
 def build_distribution(dataset: DatasetAnalysis, name: str) -> ReportFigure:
     """One method's distribution and the estimates of `random` and `edge`."""
     figure = draw_distribution(_shape(dataset, name))
-    caption = f"Distribution of the accuracy of {name} over class orders. {_caption(dataset)}"
+    caption = f"Distribution of the accuracy of {name} over class orders."
     return ReportFigure(f"distribution-{slug(name)}", caption, figure)
 
 
@@ -191,7 +191,8 @@ def _shape(dataset: DatasetAnalysis, name: str) -> Shape:
     return Shape(name, None, guesses, draws, ends, measured, estimate)
 
 
-def _caption(dataset: DatasetAnalysis) -> str:
+def explain_distribution(dataset: DatasetAnalysis) -> str:
+    """What colours and lines mean in the distributions of all methods."""
     kinds = {method.truth.kind for method in dataset.methods.values() if method.truth is not None}
     if not kinds:
         return (
