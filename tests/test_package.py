@@ -106,6 +106,27 @@ def test_the_version_has_one_source() -> None:
     assert edgecil.__version__ == version("edgecil") == project["version"]
 
 
+def test_run_analyze_and_report_without_the_command_line(tmp_path: Path) -> None:
+    """All that `edgecil run`, `analyze` and `report` do, in a fresh process of plain Python."""
+    code = (
+        "import sys, edgecil\n"
+        "experiment = edgecil.run(out='x', method='finetune', dataset='quickdraw', classes=4,\n"
+        "    tasks=2, protocol='random', budget=2, training={'epochs': 1}, workers=1,\n"
+        "    device='cpu')\n"
+        "assert len(experiment.results()) == 2 and experiment.status().complete\n"
+        "analysis = edgecil.analyze(experiment, draws=5)\n"
+        "assert analysis['finetune'].runs == {'random': 2}\n"
+        "report = edgecil.write_report(analysis)\n"
+        "assert [str(page) for page in report.pages] == ['x/report/index.html']\n"
+        "assert report.pages[0].is_file()\n"
+        "assert not [name for name in sys.modules if name.startswith('edgecil.cli')]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'sequense'"):
         _ = edgecil.sequense

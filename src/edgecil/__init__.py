@@ -21,10 +21,14 @@ if TYPE_CHECKING:
         register_classes,
     )
     from edgecil.data import load_dataset
+    from edgecil.engine import Experiment, ExperimentConfig, TrainingFailedError
+    from edgecil.engine.run import run
     from edgecil.errors import EdgecilError
     from edgecil.estimation import Analysis, analyze
     from edgecil.interop import export
     from edgecil.methods import Method, register_method
+    from edgecil.recipes import read_recipe, recipe_names
+    from edgecil.report import Report, write_report
     from edgecil.sequences import (
         ClassSequence,
         LabelledSequence,
@@ -62,10 +66,14 @@ _HOME = {
         "register_classes",
     ),
     "edgecil.data": ("load_dataset",),
+    "edgecil.engine": ("Experiment", "ExperimentConfig", "TrainingFailedError"),
+    "edgecil.engine.run": ("run",),
     "edgecil.errors": ("EdgecilError",),
     "edgecil.estimation": ("Analysis", "analyze"),
     "edgecil.interop": ("export",),
     "edgecil.methods": ("Method", "register_method"),
+    "edgecil.recipes": ("read_recipe", "recipe_names"),
+    "edgecil.report": ("Report", "write_report"),
     "edgecil.sequences": (
         "ClassSequence",
         "LabelledSequence",
@@ -100,13 +108,17 @@ __all__ = [
     "ClassSequence",
     "EdgecilError",
     "Embeddings",
+    "Experiment",
+    "ExperimentConfig",
     "LabelledSequence",
     "Method",
     "Objective",
+    "Report",
     "ScoredSequence",
     "SequenceSpace",
     "SimilarityMatrix",
     "SpaceSummary",
+    "TrainingFailedError",
     "analyze",
     "choose_similarity",
     "compare_similarities",
@@ -119,16 +131,20 @@ __all__ = [
     "protocol",
     "prototype_embeddings",
     "read_classes",
+    "read_recipe",
     "read_sequence",
     "read_similarity",
+    "recipe_names",
     "register_classes",
     "register_method",
+    "run",
     "save_similarity",
     "score",
     "sequences",
     "similarity",
     "space",
     "text_similarity",
+    "write_report",
 ]
 
 

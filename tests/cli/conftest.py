@@ -12,6 +12,8 @@ import pytest
 
 from edgecil.cli import answers
 from edgecil.cli.main import main
+from edgecil.estimation.analysis import SCHEMA, Analysis
+from edgecil.io.json import from_json
 
 SCHEMAS = {
     type_.__struct_config__.tag: type_
@@ -38,7 +40,9 @@ class Answer:
 
         answer = json.loads(self.out, parse_constant=refuse)
         assert isinstance(answer, dict)
-        if "schema" in answer:
+        if answer["schema"] == SCHEMA:
+            from_json(self.out.encode(), Analysis, SCHEMA)
+        else:
             msgspec.convert(answer, SCHEMAS[answer["schema"]], strict=True)
         return answer
 

@@ -3,24 +3,25 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import sys
-from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from edgecil.cli.progress import Progress
-from edgecil.engine.store import Store
+from edgecil.cli.main import build_parser
+from edgecil.engine import Experiment
+from edgecil.engine.config import Execution, ExperimentConfig
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
 from tests.io.language_server import serve
 from tests.toys import save_toy
 
-assert strange.Raising  # registered: a method that raises where it is told to
+assert strange.Raising  # registered: a method that raises on request
 
-QUICK = ("--tasks", 2, "--eval", "enumerate", "--epochs", 2, "--workers", 1)
+QUICK = ("--tasks", 2, "--protocol", "enumerate", "--epochs", 2, "--workers", 1)
+NOT_IN_TOML = {"help", "json", "debug", "config", "out", "overwrite", "jsonl", "tensorboard"}
 
 
 @pytest.fixture
@@ -33,300 +34,188 @@ def run(cli: Cli, toy: Path, method: str, *more: object) -> Answer:
     return cli("run", "--method", method, "--dataset", toy, "--out", "out", *QUICK, *more)
 
 
+def test_every_option_is_a_toml_key_of_the_same_name_and_conversely() -> None:
+    parser = build_parser().verbs["run"]
+    keys = {field.name for part in (ExperimentConfig, Execution) for field in fields(part)}
+    assert {action.dest for action in parser._actions} - NOT_IN_TOML == keys
+    for key in keys:
+        assert f"--{key.replace('_', '-')}" in parser.options()
+
+
 def test_the_answer_for_programs(cli: Cli, toy: Path) -> None:
     answer = run(cli, toy, "icarl", "--json").json
-    assert (answer["method"], answer["protocol"]) == ("icarl", "enumerate")
-    assert len(answer["sequences"]) == 6
-    for row in answer["sequences"]:
-        assert row.keys() >= {"label", "tasks", "accuracy", "a_avg", "forgetting", "matrix"}
+    assert (answer["directory"], answer["trained"], answer["reused"]) == ("out", 12, 0)
+    [part] = answer["results"]
+    assert (part["method"], part["protocol"]) == ("icarl", "enumerate")
+    assert (part["planned"], part["finished"], part["repeat_std"]) == (6, 6, None)
+    for row in part["runs"]:
         assert sorted(class_ for task in row["tasks"] for class_ in task) == [0, 1, 2, 3]
         assert [len(line) for line in row["matrix"]] == [1, 2]
-        assert row["accuracy"] == pytest.approx(np.mean(row["matrix"][1]))
-        assert row["forgetting"] == pytest.approx(row["matrix"][0][0] - row["matrix"][1][0])
-        assert row["a_avg"] == pytest.approx((row["matrix"][0][0] + row["accuracy"]) / 2)
-        assert row["classifiers"]["nme"] == row["accuracy"]
+        metrics = row["metrics"]
+        assert metrics["accuracy"] == pytest.approx(np.mean(row["matrix"][1]))
+        assert metrics["forgetting"] == pytest.approx(row["matrix"][0][0] - row["matrix"][1][0])
+        assert metrics["bwt"] == pytest.approx(-metrics["forgetting"])
+        assert metrics["average"] == pytest.approx((row["matrix"][0][0] + metrics["accuracy"]) / 2)
+        assert row["classifiers"]["nme"] == metrics["accuracy"]
         assert "head" in row["classifiers"]
-    assert len({str(row["tasks"]) for row in answer["sequences"]}) == 6
-    found = [row["accuracy"] for row in answer["sequences"]]
-    statistics = {name: answer[name] for name in ("mean", "std", "min", "max")}
-    assert statistics == {
-        "mean": pytest.approx(np.mean(found)),
-        "std": pytest.approx(np.std(found)),
-        "min": min(found),
-        "max": max(found),
-    }
+    assert len({str(row["tasks"]) for row in part["runs"]}) == 6
+    accuracies = [row["metrics"]["accuracy"] for row in part["runs"]]
+    assert part["mean"] == pytest.approx(np.mean(accuracies))
+    assert part["std"] == pytest.approx(np.std(accuracies))
+    assert (part["min"], part["max"]) == (min(accuracies), max(accuracies))
+    assert answer["failures"] == []
 
 
 def test_several_methods_and_protocols(cli: Cli, toy: Path) -> None:
-    more = ("--eval", "random,latin", "--runs", 2, "--json")
-    answer = run(cli, toy, "finetune,instant", *more).json
-    assert [(table["method"], table["protocol"]) for table in answer["results"]] == [
-        ("finetune", "random"),
-        ("finetune", "latin"),
-        ("instant", "random"),
-        ("instant", "latin"),
+    more = ("--eval", "random,latin", "--budget", 2, "--json")
+    parts = run(cli, toy, "finetune,instant", *more).json["results"]
+    assert [(part["method"], part["protocol"], len(part["runs"])) for part in parts] == [
+        ("finetune", "random", 2),
+        ("finetune", "latin", 2),
+        ("instant", "random", 2),
+        ("instant", "latin", 2),
     ]
-    assert all(len(table["sequences"]) == 2 for table in answer["results"])
-    assert [row["label"] for row in answer["results"][0]["sequences"]] == ["seed-0", "seed-42"]
+    assert [row["label"] for row in parts[0]["runs"]] == ["seed-0", "seed-42"]
 
 
-def test_people_see_a_table_and_what_was_done(cli: Cli, toy: Path) -> None:
+def test_the_same_command_resumes_and_more_methods_may_follow(cli: Cli, toy: Path) -> None:
     answer = run(cli, toy, "instant")
     assert answer.code == 0
-    assert "mean A(O)" in answer.out
-    assert "12 task trainings now, 0 from before; kept in out" in answer.out
-    assert "0 task trainings now, 12 from before" in run(cli, toy, "instant").out
+    assert "Trained 12 tasks, reused 0." in answer.out
+    assert run(cli, toy, "instant", "--json").json["reused"] == 12
+    more = run(cli, toy, "instant,finetune", "--json").json
+    assert (more["trained"], more["reused"]) == (12, 12)
 
 
-def test_seeds_that_draw_the_same_order_are_announced(cli: Cli, toy: Path) -> None:
-    answer = run(cli, toy, "instant", "--eval", "random", "--runs", 7)
+def test_labels_of_the_same_order_are_noted(cli: Cli, toy: Path) -> None:
+    answer = run(cli, toy, "instant", "--protocol", "random", "--budget", 7)
     assert answer.err.count("\n") == 1
-    assert answer.err.startswith("The 7 runs of random have ")
-    assert "are the same" in answer.err
-    assert run(cli, toy, "instant", "--eval", "latin").err == ""
+    assert "seed-" in answer.err
+    assert run(cli, toy, "instant", "--protocol", "latin").err == ""
 
 
-def test_the_similarity_of_a_run_is_found_from_anywhere(
-    cli: Cli, toy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    values = np.random.default_rng(0).random((4, 4))
-    np.save("D.npy", values + values.T)
-    assert run(cli, toy, "instant", "--eval", "edge", "--similarity", "D.npy").code == 0
-    directory = Path("out").absolute()
-    monkeypatch.chdir("/")
-    assert "--similarity FILE" not in cli("analyze", directory, "--json").err
+def test_a_later_command_shows_its_own_sequences_and_repeats_only(cli: Cli, toy: Path) -> None:
+    more = ("--protocol", "random", "--json")
+    [three] = run(cli, toy, "instant", *more, "--budget", 3, "--repeats", 2).json["results"]
+    assert len(three["runs"]) == 6
+    assert three["repeat_std"] > 0.0
+    [one] = run(cli, toy, "instant", *more, "--budget", 1).json["results"]
+    assert [(row["label"], row["seed"]) for row in one["runs"]] == [("seed-0", 0)]
+    assert one["runs"][0]["metrics"] == three["runs"][0]["metrics"]
 
 
-def test_a_refused_run_is_not_remembered(cli: Cli, toy: Path) -> None:
-    for name, seed in (("A.npy", 0), ("B.npy", 1)):
-        values = np.random.default_rng(seed).random((4, 4))
-        np.save(name, values + values.T)
-    assert run(cli, toy, "instant", "--eval", "edge", "--similarity", "A.npy").code == 0
-    refused = run(cli, toy, "instant", "--eval", "edge", "--similarity", "B.npy")
-    assert "protocol edge.easy" in refused.err
-    with closing(Store(Path("out"))) as store:
-        [config] = store.configs()
-    assert config["similarity"] == str(Path("A.npy").absolute())
-
-
-def test_the_same_sequence_alone_and_among_all(cli: Cli, toy: Path) -> None:
-    everything = run(cli, toy, "icarl", "--json").json["sequences"]
-    alone = cli(
-        *("run", "--method", "icarl", "--dataset", toy, "--out", "other", *QUICK),
-        *("--eval", "random", "--runs", 1, "--json"),
-    ).json["sequences"][0]
-    (among,) = [row for row in everything if row["tasks"] == alone["tasks"]]
-    assert (among["matrix"], among["classifiers"]) == (alone["matrix"], alone["classifiers"])
-
-
-def test_a_later_command_sees_its_own_sequences_and_seeds_only(cli: Cli, toy: Path) -> None:
-    more = ("--eval", "random", "--json")
-    three = run(cli, toy, "instant", *more, "--runs", 3, "--seeds", 2).json["sequences"]
-    assert len(three) == 6
-    one = run(cli, toy, "instant", *more, "--runs", 1).json["sequences"]
-    assert [(row["label"], row["seed"]) for row in one] == [("seed-0", 0)]
-    assert one[0]["accuracy"] == three[0]["accuracy"]
-
-
-def test_seeds_repeat_each_sequence(cli: Cli, toy: Path) -> None:
-    rows = run(cli, toy, "instant", "--seeds", 2, "--json").json["sequences"]
-    assert [row["seed"] for row in rows] == [0, 1] * 6
-    assert any(a["accuracy"] != b["accuracy"] for a, b in zip(rows[::2], rows[1::2], strict=True))
-
-
-def test_more_methods_later(cli: Cli, toy: Path) -> None:
-    assert run(cli, toy, "instant").code == 0
-    answer = run(cli, toy, "instant,finetune")
-    assert "12 task trainings now, 12 from before" in answer.out
-
-
-def test_changed_settings_are_refused_and_shown(cli: Cli, toy: Path) -> None:
+def test_changed_settings_and_data_are_refused(cli: Cli, toy: Path) -> None:
     assert run(cli, toy, "finetune").code == 0
     answer = run(cli, toy, "finetune", "--epochs", 3)
     assert answer.code == 2
-    assert "method finetune.recipe.epochs: 2 stored, 3 given" in answer.err
-    assert "--fresh" in answer.err
-    assert run(cli, toy, "finetune", "--epochs", 3, "--fresh").code == 0
-
-
-def test_changed_data_are_refused(cli: Cli, toy: Path) -> None:
-    assert run(cli, toy, "instant").code == 0
+    assert "epochs: 2 stored, 3 given" in answer.err
+    assert run(cli, toy, "finetune", "--epochs", 3, "--overwrite").code == 0
     save_toy(toy, train=11)
-    answer = run(cli, toy, "instant")
-    assert answer.code == 2
-    assert "dataset.sha256" in answer.err
+    assert run(cli, toy, "finetune", "--epochs", 3).code == 2
 
 
 def test_a_failing_method_leaves_the_others_alone(cli: Cli, toy: Path) -> None:
     trigger = Path("trigger")
     trigger.touch()
-    Path("run.toml").write_text(
-        f'[settings.raising]\nclasses = [0, 1]\nfile = "{trigger.resolve()}"\n'
-    )
-    words = ("instant,raising", "--config", "run.toml", "--json")
-    answer = run(cli, toy, *words)
+    more = ("--set", "raising.classes=[0, 1]", "--set", f"raising.file={trigger.resolve()}")
+    answer = run(cli, toy, "instant,raising", *more, "--json")
     assert answer.code == 1
-    instant, raising = json.loads(answer.out)["results"]
-    assert len(instant["sequences"]) == 6
-    assert len(raising["sequences"]) == 4
-    assert answer.err == (
-        "edgecil: 2 of the trainings failed, the first (raising, 0 1) with ValueError: cannot "
-        "learn (0, 1); the others are kept, and the same command tries again.\n"
-    )
-    trigger.unlink()
-    repaired = run(cli, toy, *words).json["results"][1]
-    assert len(repaired["sequences"]) == 6
-
-
-def test_when_everything_fails_there_are_no_numbers(cli: Cli, toy: Path) -> None:
-    Path("trigger").touch()
-    settings = f'[settings.raising]\nclasses = [0, 1, 2, 3]\nfile = "{Path("trigger").resolve()}"\n'
-    Path("run.toml").write_text(settings)
-    words = ("raising", "--config", "run.toml", "--tasks", 1)
-    answer = run(cli, toy, *words, "--json")
-    assert answer.code == 1
-    assert json.loads(answer.out) == {
-        "method": "raising",
-        "protocol": "enumerate",
-        "sequences": [],
-        "expected": 1,
-        "found": 0,
-        "failed": [{"label": "all-1", "seed": 0, "error": "ValueError: cannot learn (0, 1, 2, 3)"}],
-        **dict.fromkeys(("mean", "std", "min", "max", "seed_std")),
+    assert answer.err.startswith("edgecil: ")
+    printed = json.loads(answer.out)
+    instant, raising = printed["results"]
+    assert (instant["finished"], raising["finished"], raising["planned"]) == (6, 4, 6)
+    tasks = [failure["tasks"] for failure in printed["failures"]]
+    assert sorted(tasks) == [[[0, 1]], [[2, 3], [0, 1]]]
+    status = cli("status", "out", "--json").json
+    assert not status["complete"]
+    assert {part["method"]: part["failed"] for part in status["parts"]} == {
+        "instant": 0,
+        "raising": 2,
     }
-    assert run(cli, toy, *words).code == 1
+    assert cli("status", "out").code == 0
+    trigger.unlink()
+    assert run(cli, toy, "instant,raising", *more, "--json").json["trained"] == 3
+    assert cli("status", "out", "--json").json["complete"]
 
 
-def test_one_task_has_no_forgetting(cli: Cli, toy: Path) -> None:
-    (row,) = run(cli, toy, "instant", "--tasks", 1, "--json").json["sequences"]
-    assert row["forgetting"] is None
-
-
-def test_the_command_line_wins_over_the_file(cli: Cli, toy: Path) -> None:
+def test_a_config_file_holds_every_option_and_the_command_line_wins(cli: Cli, toy: Path) -> None:
     Path("run.toml").write_text(
-        f'methods = "finetune"\ndataset = "{toy}"\nbase = 2\nincrement = 1\n'
-        'protocols = "latin"\nseeds = 2\n[training]\nepochs = 2\nlearning_rate = 0.01\n'
+        'method = "instant"\ndataset = "toy.npz"\ntasks = 2\nprotocol = "random"\nbudget = 2\n'
+        "workers = 1\nepochs = 2\nmemory_per_class = 3\n"
+        "[set.instant]\nclasses = [1]\n",
+        encoding="utf-8",
     )
-    words = ("run", "--config", "run.toml", "--workers", 1, "--json")
-    from_file = cli(*words, "--out", "file").json
-    assert (from_file["method"], from_file["protocol"]) == ("finetune", "latin")
-    assert [len(task) for task in from_file["sequences"][0]["tasks"]] == [2, 1, 1]
-    assert {row["seed"] for row in from_file["sequences"]} == {0, 1}
-    more = ("--tasks", 2, "--method", "ewc", "--eval", "random", "--seeds", 1, "--epochs", 1)
-    answer = cli(*words, "--out", "line", *more).json
-    assert (answer["method"], answer["protocol"]) == ("ewc", "random")
-    assert [len(task) for task in answer["sequences"][0]["tasks"]] == [2, 2]
-    assert {row["seed"] for row in answer["sequences"]} == {0}
-    store = Store("line")
-    assert store.identity()["method ewc"]["recipe"]["epochs"] == 1
-    assert store.identity()["method ewc"]["recipe"]["learning_rate"] == 0.01
-    store.close()
+    words = ("run", "--config", "run.toml", "--out", "out")
+    [part] = cli(*words, "--budget", 1, "--json").json["results"]
+    assert (part["planned"], part["protocol"]) == (1, "random")
+    config = Experiment.open("out").config
+    assert config is not None
+    assert (config.budget, config.epochs, config.memory_per_class) == (1, 2, 3)
+    assert config.set == {"instant": {"classes": [1]}}
 
 
-def test_rows_for_other_programs(cli: Cli, toy: Path) -> None:
-    assert run(cli, toy, "instant,finetune", "--jsonl", "rows.jsonl").code == 0
+def test_rows_may_go_to_a_file(cli: Cli, toy: Path) -> None:
+    assert run(cli, toy, "instant", "--jsonl", "rows.jsonl").code == 0
     rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
-    assert len(rows) == 12
-    assert {row["method"] for row in rows} == {"instant", "finetune"}
-
-
-def test_ninety_sequences_train_195_nodes(cli: Cli) -> None:
-    save_toy(Path("six.npz"), 6)
-    words = ("run", "--method", "instant", "--dataset", "six.npz", "--tasks", 3, "--workers", 1)
-    answer = cli(*words, "--eval", "enumerate", "--out", "out", "--json")
-    assert len(answer.json["sequences"]) == 90
-    store = Store("out")
-    depths = [len(node.prefix) for node in store.done()]
-    store.close()
-    assert [depths.count(depth) for depth in (1, 2, 3)] == [15, 90, 90]
+    assert len(rows) == 6
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--method", "icral"), "Unknown method 'icral'. Did you mean 'icarl'"),
-        (("--dataset", "nowhere.npz"), "There is no file nowhere.npz"),
-        (("--tasks", "9"), "'tasks' parameter must be an int in [1, 4]"),
-        (("--eval", "edgy"), "Unknown protocol 'edgy'"),
+        (("--method", "icral"), "'icarl'"),
+        (("--dataset", "nowhere.npz"), "nowhere.npz"),
+        (("--tasks", "9"), "--tasks"),
+        (("--protocol", "edgy"), "'edge'"),
         (("--backbone", "vit"), "vit"),
-        (("--recipe", "quick"), "Unknown recipe 'quick'"),
-        (("--executor", "slurm"), "Unknown executor 'slurm'"),
-        (("--workers", "0"), "--workers must be at least 1. Got 0"),
-        (("--epochs", "0"), "epochs >= 1"),
-        (("--seeds", "0"), "'seeds' must be at least 1"),
-        (("--classes", "9"), "must be in [2, 4]"),
-        (("--device", "warp"), "Device 'warp' cannot be used here"),
-        (("--address", "here"), "--address is for --executor ray"),
+        (("--recipe", "quick"), "'quick'"),
+        (("--executor", "slurm"), "slurm"),
+        (("--workers", "0"), "--workers"),
+        (("--epochs", "0"), "epochs"),
+        (("--repeats", "0"), "--repeats"),
+        (("--classes", "9"), "4"),
+        (("--device", "warp"), "warp"),
+        (("--address", "here"), "--address"),
         (("--config", "nowhere.toml"), "nowhere.toml"),
+        (("--config", "recipe:dmo"), "'demo'"),
+        (("--set", "finetune"), "METHOD.NAME=VALUE"),
+        (("--set", "ewc.strength=1.0"), "ewc"),
+        (("--set", "instant.strength=1.0"), "strength"),
+        (("--training", "epoch=3"), "epoch"),
     ],
 )
-def test_bad_input_is_one_sentence(cli: Cli, toy: Path, words: Any, message: str) -> None:
+def test_wrong_options_are_one_sentence(cli: Cli, toy: Path, words: Any, message: str) -> None:
     assert message in run(cli, toy, "instant", *words).sentence
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("tasks = '2'", "'tasks' must be"),
-        ("[settings.ewc]\nstrength = 1.0", "Settings are given for 'ewc', which is not being run"),
-        ("[settings.finetune]\nstrength = 1.0", "Unknown setting of finetune 'strength'"),
-        ("[training]\naugment = ['flop']", "Unknown augmentation step 'flop'"),
-        ("[training]\nepoch = 3", "Unknown setting of training 'epoch'"),
-    ],
-)
-def test_bad_files_are_one_sentence(cli: Cli, toy: Path, text: str, message: str) -> None:
+@pytest.mark.parametrize("text", ["tasks = '2'", "runs = 3", "[set.ewc]\nstrength = 1.0", "x ="])
+def test_a_wrong_file_is_one_sentence(cli: Cli, toy: Path, text: str) -> None:
     Path("run.toml").write_text(text)
-    words = ("run", "--method", "finetune", "--dataset", toy, "--out", "out", "--eval", "latin")
+    words = ("run", "--method", "finetune", "--dataset", toy, "--out", "out")
     tasks = () if "tasks" in text else ("--tasks", 2)
-    assert message in cli(*words, *tasks, "--config", "run.toml").sentence
+    assert cli(*words, *tasks, "--config", "run.toml").sentence
 
 
-def test_a_damaged_run_directory(cli: Cli, toy: Path) -> None:
-    Path("out").mkdir()
-    Path("out/results.sqlite").write_bytes(b"x" * 5000)
-    assert "file is not a database" in run(cli, toy, "instant").sentence
-    assert run(cli, toy, "instant", "--fresh").code == 0
-
-
-def test_a_run_directory_of_another_format(cli: Cli, toy: Path) -> None:
+@pytest.mark.parametrize("damage", ["bytes", "format"])
+def test_a_directory_that_cannot_be_read_is_refused(cli: Cli, toy: Path, damage: str) -> None:
     assert run(cli, toy, "instant").code == 0
-    database = sqlite3.connect("out/results.sqlite")
-    database.execute("PRAGMA user_version = 99")
-    database.close()
-    assert "another version of edgecil (format 99" in run(cli, toy, "instant").sentence
+    if damage == "bytes":
+        Path("out/results.sqlite").write_bytes(b"x" * 5000)
+    else:
+        database = sqlite3.connect("out/results.sqlite")
+        database.execute("PRAGMA user_version = 99")
+        database.close()
+    for words in (("status", "out"), ("analyze", "out")):
+        assert cli(*words).sentence
+    assert run(cli, toy, "instant").sentence
 
 
-def test_fresh_takes_away_what_a_run_made_and_nothing_else(cli: Cli, toy: Path) -> None:
+def test_overwrite_deletes_results_and_nothing_else(cli: Cli, toy: Path) -> None:
     Path("out").mkdir()
     Path("out/notes.txt").write_text("mine")
     assert run(cli, toy, "instant").code == 0
-    assert "12 task trainings now, 0 from before" in run(cli, toy, "instant", "--fresh").out
+    assert run(cli, toy, "instant", "--overwrite", "--json").json["trained"] == 12
     assert Path("out/notes.txt").read_text() == "mine"
-
-
-def test_progress_on_a_terminal(cli: Cli, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many sequences, how fast, and between which accuracies; on stderr."""
-    notes: list[str] = []
-    advance = Progress.advance
-
-    def watch(self: Progress, finished: Any) -> None:
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        advance(self, finished)
-        notes.append(self._bar.tasks[0].fields["note"])
-
-    start = Progress.start
-
-    def start_on_terminal(self: Progress, *arguments: Any) -> None:
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        start(self, *arguments)
-
-    monkeypatch.setattr(Progress, "start", start_on_terminal)
-    monkeypatch.setattr(Progress, "advance", watch)
-    answer = run(cli, toy, "instant", "--json")
-    assert len(answer.json["sequences"]) == 6
-    assert len(notes) == 12
-    assert "6/6 sequences, instant A(O) " in notes[-1]
-    assert "per minute" in notes[-1]
 
 
 def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path) -> None:
@@ -348,29 +237,27 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
     }
     Path("icarl.json").write_text(json.dumps(config))
     more = ("--backbone", "resnet-tiny", "--device", "cpu", "--epochs", 1, "--workers", 1)
-    words = ("run", "--config", "icarl.json", "--eval", "random", "--runs", 1, "--out", "out")
+    words = ("run", "--config", "icarl.json", "--protocol", "random", "--budget", 1, "--out", "out")
     answer = cli(*words, *more, "--json")
-    [row] = answer.json["sequences"]
+    [row] = answer.json["results"][0]["runs"]
     assert [len(task) for task in row["tasks"]] == [3, 1]
-    assert "icarl.json: keys that edgecil has no setting for: lamda." in answer.err
-    assert "prefix, shuffle, seed do nothing here" in answer.err
-    with closing(Store("out")) as store:
-        method, environment = store.identity()["method icarl"], store.identity()["setting"]
+    assert "lamda" in answer.err
+    method = Experiment.open("out").identity["method icarl"]
     assert method["memory"] == {"total": 8, "per_class": None}
-    assert method["temperature"] == 3.0
-    assert method["recipe"]["epochs"] == 1
-    assert (environment["backbone"], environment["device"]) == ("resnet-tiny", "cpu")
+    assert (method["temperature"], method["recipe"]["epochs"]) == (3.0, 1)
     config["increment"], config["init_cls"] = 3, 2
     Path("icarl.json").write_text(json.dumps(config))
-    cut = cli(*words, *more, "--classes", 3, "--fresh", "--json").json["sequences"]
-    assert [len(task) for task in cut[0]["tasks"]] == [2, 1], "the last task takes what is left"
+    [cut] = cli(*words, *more, "--classes", 3, "--overwrite", "--json").json["results"]
+    assert [len(task) for task in cut["runs"][0]["tasks"]] == [2, 1], "the rest is the last task"
 
 
-def test_a_resumed_run_asks_no_language_model_again(cli: Cli, toy: Path, monkeypatch) -> None:
+def test_a_resumed_run_asks_no_language_model_again(
+    cli: Cli, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     np.save("d.npy", np.corrcoef(np.random.default_rng(0).normal(size=(4, 8))))
     monkeypatch.setenv("EDGECIL_CACHE", str(Path("cache").absolute()))
     monkeypatch.setenv("EDGECIL_LLM_MODEL", "toy")
-    more = ("--eval", "llm-1", "--similarity", "d.npy", "--json")
+    more = ("--protocol", "llm-1", "--similarity", "d.npy", "--json")
     with serve(lambda messages: "[[0, 1], [2, 3]]") as server:
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -378,5 +265,5 @@ def test_a_resumed_run_asks_no_language_model_again(cli: Cli, toy: Path, monkeyp
     assert json.loads(Path("out/transcripts/llm-1-hard.json").read_text())["model"] == "toy"
     shutil.rmtree("cache")
     monkeypatch.delenv("EDGECIL_LLM_MODEL")
-    assert run(cli, toy, "instant", *more).json["sequences"] == first["sequences"]
-    assert "set EDGECIL_LLM_MODEL" in run(cli, toy, "instant", *more, "--fresh").sentence
+    assert run(cli, toy, "instant", *more).json["results"] == first["results"]
+    assert "EDGECIL_LLM_MODEL" in run(cli, toy, "instant", *more, "--overwrite").sentence

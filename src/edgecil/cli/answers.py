@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from edgecil.engine.experiment import Failure, ProtocolStatus
+from edgecil.engine.protocol_results import ProtocolResults
 from edgecil.sequences import Agreement, Profile, ScoredSequence
 from edgecil.theory import SpaceSummary
 
@@ -175,3 +177,55 @@ class Report(Answer):
     """The pages that were written, one per dataset."""
 
     pages: list[str]
+
+
+class Failed(Part):
+    """A task training that failed; `runs` are the sequences that need it."""
+
+    method: str
+    seed: int
+    tasks: list[list[int]]
+    error: str
+    runs: list[str]
+
+    @classmethod
+    def of(cls, failure: Failure) -> Failed:
+        """A failure without its traceback."""
+        tasks = [list(task) for task in failure.tasks]
+        return cls(failure.method, failure.seed, tasks, failure.error, list(failure.runs))
+
+
+class ExperimentAnswer(Answer):
+    """The results of an experiment, and how much of it this command trained."""
+
+    directory: str
+    trained: int
+    reused: int
+    results: list[ProtocolResults]
+    failures: list[Failed]
+
+
+class Run(ExperimentAnswer):
+    """`edgecil run`; `trained` and `reused` count tasks."""
+
+
+class External(ExperimentAnswer):
+    """`edgecil external`; `trained` and `reused` count runs."""
+
+
+class Toolbox(ExperimentAnswer):
+    """`edgecil toolbox`; `trained` and `reused` count runs."""
+
+
+class ImportLogs(ExperimentAnswer):
+    """`edgecil import-logs`."""
+
+
+class Status(Answer):
+    """`edgecil status`."""
+
+    directory: str
+    complete: bool
+    tasks: int
+    parts: list[ProtocolStatus]
+    failures: list[Failed]

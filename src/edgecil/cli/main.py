@@ -32,6 +32,7 @@ from edgecil.cli import (
     sequences,
     similarity,
     space,
+    status,
     toolbox,
 )
 from edgecil.errors import EdgecilError, unknown
@@ -67,7 +68,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         score,
         space,
     ),
-    "run": (run,),
+    "run": (run, status),
     "understand": (analyze, report),
     "connect": (external, toolbox, import_logs),
     "set up": (completion,),
@@ -99,6 +100,9 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """A verb's options and examples; for the whole command line, the verbs by group."""
         if not self.verbs:
+            required = [it for it in self._actions if it.required or not it.option_strings]
+            words = (" ".join([*it.option_strings[:1], str(it.metavar)]) for it in required)
+            self.usage = f"{self.prog} {' '.join(words)} [options]".replace("  ", " ")
             return super().format_help()
         lines = ["usage: edgecil VERB …", "", str(self.description), ""]
         for title, verbs in GROUPS.items():
@@ -127,7 +131,7 @@ class Parser(argparse.ArgumentParser):
         With a config file only the options that are given: the others may be the file's.
         """
         for action in self._actions:
-            name, written = action.dest, action.option_strings[-1:] or [str(action.metavar)]
+            name, written = action.dest, action.option_strings[:1] or [str(action.metavar)]
             if name not in _UNTRANSLATED and (name in given or "config" not in given):
                 pattern = rf"(?<!Got )(\b[Tt]he )?'{re.escape(name)}'( parameter)?"
                 sentence = re.sub(pattern, written[0], sentence)

@@ -119,8 +119,8 @@ def add_space(parser: argparse.ArgumentParser) -> None:
 def add_protocol(parser: Container, *, several: bool) -> None:
     """Which sequences, and how many."""
     parser.add_argument(
-        "--eval",
         "--protocol",
+        "--eval",
         dest="protocol",
         type=names if several else str,
         metavar="P,Q" if several else "NAME",
@@ -145,8 +145,8 @@ def add_experiment(parser: Container) -> None:
     )
 
 
-def add_repeats(parser: Container) -> None:
-    """How often and how many at the same time."""
+def add_repeats(parser: Container, *, workers: str) -> None:
+    """How often each sequence is trained, and how many at the same time (`workers` by default)."""
     parser.add_argument(
         "--repeats", type=int, metavar="n", help="train each sequence with n seeds (default: 1)"
     )
@@ -154,7 +154,7 @@ def add_repeats(parser: Container) -> None:
         "--workers",
         type=int,
         metavar="W",
-        help="processes that train at the same time (default: one per core)",
+        help=f"processes that train at the same time (default: {workers})",
     )
 
 
@@ -162,8 +162,9 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
     """Which results, and how to analyse them."""
     parser.add_argument(
         "source",
+        nargs="+",
         metavar="SOURCE",
-        help="an experiment's directory, a CSV (method, dataset, protocol, label, sequence, seed, "
+        help="experiment directories, CSV files (method, dataset, protocol, label, sequence, seed, "
         "accuracy), or a saved analysis (.json)",
     )
     group = parser.add_argument_group("analysis")

@@ -5,32 +5,31 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from edgecil.cli.analysis_options import add_analysis_options
-from edgecil.cli.output import note, print_json, print_line
+from edgecil.cli.options import add_analysis
+from edgecil.cli.output import console, note, print_json, print_line
 
 NAME = "report"
 HELP = "write one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX)"
-EXAMPLES = ("edgecil report runs/demo", "edgecil report accuracies.csv --out report")
+EXAMPLES = ("edgecil report demo", "edgecil report accuracies.csv --out report")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to report on, and where the report goes."""
-    add_analysis_options(parser)
+    add_analysis(parser)
     parser.add_argument(
         "--out", metavar="DIR", help="folder of the report (default: report/ in the experiment)"
     )
 
 
-def run(*, json: bool, source: str, **options: Any) -> None:
+def run(*, json: bool, source: list[str], **options: Any) -> None:
     """Write the report and print the short answer."""
+    import edgecil
     from edgecil.cli.answers import Report
-    from edgecil.cli.output import console
-    from edgecil.report import write_report
     from edgecil.report.narrative import warnings
     from edgecil.report.table import as_text
     from edgecil.report.tables import summary_table
 
-    report = write_report(source, **options)
+    report = edgecil.write_report(source if len(source) > 1 else source[0], **options)
     if json:
         print_json(Report(pages=[str(page) for page in report.pages]))
     for page, dataset in zip(report.pages, report.analysis.datasets, strict=True):

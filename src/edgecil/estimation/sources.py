@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from edgecil.classes import get_classes
-from edgecil.engine.accuracies import AccuracyTable, DataFrame, read_accuracies
+from edgecil.engine.accuracies import (
+    DEFAULT_METRIC,
+    AccuracyTable,
+    DataFrame,
+    Run,
+    read_accuracies,
+    write_accuracies,
+)
 from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError, EdgecilError, UsageError
 
@@ -55,6 +62,31 @@ def read_runs(sources: Sequence[Source], metric: str) -> list[DatasetRuns]:
         for runs in _read(source, metric):
             groups.setdefault(runs.table.dataset, []).append(runs)
     return [_join(group) for group in groups.values()]
+
+
+def export_runs(
+    source: Source | Sequence[Source], path: str | Path, *, metric: str = DEFAULT_METRIC
+) -> list[str]:
+    """Write the runs to a CSV file, with the ids that their classes have in the dataset.
+
+    Returns:
+        A sentence for each dataset whose class ids are not registered.
+    """
+    runs: list[Run] = []
+    notes = []
+    for part in read_runs(list_sources(source), metric):
+        table = part.table
+        if table.names is not None:
+            try:
+                table = table.numbered_by(get_classes(table.dataset).labels)
+            except EdgecilError as error:
+                notes.append(
+                    f"The class ids in {path} are those of the experiment, 0 to "
+                    f"{len(table.classes) - 1}, because the dataset's are unknown: {error}"
+                )
+        runs += table.runs
+    write_accuracies(runs, path, metric=metric)
+    return notes
 
 
 def _read(source: Source, metric: str) -> Iterator[DatasetRuns]:

@@ -1,0 +1,128 @@
+"""The results of an experiment by method and protocol, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.plan import Prefix
+from edgecil.engine.results import METRICS, RunResult
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run in numbers, in per cent.
+
+    Attributes:
+        label: the sequence's label within its protocol.
+        seed: the training seed.
+        tasks: the sequence.
+        metrics: every metric of the main classifier; None where it is undefined.
+        classifiers: A(O) of every classifier, the main one first.
+        matrix: accuracy on task s after task t, s <= t; empty if unknown.
+        seconds: duration of training and testing.
+        peak_memory: in bytes.
+    """
+
+    label: str
+    seed: int
+    tasks: Prefix
+    metrics: dict[str, float | None]
+    classifiers: dict[str, float]
+    matrix: list[list[float]]
+    seconds: float
+    peak_memory: int
+
+
+@dataclass(frozen=True)
+class ProtocolResults:
+    """A(O) of one method over the sequences of one protocol.
+
+    Attributes:
+        method: the method's name.
+        protocol: the protocol's name.
+        planned: number of sequences.
+        finished: number of sequences with a result.
+        mean: over sequences, each with its mean over repeats; None without a result.
+        std: population standard deviation over sequences.
+        min: the lowest one.
+        max: the highest one.
+        repeat_std: standard deviation within sequences; None unless a sequence is repeated.
+        runs: one entry per run.
+    """
+
+    method: str
+    protocol: str
+    planned: int
+    finished: int
+    mean: float | None
+    std: float | None
+    min: float | None
+    max: float | None
+    repeat_std: float | None
+    runs: tuple[RunSummary, ...]
+
+
+def protocol_results(
+    experiment: Experiment,
+    *,
+    methods: Collection[str] | None = None,
+    protocols: Collection[str] | None = None,
+    repeats: int | None = None,
+) -> list[ProtocolResults]:
+    """The results of every method on every protocol of an experiment.
+
+    Args:
+        experiment: the experiment.
+        methods: only these methods.
+        protocols: only these protocols.
+        repeats: only the first of the repeats.
+    """
+    results: dict[tuple[str, Prefix], list[RunResult]] = {}
+    begun = dict.fromkeys(failure.method for failure in experiment.failures())
+    for result in sorted(experiment.results(), key=lambda result: result.seed):
+        begun[result.method] = None
+        if repeats is None or result.seed < repeats:
+            results.setdefault((result.method, result.sequence.tasks), []).append(result)
+    parts = []
+    for method in begun if methods is None else methods:
+        for protocol, sequences in experiment.sequences().items():
+            if protocols is not None and protocol not in protocols:
+                continue
+            runs = {run.label: results.get((method, run.sequence.tasks), []) for run in sequences}
+            parts.append(_summarize(method, protocol, runs))
+    return parts
+
+
+def _summarize(method: str, protocol: str, runs: dict[str, list[RunResult]]) -> ProtocolResults:
+    values = [[result.accuracy for result in some] for some in runs.values() if some]
+    means = [fmean(some) for some in values]
+    repeated = any(len(some) > 1 for some in values)
+    return ProtocolResults(
+        method=method,
+        protocol=protocol,
+        planned=len(runs),
+        finished=len(means),
+        mean=fmean(means) if means else None,
+        std=pstdev(means) if means else None,
+        min=min(means, default=None),
+        max=max(means, default=None),
+        repeat_std=fmean(pstdev(some) ** 2 for some in values) ** 0.5 if repeated else None,
+        runs=tuple(_run(label, result) for label, some in runs.items() for result in some),
+    )
+
+
+def _run(label: str, result: RunResult) -> RunSummary:
+    rows = result.classifier().matrix.tolist()
+    return RunSummary(
+        label=label,
+        seed=result.seed,
+        tasks=result.sequence.tasks,
+        metrics={name: result.metric(name) for name in METRICS},
+        classifiers={name: result.classifier(name).accuracy for name in result.classifiers},
+        matrix=[[value for value in row if value == value] for row in rows],
+        seconds=result.seconds,
+        peak_memory=result.peak_memory,
+    )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from edgecil.cli.progress import Progress
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_one_line_per_minute_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    with Progress("tasks", clock) as progress:
+        progress.start(14, done=4)
+        for _ in range(6):
+            clock.now += 25.0
+            progress.advance("icarl")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "7 of 14 tasks, 0:02:55 left, icarl",
+        "10 of 14 tasks, 0:01:40 left, icarl",
+    ]
+
+
+def test_a_bar_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Progress("classes") as progress:
+        for done in range(1, 4):
+            progress.update(done, 3)
+        assert progress._bar.tasks[0].completed == 3
+    assert "3/3" in capsys.readouterr().err
