@@ -1,16 +1,18 @@
-"""The paper's Algorithms 1 and 2, transcribed into plain Python as they are printed.
+"""The paper's Algorithms 1 and 2, transcribed line by line into plain Python.
 
-Only for comparison: nothing in edgecil imports this. Plain loops, SciPy's linkage once per
-granularity, no shortcuts. The classifier, where the paper leaves one to make:
+Only for comparison: nothing in edgecil imports this; a test and a benchmark do. Plain loops,
+SciPy's linkage once per granularity, no shortcuts. Line numbers are those of the pseudo-code. The
+choices, where the paper leaves one:
 
 - granularities are all of 2 … N (the paper gives no set);
-- clusters become tasks as in the analysis of "Step 2-3": largest first; a cluster larger than a
-  task goes out in pieces of a task's size, the most coherent classes first, each to the smallest
-  task; a smaller one goes whole to the smallest task; then full tasks hand their last classes on;
-- the next task is the one with the least (most) similarity summed over all chosen tasks, which is
-  what the pseudo-code says;
-- *easy* is taken in the sense of the text (similar classes into different tasks, most similar task
-  next): its pseudo-code turns G into I - D and would then look for the most dissimilar ones.
+- the I of "I - G" is 1 for every pair of classes, as the analysis of "Step 2-3" has it;
+- clusters become tasks (line 5) as in that analysis: largest first; a cluster larger than a task
+  goes out in pieces of a task's size, the classes that fit best first, each to the smallest task;
+  a smaller one goes whole to the smallest task; then tasks that are too large pass their last
+  classes on.
+
+Algorithm 2 is taken at its word: G is I - D, so that its clusters hold *dissimilar* classes and its
+next task is the most *dissimilar* one; only the last line looks for the greatest S.
 """
 
 from __future__ import annotations
@@ -22,13 +24,51 @@ Tasks = list[list[int]]
 
 
 def hard_sequence(D, K: int) -> Tasks:
-    """Algorithm 1: the candidate with the least S over all granularities."""
-    return _generate(D, K, _pack, sign=1.0)
+    """Algorithm 1: Hard Task Sequence Generation."""
+    N = len(D)
+    # 1: G <- D; G_ii <- 0
+    G = [[0.0 if i == j else float(D[i][j]) for j in range(N)] for i in range(N)]
+    candidates = []
+    # 2-18
+    for g in range(2, N + 1):
+        tasks = _merge_into_tasks(_cluster(_ones_minus(G), g), G, K)
+        ITS = _inter_task_similarity(G, tasks)
+        # 10: the first task has the least similarity to all others
+        order = [min(range(K), key=lambda k: sum(ITS[k][j] for j in range(K) if j != k))]
+        # 11: the remaining tasks
+        remaining = [k for k in range(K) if k not in order]
+        # 12-16: the next task has the least similarity to all chosen ones
+        while remaining:
+            best = min(remaining, key=lambda k: sum(ITS[t][k] for t in order))
+            order.append(best)
+            remaining.remove(best)
+        candidates.append([tasks[k] for k in order])
+    # 17, 19: the least S
+    return min(candidates, key=lambda candidate: similarity_score(D, candidate))
 
 
 def easy_sequence(D, K: int) -> Tasks:
-    """Algorithm 2, in the text's sense: the candidate with the greatest S."""
-    return _generate(D, K, _deal, sign=-1.0)
+    """Algorithm 2: Easy Task Sequence Generation."""
+    N = len(D)
+    # 1: G <- I - D; G_ii <- 0
+    G = _ones_minus(D)
+    candidates = []
+    # 2-18
+    for g in range(2, N + 1):
+        tasks = _merge_into_tasks(_cluster(_ones_minus(G), g), G, K)
+        ITS = _inter_task_similarity(G, tasks)
+        # 10: the first task has the greatest G to all others
+        order = [max(range(K), key=lambda k: sum(ITS[k][j] for j in range(K) if j != k))]
+        # 11: the remaining tasks
+        remaining = [k for k in range(K) if k not in order]
+        # 12-16: the next task has the greatest G to all chosen ones
+        while remaining:
+            best = max(remaining, key=lambda k: sum(ITS[t][k] for t in order))
+            order.append(best)
+            remaining.remove(best)
+        candidates.append([tasks[k] for k in order])
+    # 17, 19: the greatest S
+    return max(candidates, key=lambda candidate: similarity_score(D, candidate))
 
 
 def similarity_score(D, tasks: Tasks) -> float:
@@ -42,30 +82,23 @@ def similarity_score(D, tasks: Tasks) -> float:
     return K / ((K - 1) * N) * total
 
 
-def _generate(D, K: int, to_tasks, sign: float) -> Tasks:
-    N = len(D)
-    G = [[0.0 if i == j else float(D[i][j]) for j in range(N)] for i in range(N)]
-    M = [[0.0 if i == j else 1.0 - G[i][j] for j in range(N)] for i in range(N)]
-    best, best_score = None, float("inf")
-    for g in range(2, N + 1):
-        merges = linkage(squareform(M, checks=False), method="complete")
-        tasks = to_tasks(_clusters(fcluster(merges, g, criterion="maxclust")), G, K)
-        candidate = [tasks[k] for k in _greedy_order(_inter_task_similarity(G, tasks), sign)]
-        score = similarity_score(G, candidate)
-        if sign * score < best_score:
-            best, best_score = candidate, sign * score
-    return best
+def _ones_minus(G) -> list[list[float]]:
+    """I - G with a zero diagonal (line 2, and line 1 of Algorithm 2)."""
+    N = len(G)
+    return [[0.0 if i == j else 1.0 - float(G[i][j]) for j in range(N)] for i in range(N)]
 
 
-def _clusters(assignment) -> Tasks:
+def _cluster(M, g: int) -> Tasks:
+    """Line 4: hierarchical clustering on M into g clusters (complete linkage), largest first."""
+    assignment = fcluster(linkage(squareform(M, checks=False), "complete"), g, "maxclust")
     clusters: dict[int, list[int]] = {}
     for class_, cluster in enumerate(assignment):
         clusters.setdefault(int(cluster), []).append(class_)
-    return sorted(clusters.values(), key=len, reverse=True)
+    return sorted(sorted(clusters.values()), key=len, reverse=True)
 
 
-def _pack(clusters: Tasks, G, K: int) -> Tasks:
-    """Step 2-3: whole clusters, or coherent pieces of them, to the currently smallest task."""
+def _merge_into_tasks(clusters: Tasks, G, K: int) -> Tasks:
+    """Line 5, by the analysis of "Step 2-3": pieces of clusters to the currently smallest task."""
     size = sum(len(cluster) for cluster in clusters) // K
     tasks: Tasks = [[] for _ in range(K)]
     for cluster in clusters:
@@ -75,20 +108,13 @@ def _pack(clusters: Tasks, G, K: int) -> Tasks:
             min(tasks, key=len).extend(piece)
     for task in tasks:
         while len(task) > size:
-            min(tasks, key=len).append(task.pop())
-    return tasks
-
-
-def _deal(clusters: Tasks, G, K: int) -> Tasks:
-    """The easy twin: the classes of a cluster go to different tasks, always the smallest."""
-    tasks: Tasks = [[] for _ in range(K)]
-    for cluster in clusters:
-        for class_ in cluster:
-            min(tasks, key=len).append(class_)
+            excess = task.pop()
+            min(tasks, key=len).append(excess)
     return tasks
 
 
 def _inter_task_similarity(G, tasks: Tasks) -> list[list[float]]:
+    """Lines 6-9."""
     K = len(tasks)
     ITS = [[0.0] * K for _ in range(K)]
     for i in range(K):
@@ -100,14 +126,3 @@ def _inter_task_similarity(G, tasks: Tasks) -> list[list[float]]:
                         total += G[c1][c2]
                 ITS[i][j] = total / (len(tasks[i]) * len(tasks[j]))
     return ITS
-
-
-def _greedy_order(ITS: list[list[float]], sign: float) -> list[int]:
-    K = len(ITS)
-    order = [min(range(K), key=lambda k: sign * sum(ITS[k][j] for j in range(K) if j != k))]
-    remaining = [k for k in range(K) if k not in order]
-    while remaining:
-        chosen = min(remaining, key=lambda k: sign * sum(ITS[t][k] for t in order))
-        order.append(chosen)
-        remaining.remove(chosen)
-    return order

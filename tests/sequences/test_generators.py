@@ -15,11 +15,12 @@ from edgecil.similarity import Embeddings, SimilarityMatrix
 from tests.sequences.oracles import SPACES, Floats, Ints, matrices, matrix, near_equal, symmetric
 
 GENERATORS = [
-    pytest.param(found, id=f"{found.name}-{found.goal}")
-    for found in generators()
-    if not found.asks_model
+    pytest.param(generator, id=f"{generator.name}-{generator.goal}")
+    for generator in generators()
+    if not generator.asks_model
 ]
 BY_SIMILARITY = [param for param in GENERATORS if param.values[0].goal != "random"]
+LABEL_FREE = [param for param in BY_SIMILARITY if not param.values[0].numbered]
 
 LARGER = [(30, 4), (23, 5), (12, 12), (26, 3)]
 
@@ -43,11 +44,11 @@ def has_symmetry(values: Floats) -> bool:
 
 
 def test_the_papers_generators_are_registered() -> None:
-    known = {(found.name, found.goal) for found in generators()}
-    for name in ("edge", "optimal", "adversarial", "maxcover"):
-        assert {(name, "hard"), (name, "easy")} <= known
-    assert {("random", "random"), ("random-legacy", "random")} <= known
-    assert all(found.summary for found in generators())
+    names = {(generator.name, generator.goal) for generator in generators()}
+    for name in ("edge", "edge-released", "optimal", "adversarial", "maxcover"):
+        assert {(name, "hard"), (name, "easy")} <= names
+    assert {("random", "random"), ("random-legacy", "random")} <= names
+    assert all(generator.summary for generator in generators())
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
@@ -56,6 +57,8 @@ def test_the_result_lies_in_the_space(generator, kind) -> None:
     spaces = [*map(SequenceSpace, SPACES), *(near_equal(*pair) for pair in LARGER)]
     spaces += [SequenceSpace((50, 10, 10, 10, 10, 10)), SequenceSpace((1, 29))]
     for space in spaces:
+        if generator.numbered and space.classes % space.sizes[0]:
+            continue  # the authors' published code refuses it
         similarity = SimilarityMatrix.of(matrix(kind, space.classes))
         found = generator(similarity, space, np.random.default_rng(0))
         assert found in space, space
@@ -64,7 +67,7 @@ def test_the_result_lies_in_the_space(generator, kind) -> None:
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_embeddings_will_do_as_well(generator) -> None:
     vectors = Embeddings.of(np.random.default_rng(0).normal(size=(14, 3)))
-    for space in (SequenceSpace((2,) * 7), SequenceSpace((8, 1, 5))):
+    for space in (SequenceSpace((2,) * 7), SequenceSpace((7, 2, 5))):
         assert generator(vectors, space, np.random.default_rng(0)) in space
 
 
@@ -98,7 +101,7 @@ def test_a_similarity_over_other_classes_is_refused(generator, classes) -> None:
         )
 
 
-@pytest.mark.parametrize("generator", BY_SIMILARITY)
+@pytest.mark.parametrize("generator", LABEL_FREE)
 @settings(max_examples=60)
 @given(data=st.data())
 def test_relabelling_the_classes_relabels_the_sequence(generator, data) -> None:
@@ -117,7 +120,7 @@ def test_relabelling_the_classes_relabels_the_sequence(generator, data) -> None:
         assert relabelled(second, order) == first
 
 
-@pytest.mark.parametrize("generator", BY_SIMILARITY)
+@pytest.mark.parametrize("generator", LABEL_FREE)
 @pytest.mark.parametrize("sizes", [(4,) * 6, (10, 7, 5, 3)], ids=str)
 def test_relabelling_two_dozen_classes_relabels_the_sequence(generator, sizes) -> None:
     for seed in range(3):

@@ -168,6 +168,18 @@ def _extremes(request: Request, *, generator: str) -> Iterator[LabelledSequence]
     yield easy
 
 
+def _edge_released(request: Request) -> Iterator[LabelledSequence]:
+    """The published code's three runs, in its order: the third is the first of `random`."""
+    if request.budget not in (None, DEFAULT_BUDGET):
+        raise UsageError(
+            f"Protocol 'edge-released' has three sequences. Got a 'budget' of {request.budget}."
+        )
+    rng = request.rng()
+    for goal in ("hard", "easy"):
+        yield _extreme(request, "edge-released", goal, rng)
+    yield LabelledSequence("median", seeded(request.space, PAPER_SEEDS[0]))
+
+
 def _extreme(
     request: Request, generator: str, goal: str, rng: np.random.Generator
 ) -> LabelledSequence:
@@ -256,6 +268,12 @@ for _protocol in (
         "edge",
         partial(_extremes, generator="edge"),
         "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
+        needs_similarity=True,
+    ),
+    Protocol(
+        "edge-released",
+        _edge_released,
+        "the orders of the EDGE authors' published code, which departs from the paper",
         needs_similarity=True,
     ),
     Protocol(

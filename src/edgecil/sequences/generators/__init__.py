@@ -1,6 +1,14 @@
 """Generators: each makes one class sequence; importing a module here registers its own."""
 
-from edgecil.sequences.generators import adversarial, edge, llm, maxcover, optimal, random
+from edgecil.sequences.generators import (
+    adversarial,
+    edge,
+    edge_released,
+    llm,
+    maxcover,
+    optimal,
+    random,
+)
 from edgecil.sequences.generators.registry import (
     GENERATORS,
     Generator,
@@ -14,6 +22,7 @@ __all__ = [
     "Generator",
     "adversarial",
     "edge",
+    "edge_released",
     "generators",
     "get_generator",
     "llm",

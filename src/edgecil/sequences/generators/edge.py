@@ -1,216 +1,343 @@
-"""EDGE: the paper's extreme sequences (Algorithms 1 and 2).
+"""EDGE: the paper's extreme sequences, the best of all readings of its Algorithms 1 and 2.
 
-Cluster the classes by similarity at many granularities, turn each clustering into K tasks, order
-the tasks greedily, and keep the sequence whose score S is the most extreme. *Hard* packs similar
-classes into one task and follows with the least similar task; *easy* deals similar classes out
-over the tasks and follows with the most similar one. Where the paper's text and pseudo-code differ
-on the next task (least similar to the last one, or to all chosen ones), both are candidates.
+The paper defines the hard sequence as argmin S and the easy one as argmax S; its algorithms are how
+it searches for them: cluster the classes at many granularities, make tasks of the clusters, order
+the tasks greedily, and keep the candidate with the most extreme S. Pseudo-code, text and released
+code differ in how they do it. Each variant is a :class:`Reading` that can be called by itself;
+`edge` takes the best S over all of them and of the AS baseline's walks from every class. Where the
+space is small enough to be solved exactly, it returns the true argmin and argmax. Where no
+candidate is five standard deviations from a random sequence, all are improved by swaps of classes.
 """
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
-from heapq import heapify, heapreplace
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
 
 import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
+from edgecil.registry import Registry
+from edgecil.sequences.canonical import canonical_order
+from edgecil.sequences.exact import solve_exactly
+from edgecil.sequences.generators.adversarial import walk_starts
 from edgecil.sequences.generators.registry import MOST_CLASSES, register
-from edgecil.sequences.objective import pair_counts
+from edgecil.sequences.moments import moments
+from edgecil.sequences.objective import adjacent
+from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Similarity, group_similarity
+from edgecil.similarity.matrix import Similarity
 
 _EVERY_GRANULARITY_UP_TO = 256
+_EVERY_BLOCK_COUNT_UP_TO = 128
 _GRID = 64
+_NEAR_RANDOM = 5.0
 
-Cluster = tuple[int, ...]
+Goal = Literal["hard", "easy"]
+Similar = Literal["similar", "dissimilar"]
+Fill = Literal["printed", "coherent", "dealt"]
+Order = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read the paper's algorithms.
+
+    Attributes:
+        name: its name in :data:`READINGS`.
+        goal: `hard` minimises S over the granularities, `easy` maximises it.
+        summary: where it comes from, in one line.
+        cluster: whether a cluster holds similar classes (complete linkage on 1 - D) or dissimilar
+            ones (on D).
+        fill: how clusters become tasks. `printed`: whole clusters, or pieces as large as a task, to
+            the smallest task, then what is too much moves on. `coherent`: always the largest
+            cluster to the roomiest task, and what fits least is cut off. `dealt`: one class after
+            another to all tasks in turn, so that a cluster is spread over the tasks.
+        blocks: whether g clusters become g blocks, which are ordered and then cut into K tasks, as
+            in the released code, in place of K tasks at once.
+        by_fit: whether the classes of a cluster are sorted by how well they fit in before it is
+            divided; else they stay in the order of the matrix.
+        start: whether the first task is the one `least` or `most` similar to all others.
+        follow: whether the next task is the `least` or `most` similar one …
+        to: … to `all` chosen tasks (the pseudo-code) or to the `last` one (the text).
+    """
+
+    name: str
+    goal: Goal
+    summary: str
+    cluster: Similar
+    fill: Fill
+    blocks: bool
+    by_fit: bool
+    start: Literal["least", "most"]
+    follow: Literal["least", "most"]
+    to: Literal["all", "last"]
+
+    def __call__(self, similarity: Similarity, space: SequenceSpace) -> ClassSequence:
+        """The reading's sequence; how the classes are numbered has no influence on it."""
+        space.require_similarity(similarity)
+        ids = canonical_order(similarity)
+        return _to_sequence(ids[self.build(similarity.take(ids), space)], space)
+
+    def build(self, similarity: Similarity, space: SequenceSpace) -> Ints:
+        """The reading's order, shape (N,), with ties broken by the numbers of the classes."""
+        values = similarity.submatrix(np.arange(space.classes))
+        return _search(values, space, [self])[0]
+
+
+def _algorithm(name: str, goal: Goal, summary: str, **options: str) -> Reading:
+    """A reading that makes K tasks of the clusters, as the paper does."""
+    choices = {
+        "cluster": "similar",
+        "fill": "printed",
+        "start": "least" if goal == "hard" else "most",
+        "follow": "least" if goal == "hard" else "most",
+        "to": "all",
+    } | options
+    return Reading(name, goal, summary, blocks=False, by_fit=True, **choices)  # type: ignore[arg-type]
+
+
+def _released(name: str, goal: Goal, summary: str, start: str, to: str) -> Reading:
+    """A reading that orders blocks, as the constructors of the released code do."""
+    hard = goal == "hard"
+    return Reading(
+        name,
+        goal,
+        summary,
+        cluster="similar" if hard else "dissimilar",
+        fill="printed",
+        blocks=True,
+        by_fit=False,
+        start=start,  # type: ignore[arg-type]
+        follow="least" if hard else "most",
+        to=to,  # type: ignore[arg-type]
+    )
+
+
+_TEXT_ORDER = "with the next task by its similarity to the last one, as in the text"
+READINGS: Registry[Reading] = Registry("reading of EDGE")
+"""Every reading of the paper by name."""
+
+for _reading in (
+    _algorithm("algorithm-1", "hard", "Algorithm 1 as printed"),
+    _algorithm("algorithm-1-text-order", "hard", f"Algorithm 1 {_TEXT_ORDER}", to="last"),
+    _algorithm(
+        "text-hard", "hard", "the text: large clusters stay whole", fill="coherent", to="last"
+    ),
+    _algorithm(
+        "text-hard-printed-order", "hard", "the text with the printed order", fill="coherent"
+    ),
+    _released(
+        "released-hard",
+        "hard",
+        "the released construct_max with the right N, argmin, and every granularity",
+        "most",
+        "all",
+    ),
+    _released(
+        "released-hard-least-first", "hard", "the same from the least similar block", "least", "all"
+    ),
+    _released("released-hard-text-order", "hard", f"the same {_TEXT_ORDER}", "least", "last"),
+    _algorithm(
+        "algorithm-2",
+        "easy",
+        "Algorithm 2 as printed: dissimilar classes share a task, dissimilar tasks follow",
+        cluster="dissimilar",
+        start="least",
+        follow="least",
+    ),
+    _algorithm(
+        "algorithm-2-similar-order",
+        "easy",
+        "Algorithm 2 with the most similar task next",
+        cluster="dissimilar",
+    ),
+    _algorithm(
+        "algorithm-2-text-order",
+        "easy",
+        f"Algorithm 2 {_TEXT_ORDER}",
+        cluster="dissimilar",
+        to="last",
+    ),
+    _algorithm(
+        "text-easy", "easy", "the text: similar classes in different tasks", fill="dealt", to="last"
+    ),
+    _algorithm("text-easy-printed-order", "easy", "the text with the printed order", fill="dealt"),
+    _released(
+        "released-easy",
+        "easy",
+        "the released construct_min with the right N, argmax, and every granularity",
+        "most",
+        "all",
+    ),
+    _released(
+        "released-easy-least-first", "easy", "the same from the least similar block", "least", "all"
+    ),
+    _released("released-easy-text-order", "easy", f"the same {_TEXT_ORDER}", "most", "last"),
+):
+    READINGS.add(_reading.name, _reading)
 
 
 @register(
     "edge",
     "hard",
-    "similar classes share a task, unlike tasks follow each other (paper)",
+    "argmin S over all readings of the paper, exact in small spaces",
     most_classes=MOST_CLASSES,
 )
 def edge_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
     """The paper's hard sequence: low similarity between neighbouring tasks."""
-    packer = _Packer(similarity, space.sizes)
-    return _best(similarity, space, packer.partition, sign=1.0)
+    return _extreme(similarity, space, rng, "hard")
 
 
 @register(
     "edge",
     "easy",
-    "similar classes are spread over tasks, like tasks follow (paper)",
+    "argmax S over all readings of the paper, exact in small spaces",
     most_classes=MOST_CLASSES,
 )
 def edge_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
     """The paper's easy sequence: high similarity between neighbouring tasks."""
-    tasks = dealing(space.sizes)
-
-    def deal(clusters: list[Cluster]) -> list[int]:
-        classes = [class_ for cluster in _largest_first(clusters) for class_ in cluster]
-        partition = np.empty(len(classes), dtype=np.int64)
-        partition[classes] = tasks
-        return partition.tolist()
-
-    return _best(similarity, space, deal, sign=-1.0)
+    return _extreme(similarity, space, rng, "easy")
 
 
 def granularities(classes: int, tasks: int) -> list[int]:
     """The numbers of clusters to try: all while that is fast, else a geometric grid with K."""
     if classes <= _EVERY_GRANULARITY_UP_TO:
         return list(range(2, classes + 1))
-    grid = np.geomspace(2, classes, _GRID).round().astype(int)
-    return sorted({*grid.tolist(), tasks} - {1})
+    return sorted({*_grid(classes), tasks} - {1})
 
 
-def clusterings(similarity: Similarity, counts: Sequence[int]) -> Iterator[list[Cluster]]:
-    """Complete-linkage clusterings of the classes into each of the counts."""
+def block_counts(classes: int) -> list[int]:
+    """The numbers of blocks to try: all while that is fast, else a geometric grid and divisors."""
+    if classes <= _EVERY_BLOCK_COUNT_UP_TO:
+        return list(range(2, classes + 1))
+    divisors = [count for count in range(2, classes + 1) if classes % count == 0]
+    return sorted({*_grid(classes), *divisors})
+
+
+def _grid(classes: int) -> list[int]:
+    grid: list[int] = np.geomspace(2, classes, _GRID).round().astype(int).tolist()
+    return grid
+
+
+def _extreme(
+    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator, goal: Goal
+) -> ClassSequence:
+    if space.tasks == 1:
+        return ClassSequence([range(space.classes)])
+    objective = adjacent(space)
+    solution = solve_exactly(similarity, space, objective, objective.direction(goal))
+    if solution is not None:
+        return solution
+    values = similarity.submatrix(np.arange(space.classes))
+    readings = [reading for reading in READINGS.values() if reading.goal == goal]
+    candidates = [*_search(values, space, readings), _walk(values, space, goal)]
+    sign = 1.0 if goal == "hard" else -1.0
+    scores = sign * score_orders(similarity, space, np.array(candidates), objective)
+    expected = moments(similarity, space, objective)
+    if scores.min() > sign * expected.mean - _NEAR_RANDOM * expected.std:
+        # Without clusters, a few random sequences (the MS baseline) could be more extreme.
+        candidates = [_descend(similarity, space, order, sign) for order in candidates]
+        scores = sign * score_orders(similarity, space, np.array(candidates), objective)
+    return _to_sequence(candidates[int(np.argmin(scores))], space)
+
+
+def _descend(similarity: Similarity, space: SequenceSpace, order: Ints, sign: float) -> Ints:
+    """The order after swaps of two classes, as long as they improve S."""
+    from edgecil.sequences.kernels import descend_swaps
+
+    everyone = np.arange(space.classes)
+    task = np.empty(space.classes, dtype=np.int64)
+    task[order] = np.repeat(np.arange(space.tasks), space.sizes)
+    weights = sign * adjacent(space).weights
+    pull = weights @ similarity.to_groups(task, space.tasks).T
+    values = similarity.submatrix(everyone)
+    least = 1e-10 * float(np.abs(weights).max() * np.abs(values).max())
+    descend_swaps(values, weights, task, pull, least)
+    return np.argsort(task, kind="stable")
+
+
+def _search(values: Floats, space: SequenceSpace, readings: Iterable[Reading]) -> list[Ints]:
+    """The best order of each group of readings that share their clusters and tasks."""
+    from edgecil.sequences import edge_kernels as kernels
+
+    fills = {
+        "printed": kernels.FILL_PRINTED,
+        "coherent": kernels.FILL_COHERENT,
+        "dealt": kernels.FILL_DEALT,
+    }
+    trees: dict[str, Ints] = {}
+    orders = []
+    for (goal, cluster, fill, blocks, by_fit), group in _grouped(readings):
+        if cluster not in trees:
+            trees[cluster] = cluster_tree(values, cluster)
+        wanted = np.zeros(space.classes + 1, dtype=np.bool_)
+        wanted[
+            block_counts(space.classes) if blocks else granularities(space.classes, space.tasks)
+        ] = True
+        fit = (1.0 if cluster == "similar" else -1.0) if by_fit else 0.0
+        ways = [
+            (_sign(reading.start), _sign(reading.follow), float(reading.to == "all"))
+            for reading in group
+        ]
+        order, _ = kernels.search_granularities(
+            values,
+            trees[cluster],
+            wanted,
+            np.array(space.sizes),
+            blocks,
+            fills[fill],
+            fit,
+            np.array(ways),
+            1.0 if goal == "hard" else -1.0,
+        )
+        orders.append(order)
+    return orders
+
+
+def _grouped(
+    readings: Iterable[Reading],
+) -> Iterator[tuple[tuple[Goal, Similar, Fill, bool, bool], list[Reading]]]:
+    def key(reading: Reading) -> tuple[Goal, Similar, Fill, bool, bool]:
+        return reading.goal, reading.cluster, reading.fill, reading.blocks, reading.by_fit
+
+    for shared, group in groupby(sorted(readings, key=key), key=key):
+        yield shared, list(group)
+
+
+def _sign(word: str) -> float:
+    return 1.0 if word == "least" else -1.0
+
+
+def cluster_tree(values: Floats, cluster: str) -> Ints:
+    """The merges of complete linkage, shape (N - 1, 2), of similar or of dissimilar classes."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    classes = len(similarity)
-    values = similarity.submatrix(np.arange(classes))
-    # Any constant minus D gives the same tree; this one keeps distances non-negative.
-    distances = values.max() - values
+    # Any constant added to all distances gives the same tree; this one keeps them non-negative.
+    distances = values.max() - values if cluster == "similar" else values - values.min()
     np.fill_diagonal(distances, 0.0)
-    merges = linkage(squareform(distances, checks=False), method="complete")[:, :2].astype(int)
-    clusters: dict[int, Cluster] = {class_: (class_,) for class_ in range(classes)}
-    wanted = set(counts)
-    found = {}
-    for step in range(classes):
-        if len(clusters) in wanted:
-            found[len(clusters)] = list(clusters.values())
-        if step < classes - 1:
-            left, right = merges[step].tolist()
-            clusters[classes + step] = clusters.pop(left) + clusters.pop(right)
-    return (found[count] for count in counts)
-
-
-def dealing(sizes: Sequence[int]) -> Ints:
-    """Task indices, shape (N,), in the order in which cards are dealt to hands of these sizes."""
-    size = np.array(sizes)
-    rounds = [np.flatnonzero(size > dealt) for dealt in range(size.max())]
-    return np.concatenate(rounds).astype(np.int64)
-
-
-class _Packer:
-    """Fills tasks with whole clusters, largest cluster and roomiest task first.
-
-    A cluster that finds no room is cut: what is most similar to the rest of it stays together,
-    what fits least is placed later.
-    """
-
-    def __init__(self, similarity: Similarity, sizes: Sequence[int]) -> None:
-        self._values = similarity.submatrix(np.arange(len(similarity)))
-        self._sizes = sizes
-        self._cuts: dict[tuple[Cluster, int], tuple[Cluster, Cluster]] = {}
-
-    def partition(self, clusters: list[Cluster]) -> list[int]:
-        """The task index of each class."""
-        waiting = _largest_first(clusters)[::-1]
-        rooms = [(-size, task) for task, size in enumerate(self._sizes)]
-        heapify(rooms)
-        partition = [0] * len(self._values)
-        while waiting:
-            cluster = waiting.pop()
-            room, task = -rooms[0][0], rooms[0][1]
-            if len(cluster) > room:
-                cluster, rest = self._cut(cluster, room)
-                insort(waiting, rest, key=len)
-            for class_ in cluster:
-                partition[class_] = task
-            heapreplace(rooms, (len(cluster) - room, task))
-        return partition
-
-    def _cut(self, cluster: Cluster, room: int) -> tuple[Cluster, Cluster]:
-        if (cluster, room) not in self._cuts:
-            members = np.array(cluster)
-            fit = self._values[np.ix_(members, members)].sum(axis=1)
-            ranked = members[np.argsort(-fit, kind="stable")].tolist()
-            self._cuts[cluster, room] = tuple(ranked[:room]), tuple(ranked[room:])
-        return self._cuts[cluster, room]
-
-
-def _largest_first(clusters: list[Cluster]) -> list[Cluster]:
-    return sorted(clusters, key=len, reverse=True)
-
-
-def _best(
-    similarity: Similarity,
-    space: SequenceSpace,
-    partition: Callable[[list[Cluster]], list[int]],
-    sign: float,
-) -> ClassSequence:
-    """The candidate with the least sign * S, over all granularities and both order rules.
-
-    In tiny spaces the greedy order can end up on the wrong side of the average sequence; only then
-    is every other first task tried as well.
-    """
-    # Of equal candidates the first wins: the one nearest to a cluster for each task.
-    counts = sorted(
-        granularities(space.classes, space.tasks), key=lambda count: abs(count - space.tasks)
+    merges: Ints = linkage(squareform(distances, checks=False), method="complete")[:, :2].astype(
+        np.int64
     )
-    partitions = np.array([partition(found) for found in clusterings(similarity, counts)])
-    between = np.array([group_similarity(similarity, found, space.tasks) for found in partitions])
-    same_size = np.flatnonzero(np.array(space.sizes) == space.sizes[0])
-    for starts in ([None], [None, *same_size.tolist()]):
-        total, chosen, order = min(
-            (
-                _least_total(between, _greedy_orders(between, space, sign, rule, start), sign)
-                for rule in ("last", "all")
-                for start in starts
-            ),
-            key=lambda found: sign * found[0],
-        )
-        if sign * total < sign * _average_total(similarity, space):
-            break
-    return ClassSequence(np.flatnonzero(partitions[chosen] == task).tolist() for task in order)
+    return merges
 
 
-def _least_total(between: Floats, orders: Ints, sign: float) -> tuple[float, int, Ints]:
-    """The best of G partitions: similarity over neighbours, index, and its order of tasks."""
-    row = np.arange(len(orders))[:, None]
-    totals = between[row, orders[:, :-1], orders[:, 1:]].sum(axis=1)
-    best = int(np.argmin(sign * totals))
-    return float(totals[best]), best, orders[best]
+def _walk(values: Floats, space: SequenceSpace, goal: Goal) -> Ints:
+    """The best walk of the AS baseline, from every class while that is fast."""
+    from edgecil.sequences.edge_kernels import best_walk
+
+    sign = 1.0 if goal == "hard" else -1.0
+    order, _ = best_walk(values, walk_starts(space.classes), np.array(space.sizes), sign)
+    return order
 
 
-def _average_total(similarity: Similarity, space: SequenceSpace) -> float:
-    """Similarity summed over neighbouring tasks, averaged over all sequences."""
-    pairs = sum(left * right for left, right in pairwise(space.sizes))
-    return pairs * float(similarity.row_sums().sum()) / (space.classes * (space.classes - 1))
-
-
-def _greedy_orders(
-    between: Floats, space: SequenceSpace, sign: float, rule: str, start: int | None
-) -> Ints:
-    """An order of tasks for each of G partitions, shape (G, K).
-
-    Starts with `start`, or the task that has the least sign * similarity to all others, and goes on
-    with the least to the last task, or to all chosen ones. A place takes only a task of its size.
-    """
-    sizes = np.array(space.sizes)
-    cost = sign * between / np.maximum(pair_counts(space.sizes), 1.0)
-    cost[:, range(space.tasks), range(space.tasks)] = 0.0
-    row = np.arange(len(cost))
-    free = np.ones(cost.shape[:2], dtype=bool)
-    orders = np.empty(cost.shape[:2], dtype=np.int64)
-    so_far = cost.sum(axis=2)
-    if start is not None:
-        so_far[:, start] = -np.inf
-    for place in range(space.tasks):
-        allowed = free & (sizes == sizes[place])
-        orders[:, place] = np.argmin(np.where(allowed, so_far, np.inf), axis=1)
-        free[row, orders[:, place]] = False
-        latest = cost[row, orders[:, place]]
-        so_far = latest if rule == "last" or place == 0 else so_far + latest
-    return orders
+def _to_sequence(order: Ints, space: SequenceSpace) -> ClassSequence:
+    return ClassSequence.from_order(order.tolist(), space.sizes)

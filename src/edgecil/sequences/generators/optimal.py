@@ -8,28 +8,22 @@ and the N x N matrix is never built.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.certificate import bounds
+from edgecil.sequences.exact import is_solvable, solve_exactly
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
 from edgecil.sequences.generators.registry import get_generator, register
 from edgecil.sequences.objective import Objective, get_objective
-from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity, group_similarity
 
-_EXACT_CLASSES = 20
-_EXACT_TRANSITIONS = 30_000_000
-_ENUMERABLE = 20_000
 _BLOCK = 2000
 _STARTS = 4
 _SWEEPS = 2000
@@ -103,7 +97,7 @@ def find_optimum(
     rng = np.random.default_rng(0) if rng is None else rng
     sequence = get_generator("optimal", goal)(similarity, space, rng, objective=chosen)
     value = chosen.value(similarity, sequence)
-    if _exact_solver(chosen, space) is not None:
+    if is_solvable(space, chosen):
         return Optimum(sequence, value, bound=value, gap=0.0, exact=True)
     limits = bounds(similarity, space, chosen)
     gap = limits.gap(value, direction)
@@ -117,75 +111,12 @@ def _extreme(
     objective: Objective,
     goal: str,
 ) -> ClassSequence:
-    sign = 1.0 if objective.direction(goal) == "min" else -1.0
-    solve = _exact_solver(objective, space)
-    if solve is not None:
-        return solve(similarity, sign)
+    direction = objective.direction(goal)
+    solution = solve_exactly(similarity, space, objective, direction)
+    if solution is not None:
+        return solution
+    sign = 1.0 if direction == "min" else -1.0
     return _Search(similarity, space, sign * objective.weights, rng).run()
-
-
-def _exact_solver(
-    objective: Objective, space: SequenceSpace
-) -> Callable[[Similarity, float], ClassSequence] | None:
-    """What finds the least sign * objective for certain, where that is affordable."""
-    chain = _chain(objective, space)
-    if chain is not None:
-        return lambda similarity, sign: _solve(similarity, space, *(sign * part for part in chain))
-    if space.size <= _ENUMERABLE:
-        return lambda similarity, sign: _best_of_all(similarity, space, objective, sign)
-    return None
-
-
-def _best_of_all(
-    similarity: Similarity, space: SequenceSpace, objective: Objective, sign: float
-) -> ClassSequence:
-    orders = np.array([sequence.order for sequence in space.enumerate()])
-    best = int(np.argmin(sign * score_orders(similarity, space, orders, objective)))
-    return ClassSequence.from_order(orders[best].tolist(), space.sizes)
-
-
-def _chain(objective: Objective, space: SequenceSpace) -> tuple[Floats, Floats, Floats] | None:
-    """The objective as (own, reach, link) of a chain, if it is one and small enough to solve.
-
-    Off the diagonal a chain weighs two tasks as reach[i] + reach[j], plus link[i] for neighbours;
-    every named objective has that form, and every objective on up to four tasks.
-    """
-    if space.classes > _EXACT_CLASSES or _transitions(space.sizes) > _EXACT_TRANSITIONS:
-        return None
-    K = space.tasks
-    above = np.triu_indices(K, 1)
-    design = np.zeros((len(above[0]), 2 * K - 1))
-    for row, (i, j) in enumerate(zip(*above, strict=True)):
-        design[row, [i, j]] = 1.0
-        if j == i + 1:
-            design[row, K + i] = 1.0
-    wanted = objective.weights[above]
-    solution: Floats = np.linalg.lstsq(design, wanted, rcond=None)[0].astype(np.float64)
-    error = np.abs(design @ solution - wanted).max(initial=0.0)
-    if error > 1e-12 * np.abs(wanted).max(initial=0.0):
-        return None
-    return np.diag(objective.weights).copy(), solution[:K], solution[K:]
-
-
-def _transitions(sizes: tuple[int, ...]) -> int:
-    """How many steps from one state to the next the dynamic programme takes."""
-    total, used, classes = 0, 0, sum(sizes)
-    for size, following in pairwise(sizes):
-        used += size
-        total += comb(classes, used) * comb(used, size) * comb(classes - used, following)
-    return total
-
-
-def _solve(
-    similarity: Similarity, space: SequenceSpace, own: Floats, reach: Floats, link: Floats
-) -> ClassSequence:
-    from edgecil.sequences.kernels import solve_chain
-
-    values = similarity.submatrix(np.arange(space.classes))
-    masks = solve_chain(values, np.array(space.sizes), own, reach, link).tolist()
-    return ClassSequence(
-        [class_ for class_ in range(space.classes) if mask >> class_ & 1] for mask in masks
-    )
 
 
 @lru_cache(maxsize=2)

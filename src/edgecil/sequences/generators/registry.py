@@ -32,6 +32,7 @@ class Generator:
         summary: one line for the list of generators.
         most_classes: how many it can take; None for any number.
         asks_model: whether it asks a language model.
+        numbered: whether the result may depend on how the classes are numbered.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Generator:
     summary: str
     most_classes: int | None = None
     asks_model: bool = False
+    numbered: bool = False
 
     def __call__(
         self,
@@ -50,16 +52,15 @@ class Generator:
     ) -> ClassSequence:
         """One sequence of the space; how the classes are numbered has no influence on it.
 
-        Only `random` goes by number: its orders are known by their seeds.
+        Except for `random`, whose orders are quoted by their seeds, and for `numbered` generators.
         """
         space.require_similarity(similarity)
         if self.most_classes is not None and space.classes > self.most_classes:
             raise UsageError(
-                f"Generator {self.name!r} works on the whole similarity matrix and takes at most "
-                f"{self.most_classes:,} classes. Got {space.classes:,}; 'optimal' and 'random' "
-                "take any number."
+                f"Generator {self.name!r} takes at most {self.most_classes:,} classes. "
+                f"Got {space.classes:,}; 'optimal' and 'random' take any number."
             )
-        if self.goal == "random":
+        if self.goal == "random" or self.numbered:
             return self.build(similarity, space, rng, **options)
         ids = canonical_order(similarity)
         sequence = self.build(similarity.take(ids), space, rng, **options)
@@ -77,11 +78,14 @@ def register(
     *,
     most_classes: int | None = None,
     asks_model: bool = False,
+    numbered: bool = False,
 ) -> Callable[[_Build], _Build]:
     """Decorate a build function to register it under a name and a goal."""
 
     def add(build: _Build) -> _Build:
-        generator = Generator(name, goal, build, summary, most_classes, asks_model)
+        generator = Generator(
+            name, goal, build, summary, most_classes, asks_model, numbered=numbered
+        )
         goals = GENERATORS[name] if name in GENERATORS else GENERATORS.add(name, {})
         goals[goal] = generator
         return build

@@ -1,0 +1,352 @@
+"""The inner loops of the EDGE readings, compiled by numba at first use."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.kernels import compiled
+
+Flags = NDArray[np.bool_]
+
+FILL_PRINTED, FILL_COHERENT, FILL_DEALT = 0, 1, 2
+_FEW_TASKS = 32
+
+
+@compiled
+def search_granularities(
+    values: Floats,
+    merges: Ints,
+    wanted: Flags,
+    sizes: Ints,
+    blocks: bool,
+    fill: int,
+    fit: float,
+    orders: Floats,
+    goal: float,
+) -> tuple[Ints, float]:
+    """The best order that a reading of the paper makes of the clusterings of one tree.
+
+    Args:
+        values: (N, N) similarities, zero diagonal.
+        merges: (N - 1, 2) the tree: the clusters that are joined at each step, SciPy's numbering.
+        wanted: (N + 1,) whether to try a clustering into that many clusters.
+        sizes: (K,) task sizes.
+        blocks: whether g clusters become g blocks of nearly one size, whose classes are then cut
+            into tasks (the released code), in place of K tasks at once (the paper).
+        fill: how clusters become tasks or blocks, one of the FILL constants.
+        fit: 1 or -1 if the classes of a cluster are to be sorted by their (negative) similarity to
+            the rest of it, 0 if they stay in order of their numbers.
+        orders: (n, 3) ways to order the tasks: the first task has the least signed similarity to
+            all others, with the first sign; a next task to all chosen ones (1) or to the last (0,
+            third column), with the second sign.
+        goal: 1 to minimise S, -1 to maximise it.
+
+    Returns:
+        The N classes in order, and their similarity summed over neighbouring tasks.
+    """
+    classes, tasks = len(values), len(sizes)
+    node = np.arange(classes)
+    best_order = np.arange(classes)
+    best_total, best_count = goal * np.inf, classes + 1
+    for step in range(classes):
+        count = classes - step
+        if wanted[count]:
+            block_sizes = _near_equal(classes, count) if blocks else sizes
+            task = _partition(values, node, count, block_sizes, fill, fit)
+            between = _between(values, task, len(block_sizes))
+            mean, total_mean = _means(between, block_sizes)
+            for way in range(len(orders)):
+                sequence = _greedy_order(mean, total_mean, block_sizes, not blocks, orders[way])
+                if blocks:
+                    order = _flatten(task, sequence)
+                    total = neighbour_total(values, order, sizes)
+                else:
+                    total = 0.0
+                    for place in range(tasks - 1):
+                        total += between[sequence[place], sequence[place + 1]]
+                # Of equal candidates, the one nearest to a cluster for each task counts.
+                nearer = abs(count - tasks) < abs(best_count - tasks)
+                if goal * total < goal * best_total or (total == best_total and nearer):
+                    best_total, best_count = total, count
+                    best_order = _flatten(task, sequence)
+        if step < classes - 1:
+            for class_ in range(classes):
+                if node[class_] == merges[step, 0] or node[class_] == merges[step, 1]:
+                    node[class_] = classes + step
+    return best_order, best_total
+
+
+@compiled
+def best_walk(values: Floats, starts: Ints, sizes: Ints, goal: float) -> tuple[Ints, float]:
+    """The best of the greedy walks over the classes from each start (the paper's AS baseline)."""
+    classes = len(values)
+    best_order = np.arange(classes)
+    best_total = goal * np.inf
+    order = np.empty(classes, dtype=np.int64)
+    for start in starts:
+        to_chosen = np.zeros(classes)
+        latest = start
+        for place in range(classes):
+            order[place] = latest
+            to_chosen[latest] = np.inf
+            to_chosen += goal * values[latest]
+            latest = _first_least(to_chosen)
+        total = neighbour_total(values, order, sizes)
+        if goal * total < goal * best_total:
+            best_total = total
+            best_order = order.copy()
+    return best_order, best_total
+
+
+@compiled
+def _first_least(costs: Floats) -> int:
+    chosen, least = 0, costs[0]
+    for index in range(1, len(costs)):
+        if costs[index] < least:
+            chosen, least = index, costs[index]
+    return chosen
+
+
+@compiled
+def neighbour_total(values: Floats, order: Ints, sizes: Ints) -> float:
+    """Similarity between the classes of neighbouring tasks of a flat order, summed."""
+    total = 0.0
+    start = 0
+    for task in range(len(sizes) - 1):
+        middle = start + sizes[task]
+        for p in range(start, middle):
+            line = values[order[p]]
+            for q in range(middle, middle + sizes[task + 1]):
+                total += line[order[q]]
+        start = middle
+    return total
+
+
+@compiled
+def _near_equal(classes: int, count: int) -> Ints:
+    """Sizes of `count` blocks that differ by one at most, larger ones first."""
+    size = np.full(count, classes // count)
+    size[: classes % count] += 1
+    return size
+
+
+@compiled
+def _partition(values: Floats, node: Ints, count: int, sizes: Ints, fill: int, fit: float) -> Ints:
+    """The task of each class, shape (N,)."""
+    classes = len(values)
+    cluster = np.empty(classes, dtype=np.int64)
+    number = np.full(2 * classes, -1, dtype=np.int64)
+    size = np.zeros(count, dtype=np.int64)
+    seen = 0
+    for class_ in range(classes):
+        if number[node[class_]] < 0:
+            number[node[class_]] = seen
+            seen += 1
+        cluster[class_] = number[node[class_]]
+        size[cluster[class_]] += 1
+    # Largest first; of equal ones, that with the first class.
+    rank = np.argsort(-size, kind="mergesort")
+    start = np.zeros(count + 1, dtype=np.int64)
+    start_of = np.empty(count, dtype=np.int64)
+    for position in range(count):
+        start[position + 1] = start[position] + size[rank[position]]
+        start_of[rank[position]] = start[position]
+    line = np.empty(classes, dtype=np.int64)
+    for class_ in range(classes):
+        line[start_of[cluster[class_]]] = class_
+        start_of[cluster[class_]] += 1
+    if fit != 0.0:
+        for position in range(count):
+            _sort_by_fit(values, line[start[position] : start[position + 1]], fit)
+    if fill == FILL_DEALT:
+        return _deal(line, sizes)
+    if fill == FILL_COHERENT:
+        return _fill_coherently(values, line, start, sizes, fit)
+    return _fill_as_printed(line, start, sizes)
+
+
+@compiled
+def _sort_by_fit(values: Floats, members: Ints, fit: float) -> None:
+    """Put the classes first that are most similar to the other members (least, if `fit` is -1)."""
+    if len(members) < 2:
+        return
+    cost = np.zeros(len(members))
+    for i in range(len(members)):
+        for other in members:
+            cost[i] -= fit * values[members[i], other]
+    members[:] = members[np.argsort(cost, kind="mergesort")]
+
+
+@compiled
+def _deal(line: Ints, sizes: Ints) -> Ints:
+    """Deal the classes to the tasks in rounds, like cards, until every task is full."""
+    task = np.empty(len(line), dtype=np.int64)
+    position, dealt = 0, 0
+    while position < len(line):
+        for k in range(len(sizes)):
+            if sizes[k] > dealt:
+                task[line[position]] = k
+                position += 1
+        dealt += 1
+    return task
+
+
+@compiled
+def _fill_as_printed(line: Ints, start: Ints, sizes: Ints) -> Ints:
+    """Whole clusters, or pieces as large as a task, to the roomiest task; then even out.
+
+    The paper's "Step 2-3": the task with the most room left (the smallest, if tasks are of one
+    size) takes a cluster even if that exceeds its room; in the end a task that is too large passes
+    its last classes on to the roomiest one.
+    """
+    tasks = len(sizes)
+    task = np.empty(len(line), dtype=np.int64)
+    member = np.empty((tasks, 2 * sizes.max()), dtype=np.int64)
+    filled = np.zeros(tasks, dtype=np.int64)
+    for cluster in range(len(start) - 1):
+        begin = start[cluster]
+        while begin < start[cluster + 1]:
+            k = _roomiest(sizes, filled)
+            end = min(begin + sizes[k], start[cluster + 1])
+            for position in range(begin, end):
+                member[k, filled[k]] = line[position]
+                filled[k] += 1
+            begin = end
+    for k in range(tasks):
+        while filled[k] > sizes[k]:
+            filled[k] -= 1
+            target = _roomiest(sizes, filled)
+            member[target, filled[target]] = member[k, filled[k]]
+            filled[target] += 1
+    for k in range(tasks):
+        for position in range(filled[k]):
+            task[member[k, position]] = k
+    return task
+
+
+@compiled
+def _fill_coherently(values: Floats, line: Ints, start: Ints, sizes: Ints, fit: float) -> Ints:
+    """Always the largest cluster to the roomiest task; of one too large, what fits best stays.
+
+    What is cut off waits with the other clusters and is cut again by its own coherence.
+    """
+    classes = len(line)
+    task = np.empty(classes, dtype=np.int64)
+    room = sizes.copy()
+    begin = np.empty(2 * classes, dtype=np.int64)
+    end = np.empty(2 * classes, dtype=np.int64)
+    count = len(start) - 1
+    begin[:count] = start[:-1]
+    end[:count] = start[1:]
+    placed = 0
+    while placed < classes:
+        largest = np.argmax(end[:count] - begin[:count])
+        k = np.argmax(room)
+        cut = min(end[largest], begin[largest] + room[k])
+        for position in range(begin[largest], cut):
+            task[line[position]] = k
+        room[k] -= cut - begin[largest]
+        placed += cut - begin[largest]
+        begin[largest] = cut
+        _sort_by_fit(values, line[cut : end[largest]], fit)
+    return task
+
+
+@compiled
+def _between(values: Floats, task: Ints, tasks: int) -> Floats:
+    """Summed similarity between tasks, shape (K, K); the diagonal is not needed and stays 0."""
+    between = np.zeros((tasks, tasks))
+    few = tasks <= _FEW_TASKS
+    for c in range(len(task)):
+        line, row = values[c], between[task[c]]
+        for other in range(c if few else len(task)):
+            row[task[other]] += line[other]
+    for k in range(tasks):
+        between[k, k] = 0.0
+        if few:  # only half of the pairs were looked at
+            for other in range(k):
+                between[k, other] += between[other, k]
+                between[other, k] = between[k, other]
+    return between
+
+
+@compiled
+def _means(between: Floats, sizes: Ints) -> tuple[Floats, Floats]:
+    """Mean similarity between tasks, shape (K, K), and its sum over the others, shape (K,)."""
+    tasks = len(sizes)
+    share = 1.0 / sizes
+    mean = np.empty((tasks, tasks))
+    total = np.zeros(tasks)
+    for k in range(tasks):
+        for other in range(tasks):
+            mean[k, other] = between[k, other] * (share[k] * share[other])
+            total[k] += mean[k, other]
+    return mean, total
+
+
+@compiled
+def _greedy_order(mean: Floats, total_mean: Floats, sizes: Ints, fixed: bool, way: Floats) -> Ints:
+    """Start with the task that has the least mean similarity to all others, go on with the least.
+
+    Args:
+        mean: (K, K) mean similarity between tasks, zero diagonal.
+        total_mean: (K,) its row sums.
+        sizes: (K,) classes in each task.
+        fixed: whether a place takes only a task of its own size.
+        way: sign for the start, sign for what follows, and whether all chosen tasks count.
+    """
+    tasks = len(sizes)
+    order = np.empty(tasks, dtype=np.int64)
+    rest = np.arange(tasks)
+    cost = way[0] * total_mean
+    for place in range(tasks):
+        left = tasks - place
+        at = -1
+        for i in range(left):
+            k = rest[i]
+            if fixed and sizes[k] != sizes[place]:
+                continue
+            # Of equal tasks the first one counts.
+            if at < 0 or cost[k] < cost[rest[at]] or (cost[k] == cost[rest[at]] and k < rest[at]):
+                at = i
+        chosen = rest[at]
+        order[place] = chosen
+        rest[at] = rest[left - 1]
+        line = mean[chosen]
+        if place == 0 or way[2] == 0.0:
+            for i in range(left - 1):
+                cost[rest[i]] = way[1] * line[rest[i]]
+        else:
+            for i in range(left - 1):
+                cost[rest[i]] += way[1] * line[rest[i]]
+    return order
+
+
+@compiled
+def _roomiest(sizes: Ints, filled: Ints) -> int:
+    """The first task with the most room left."""
+    chosen = 0
+    for k in range(1, len(sizes)):
+        if sizes[k] - filled[k] > sizes[chosen] - filled[chosen]:
+            chosen = k
+    return chosen
+
+
+@compiled
+def _flatten(task: Ints, sequence: Ints) -> Ints:
+    """The classes task by task, in the order of the tasks; shape (N,)."""
+    size = np.zeros(len(sequence), dtype=np.int64)
+    for k in task:
+        size[k] += 1
+    start = np.empty(len(sequence), dtype=np.int64)
+    position = 0
+    for k in sequence:
+        start[k] = position
+        position += size[k]
+    order = np.empty(len(task), dtype=np.int64)
+    for class_ in range(len(task)):
+        order[start[task[class_]]] = class_
+        start[task[class_]] += 1
+    return order

@@ -1,0 +1,163 @@
+"""The orders of the EDGE authors' published code, for comparison with published numbers.
+
+This follows `utils/edge.py` of https://github.com/AIGNLAI/EDGE (commit a60c117) bit for bit on a
+given similarity matrix, also where that departs from the paper:
+
+- 200 classes are assumed: with fewer the blocks are too large, with more the program never ends;
+- g clusters become g blocks of 200/g classes for g = 10, 20, 50, 100, 200, whose classes are
+  divided and passed on in the order of their labels; blocks are ordered from the one that is most
+  similar to all others; only then are the classes cut into tasks;
+- *hard* is the least S among orders that pack dissimilar classes and go on to the most similar
+  block, which the paper wants for *easy*;
+- *easy* is always the last candidate, g = 200: a walk from the most central class to the least
+  similar one, which resembles the paper's AS baseline for *hard*;
+- the number of tasks is that of tasks as large as the first one.
+
+Sums are in single precision, as the published program computes them with NumPy 2. It fails on
+negative similarities, which CLIP's texts do not have; here they are shifted for the clustering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.errors import UsageError
+from edgecil.sequences.generators.registry import register
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Similarity
+
+ASSUMED_CLASSES = 200
+BLOCK_COUNTS = (10, 20, 50, 100, 200)
+
+Singles = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+@register(
+    "edge-released",
+    "hard",
+    "the hard order of the authors' published code, which is not that of the paper",
+    most_classes=ASSUMED_CLASSES,
+    numbered=True,
+)
+def released_hard(
+    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+) -> ClassSequence:
+    """The least mean similarity of neighbouring tasks among blocks of dissimilar classes."""
+    values = _singles(similarity)
+    tasks = _scored_tasks(space)
+    orders = [block_order(values, count, pack_similar=False) for count in BLOCK_COUNTS]
+    scores = [_mean_between_neighbours(values, order, tasks) for order in orders]
+    return ClassSequence.from_order(orders[int(np.argmin(scores))], space.sizes)
+
+
+@register(
+    "edge-released",
+    "easy",
+    "the easy order of the authors' published code, which is not that of the paper",
+    most_classes=ASSUMED_CLASSES,
+    numbered=True,
+)
+def released_easy(
+    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+) -> ClassSequence:
+    """The last candidate among blocks of similar classes, whatever its score."""
+    _scored_tasks(space)
+    order = block_order(_singles(similarity), BLOCK_COUNTS[-1], pack_similar=True)
+    return ClassSequence.from_order(order, space.sizes)
+
+
+def block_order(values: Singles, count: int, *, pack_similar: bool) -> list[int]:
+    """The classes in the order of one of the published code's constructors.
+
+    Args:
+        values: (N, N) similarities in single precision, zero diagonal.
+        count: number of clusters, and of blocks.
+        pack_similar: whether similar classes share a block and the least similar block follows;
+            else dissimilar ones do and the most similar block follows.
+    """
+    blocks = _fill(_clusters(1 - values if pack_similar else values, count), count)
+    between = _mean_between(values, blocks)
+    sequence = [int(np.argmax(np.sum(between, axis=1)))]
+    sign = 1.0 if pack_similar else -1.0
+    to_chosen = np.zeros(count)
+    free = np.ones(count, dtype=np.bool_)
+    free[sequence[0]] = False
+    while len(sequence) < count:
+        to_chosen += between[sequence[-1]]
+        following = int(np.argmin(np.where(free, sign * to_chosen, np.inf)))
+        sequence.append(following)
+        free[following] = False
+    return [class_ for block in sequence for class_ in blocks[block]]
+
+
+def _singles(similarity: Similarity) -> Singles:
+    return similarity.submatrix(np.arange(len(similarity))).astype(np.float32)
+
+
+def _scored_tasks(space: SequenceSpace) -> int:
+    """The number of tasks that the published code computes from the first one's size."""
+    first = space.sizes[0]
+    if space.classes % first:
+        raise UsageError(
+            "The authors' published code requires a first task whose size divides the number of "
+            f"classes. Got a first task of {first} of {space.classes} classes."
+        )
+    return space.classes // first
+
+
+def _clusters(distances: Singles, count: int) -> list[list[int]]:
+    """Complete-linkage clusters, at most `count`, in SciPy's order and then by size."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    condensed = squareform(distances, checks=False).astype(np.float64)
+    tree = linkage(condensed - min(0.0, condensed.min()), method="complete")
+    clusters: list[list[int]] = [[] for _ in range(count)]
+    for class_, number in enumerate(fcluster(tree, count, criterion="maxclust").tolist()):
+        clusters[number - 1].append(class_)
+    return sorted(clusters, key=len, reverse=True)
+
+
+def _fill(clusters: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+    """Blocks of at most 200/g classes; some are empty when there are fewer than 200 classes."""
+    size = ASSUMED_CLASSES // count
+    blocks: list[list[int]] = [[] for _ in range(count)]
+    for cluster in clusters:
+        for start in range(0, len(cluster), size):
+            min(blocks, key=len).extend(cluster[start : start + size])
+    for block in blocks:
+        while len(block) > size:
+            class_ = block.pop()
+            min(blocks, key=len).append(class_)
+    return blocks
+
+
+def _mean_between(values: Singles, blocks: Sequence[Sequence[int]]) -> Doubles:
+    """Mean similarity between blocks, shape (g, g); 0 for empty blocks and on the diagonal."""
+    between = np.zeros((len(blocks), len(blocks)))
+    for i, first in enumerate(blocks):
+        rows = values[np.array(first, dtype=np.int64)]
+        for j, second in enumerate(blocks):
+            if i != j and first and second:
+                between[i, j] = _running_sum(rows[:, second]) / np.float32(len(first) * len(second))
+    return between
+
+
+def _mean_between_neighbours(values: Singles, order: Sequence[int], tasks: int) -> np.float32:
+    size = len(order) // tasks
+    chunks = [np.array(order[start : start + size]) for start in range(0, tasks * size, size)]
+    products = [values[np.ix_(chunks[i], chunks[i + 1])].ravel() for i in range(tasks - 1)]
+    if not products:
+        raise UsageError("The score S compares neighbouring tasks and needs K >= 2. Got K = 1.")
+    joined = np.concatenate(products)
+    return np.float32(_running_sum(joined) / np.float32(len(joined)))
+
+
+def _running_sum(values: Singles) -> np.float32:
+    """The sum from left to right in single precision, as a plain loop computes it."""
+    return np.float32(np.add.accumulate(values.ravel(), dtype=np.float32)[-1])
