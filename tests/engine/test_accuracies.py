@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 
@@ -172,6 +173,15 @@ def test_a_compressed_file_is_written_and_read(tmp_path: Path) -> None:
 def test_a_damaged_compressed_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(b"not gzip")
     with pytest.raises(DataError, match="Cannot read"):
+        read_accuracies(tmp_path / "a.csv.gz")
+
+
+def test_a_compressed_file_is_unpacked_up_to_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "1000")
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b" " * 10_000))
+    with pytest.raises(DataError, match="EDGECIL_MAX_TEXT_BYTES"):
         read_accuracies(tmp_path / "a.csv.gz")
 
 

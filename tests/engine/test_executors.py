@@ -1,4 +1,4 @@
-"""Every executor gives the same results, and outlives what goes wrong in one node."""
+"""Every executor gives the same results, and survives the failure of one node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STRANGE = [ClassSequence([[0, 1], [2, 3]]), ClassSequence([[0, 2], [1, 3]])]
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of one big run on an executor."""
+    """The results of one large run on an executor."""
 
     executor: str
     state: object
@@ -38,7 +38,7 @@ class Ran:
 
 
 def counts(done: dict[Node, NodeResult]) -> dict[Node, dict[str, tuple[int, ...]]]:
-    """Results without what depends on the machine's mood."""
+    """Results without durations and memory."""
     return {node: result.correct for node, result in done.items()}
 
 
@@ -54,7 +54,7 @@ def open_executor(name: str, directory: Path, methods: list[str]) -> Executor:
 
 
 def methods_for(name: str) -> list[str]:
-    """In this process nobody may die."""
+    """In this process no job may kill its worker."""
     return ["icarl", "raising", *([] if name == "in-process" else ["patient", "deadly"])]
 
 
@@ -93,22 +93,22 @@ class _Both(Plan):
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[Node, dict[str, tuple[int, ...]]]:
     """Every sequence by itself, in a directory of its own, in this process."""
     context = make_context({"icarl": {}})
-    found: dict[Node, dict[str, tuple[int, ...]]] = {}
+    by_node: dict[Node, dict[str, tuple[int, ...]]] = {}
     for order in ORDERS:
         store = Store(tmp_path_factory.mktemp("alone"))
         execute(
             plan_of("icarl", sequences=[order]), store, get_executor("local", context, workers=1)
         )
-        found |= counts(store.done())
+        by_node |= counts(store.done())
         store.close()
-    return found
+    return by_node
 
 
 def test_results_are_those_of_each_sequence_alone(
     ran: Ran, alone: dict[Node, dict[str, tuple[int, ...]]]
 ) -> None:
-    found = {node: right for node, right in counts(ran.done).items() if node.method == "icarl"}
-    assert found == alone
+    by_node = {node: right for node, right in counts(ran.done).items() if node.method == "icarl"}
+    assert by_node == alone
     assert len({str(right) for right in alone.values()}) > 6, "results must be able to differ"
 
 
@@ -127,8 +127,8 @@ def test_a_method_that_raises_costs_its_own_sequence_only(ran: Ran) -> None:
     assert Node("raising", 0, ((0, 1), (2, 3))) not in ran.done
 
 
-def test_the_job_that_kills_its_worker_is_found(ran: Ran) -> None:
-    """In real processes; who is blamed when several were under way is tested below."""
+def test_the_job_that_kills_its_worker_fails(ran: Ran) -> None:
+    """In real processes; which of several running jobs fails is tested below."""
     strange = {"raising"} if ran.executor == "in-process" else {"raising", "deadly"}
     assert set(ran.failures) == {Node(method, 0, ((0, 1),)) for method in strange}
     assert set(ran.summary.failed) == set(ran.failures)
@@ -171,14 +171,16 @@ def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_executors_that_there_are_not(
+def test_invalid_executors_are_refused(
     build: Callable[[object], Executor], error: type[EdgecilError], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         build(make_context({"instant": {}}))
 
 
-def test_without_ray_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_ray_is_an_error_with_installation_advice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -187,7 +189,7 @@ def test_without_ray_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyP
 
 
 class Breaking:
-    """A pool whose worker dies while nobody waits for it: submitting fails."""
+    """A pool whose worker dies before a job is submitted: submitting fails."""
 
     def __init__(self) -> None:
         self._processes: dict[int, object] = {}
@@ -199,7 +201,7 @@ class Breaking:
         pass
 
 
-def test_a_pool_that_breaks_at_an_unlucky_moment_is_started_anew(
+def test_a_pool_that_breaks_before_a_job_is_submitted_is_restarted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     context = make_context({"instant": {}})
@@ -216,7 +218,7 @@ def test_a_pool_that_breaks_at_an_unlucky_moment_is_started_anew(
 
 
 class Deadly:
-    """A pool in which one job takes all that run beside it down with it."""
+    """A pool in which one job kills the workers of all jobs that run beside it."""
 
     def __init__(self, killer: Job) -> None:
         self.killer = killer
@@ -232,7 +234,7 @@ class Deadly:
         pass
 
     def end(self) -> list[Future[Outcome]]:
-        """All that run end now; the innocent are found first."""
+        """All running jobs end now, the one that kills its worker last."""
         struck = self.killer in self.pending.values()
         ended = sorted(self.pending, key=lambda future: self.pending[future] == self.killer)
         self.pending = {}
@@ -246,7 +248,7 @@ class Deadly:
 
 @pytest.mark.parametrize("index", [0, 1, 2])
 def test_only_the_killer_is_blamed(monkeypatch: pytest.MonkeyPatch, index: int) -> None:
-    """However often the innocent are beside it, and although they are looked at first."""
+    """Jobs that ran beside it are tried again and succeed."""
     jobs = [Job(Node("instant", 0, ((label,),)), None, None) for label in range(3)]
     current: list[Deadly] = []
     ended: list[Future[Outcome]] = []

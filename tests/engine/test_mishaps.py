@@ -1,4 +1,4 @@
-"""What must not cost anyone their results."""
+"""Mistakes and damage that must not lose results."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 @pytest.mark.parametrize(
     "wrong", [["--executor", "ry"], ["--workers", "0"], ["--address", "nowhere"]]
 )
-def test_a_command_that_makes_no_sense_wipes_nothing(finished: Path, wrong: list[str]) -> None:
+def test_an_invalid_command_deletes_nothing(finished: Path, wrong: list[str]) -> None:
     before = results(finished)
     assert before > 0
     assert main([*RUN, "--out", str(finished), "--fresh", *wrong]) == 2
     assert results(finished) == before
 
 
-def test_starting_over_leaves_files_of_others_alone(finished: Path) -> None:
+def test_overwrite_keeps_files_of_other_programs(finished: Path) -> None:
     kept = [finished / "notes.txt", finished / "states" / "mine.txt", finished / "states/.gitkeep"]
     for path in kept:
         path.write_text("precious")

@@ -60,8 +60,8 @@ def test_right_answers_by_hand() -> None:
     images = DATASET.test
     for classifier, (right,) in outcome.result.correct.items():
         predicted = method.predict(torch.from_numpy(images.pixels), classifier).numpy()
-        asked = (images.labels == 0) | (images.labels == 2)
-        assert right == int(((predicted == images.labels) & asked).sum())
+        relevant = (images.labels == 0) | (images.labels == 2)
+        assert right == int(((predicted == images.labels) & relevant).sum())
         assert outcome.result.class_correct is not None
         (by_class,) = outcome.result.class_correct[classifier]
         assert by_class == tuple(

@@ -26,7 +26,7 @@ def test_methods_and_seeds_share_nothing() -> None:
     assert len(plan.roots) == 2 * 3 * 6
 
 
-def test_a_sequence_asked_for_twice_is_trained_once() -> None:
+def test_a_repeated_sequence_is_trained_once() -> None:
     sequence = ClassSequence([[0, 1], [2, 3]])
     assert len(Plan(["m", "m"], [0], [sequence, ClassSequence([[1, 0], [3, 2]])])) == 2
 
@@ -43,7 +43,7 @@ def test_a_single_sequence_is_a_chain() -> None:
 
 
 @given(data=st.data(), sizes=st.lists(st.integers(1, 2), min_size=1, max_size=3))
-def test_every_node_is_a_prefix_of_what_was_asked_and_comes_after_its_parent(
+def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(
     data: st.DataObject, sizes: list[int]
 ) -> None:
     space = list(SequenceSpace(sizes).enumerate())

@@ -116,22 +116,22 @@ def test_an_unknown_metric_or_classifier_is_an_error() -> None:
 
 
 def test_what_another_tool_reports_stands_in_for_counts() -> None:
-    said = Reported(3, 60.0, last=62.0, rows=((90.0,), (30.0, 50.0), (50.0, 25.0, 100.0)))
+    reported = Reported(3, 60.0, last=62.0, rows=((90.0,), (30.0, 50.0), (50.0, 25.0, 100.0)))
     cost = NodeResult({}, (), 7.5, 1000)
-    found = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": said})
-    assert found.classifiers == ("head",)
-    assert (found.accuracy, found.seconds, found.peak_memory) == (60.0, 7.5, 1000)
-    main = found.classifier()
+    run = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": reported})
+    assert run.classifiers == ("head",)
+    assert (run.accuracy, run.seconds, run.peak_memory) == (60.0, 7.5, 1000)
+    main = run.classifier()
     np.testing.assert_array_equal(main.matrix, METRIC_VALUES.matrix)
     assert main.forgetting == METRIC_VALUES.forgetting
     assert (main.last, main.average) == (62.0, None)
 
 
 def test_an_unknown_matrix_is_nan_everywhere() -> None:
-    said = Reported(2, 60.0)
-    assert np.isnan(said.matrix).all()
-    assert said.matrix.shape == (2, 2)
-    assert said.forgetting is None
+    reported = Reported(2, 60.0)
+    assert np.isnan(reported.matrix).all()
+    assert reported.matrix.shape == (2, 2)
+    assert reported.forgetting is None
 
 
 @pytest.mark.parametrize("reported", [{}, {"head": Reported(1, 60.0, rows=((60.0,),))}])

@@ -54,10 +54,10 @@ def accuracies(out: Path) -> dict[Any, tuple[float, float]]:
 def undisturbed(command: Command, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("undisturbed")
     assert main(command(out, "--workers", "1")) == 0
-    found = accuracies(out)
-    assert len(found) == 6
-    assert len(set(found.values())) > 3, "results must be able to differ"
-    return found
+    results = accuracies(out)
+    assert len(results) == 6
+    assert len(set(results.values())) > 3, "results must be able to differ"
+    return results
 
 
 def finished(out: Path) -> int:
@@ -130,13 +130,13 @@ def test_killed_at_any_moment_and_resumed(
     assert list((out / "states").iterdir()) == []
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+def test_ctrl_c_stops_cleanly_and_prints_how_to_resume(
     command: Command, undisturbed: Any, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
     with started(command(out, "--fresh", "--workers", "2")) as process:
         wait_for(lambda: finished(out) >= 1, process)
-        os.killpg(process.pid, signal.SIGINT)  # a terminal tells the workers too
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, workers included
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert stdout == ""

@@ -25,7 +25,7 @@ def result_of(node: Node) -> NodeResult:
 
 
 class Fake:
-    """Trains nothing; checks that what a job needs is there, and remembers what was done."""
+    """Trains nothing; checks that the files of a job exist, and records the jobs."""
 
     def __init__(
         self,
@@ -110,11 +110,11 @@ def test_several_at_a_time(store: Store, newest_first: bool) -> None:
 def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None:
     broken = Node("m", 0, ((0, 1), (2, 3)))
     plan = Plan(["m"], [0], ENUMERATION)
-    told: list[Finished] = []
+    finished_jobs: list[Finished] = []
     fake = Fake(store, fails=lambda node: node == broken)
-    summary = execute(plan, store, fake, told.append)
+    summary = execute(plan, store, fake, finished_jobs.append)
     assert summary == Summary(195 - 2, 0, (broken,))
-    assert len(told) == 194
+    assert len(finished_jobs) == 194
     assert store.failures() == {broken: ("ValueError: no", "story")}
     assert set(plan) - set(store.done()) == {broken, *plan.children(broken)}
     assert len(states(store)) == 1, "its parent's state is still needed"
@@ -126,7 +126,7 @@ def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None
     assert states(store) == []
 
 
-def test_interrupted_it_goes_on_where_it_stopped(store: Store) -> None:
+def test_an_interrupted_plan_resumes(store: Store) -> None:
     plan = Plan(["m"], [0], ENUMERATION)
     first = Fake(store, capacity=2, stop_after=50)
     with pytest.raises(KeyboardInterrupt):
@@ -146,7 +146,7 @@ def test_a_finished_plan_is_not_touched(store: Store) -> None:
     assert fake.trained == []
 
 
-def test_more_methods_and_sequences_use_what_is_there(store: Store) -> None:
+def test_more_methods_and_sequences_reuse_results(store: Store) -> None:
     execute(Plan(["m"], [0], ENUMERATION[:1]), store, Fake(store))
     fake = Fake(store)
     summary = execute(Plan(["m", "n"], [0], ENUMERATION[:1]), store, fake)
@@ -154,7 +154,7 @@ def test_more_methods_and_sequences_use_what_is_there(store: Store) -> None:
     assert {node.method for node in fake.trained} == {"n"}
 
 
-def test_a_state_that_is_gone_is_made_again_and_finished_nodes_stay(store: Store) -> None:
+def test_a_missing_state_is_trained_again_and_results_stay(store: Store) -> None:
     """Only the chain that leads to what is missing is trained again."""
     a, b, c = (ClassSequence(tasks) for tasks in ([[0], [1], [2]], [[0], [1], [3]], [[0], [2]]))
     execute(Plan(["m"], [0], [a, c]), store, Fake(store))

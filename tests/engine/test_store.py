@@ -66,7 +66,7 @@ def test_a_later_failure_does_not_take_a_result_away(store: Store) -> None:
     assert FIRST in store.failures()
 
 
-def test_runs_are_whole_sequences_that_were_asked_for(store: Store) -> None:
+def test_runs_are_complete_requested_sequences(store: Store) -> None:
     store.record(FIRST, RESULT)
     store.record(SECOND, LATER)
     assert store.runs() == {}
@@ -111,7 +111,7 @@ def test_protocols_add_up_and_keep_their_order(store: Store) -> None:
     assert store.sequences() == {"q": runs[:1], "p": runs}
 
 
-def test_a_protocol_holds_what_was_asked_for_last(store: Store) -> None:
+def test_a_protocol_holds_its_latest_sequences(store: Store) -> None:
     runs = [labelled(f"seed-{seed}", [seed], [seed + 1]) for seed in range(4)]
     for count in (2, 4, 3):
         store.add_sequences("random", runs[:count])
@@ -160,7 +160,7 @@ def test_a_database_with_a_hole(tmp_path: Path) -> None:
         read()
 
 
-def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EdgecilError, match=r"Cannot create .*file/run: Not a directory"):
         Store(tmp_path / "file" / "run")

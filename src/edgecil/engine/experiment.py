@@ -165,7 +165,7 @@ class Experiment:
 
     @property
     def config(self) -> ExperimentConfig | None:
-        """The latest of `configs`; None if another tool trained."""
+        """The configuration that was added last; None if another tool trained."""
         return next(reversed(self.configs), None)
 
     @property

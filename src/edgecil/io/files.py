@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import stat
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,14 +41,24 @@ def check_file(path: Path, limit: Limit | None = None) -> int:
 
 
 def read_text(path: Path) -> str:
-    """The content of a UTF-8 text file; a missing or unreadable file is one clear error."""
+    """The content of a UTF-8 text file, unpacked if it ends in `.gz`; errors are one sentence."""
     check_file(path, limits.TEXT)
     try:
+        if path.suffix == ".gz":
+            return _decompress(path).decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"Cannot read {path}: {_reason(error)}.") from error
     except UnicodeDecodeError as error:
         raise DataError(f"Cannot read {path}: it is not UTF-8 text; save it as UTF-8.") from error
+
+
+def _decompress(path: Path) -> bytes:
+    """The content of a gzip file, of which no more is unpacked than the limit of texts."""
+    with gzip.open(path) as file:
+        content = file.read(limits.TEXT.value + 1)
+    limits.TEXT.check(str(path), len(content))
+    return content
 
 
 def read_json(path: Path) -> Any:
