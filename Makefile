@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test quick lint types docs tutorial wheel benchmark clean
+.PHONY: demo test quick slow lint types docs tutorial wheel benchmark clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config src/edgecil/recipes/demo.toml --out demo
@@ -15,9 +15,12 @@ demo: $(VENV)/.train
 test: lint types docs
 	$(BIN)/python -m pytest -n logical --dist worksteal
 
-# The inner loop: everything that is not marked slow.
+# The inner loop: everything that is not marked slow, or measured to be so by `make slow`.
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n logical --dist worksteal -m "not slow"
+
+slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -n logical --dist worksteal --store-slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

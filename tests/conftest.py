@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import signal
+from collections import defaultdict
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # Compiling a kernel at its first call must not look like a slow example.
@@ -16,3 +19,32 @@ for number, usual in (
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+
+# Tests that `make quick` leaves out, one per line with its seconds; `make slow` measures them again.
+SLOW = Path(__file__).with_name("slow.txt")
+SLOW_SECONDS = 0.5
+
+_seconds: defaultdict[str, float] = defaultdict(float)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--store-slow", action="store_true", help=f"store the slow tests of this run in {SLOW.name}"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = {line.split()[0] for line in SLOW.read_text().splitlines()} if SLOW.exists() else set()
+    for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid.partition("[")[0]] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--store-slow") and not hasattr(session.config, "workerinput"):
+        slow = {name: time for name, time in sorted(_seconds.items()) if time > SLOW_SECONDS}
+        SLOW.write_text("".join(f"{name} {time:.1f}\n" for name, time in slow.items()))
