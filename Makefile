@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 .PHONY: demo test quick slow lint types docs tutorial wheel benchmark clean
 
 demo: $(VENV)/.train
-	$(BIN)/edgecil run --config src/edgecil/recipes/demo.toml --out demo
+	$(BIN)/edgecil run --config recipe:demo --out demo
 	$(BIN)/edgecil report demo
 
 test: lint types docs

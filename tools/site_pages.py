@@ -98,7 +98,7 @@ def _examples(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def configuration_page() -> str:
     """Every key of a TOML file."""
-    from edgecil.engine.config import ExperimentConfig
+    from edgecil.engine.config import Execution, ExperimentConfig
 
     lines = [
         "# Configuration",
@@ -120,7 +120,7 @@ def configuration_page() -> str:
         "```",
         "",
     ]
-    titles = {"What to run": ExperimentConfig}
+    titles = {"What to run": ExperimentConfig, "How to execute it": Execution}
     for title, kind in titles.items():
         lines += [f"## {title}", "", "| key | type | default | meaning |", "|---|---|---|---|"]
         meanings = _attributes(kind)
