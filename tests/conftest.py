@@ -20,7 +20,7 @@ for number, usual in (
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
 
-# Tests that `make quick` leaves out, one per line with its seconds; `make slow` measures them again.
+# Tests that `make quick` leaves out, each with its seconds; `make slow` measures them again.
 SLOW = Path(__file__).with_name("slow.txt")
 SLOW_SECONDS = 0.5
 
