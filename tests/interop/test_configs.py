@@ -57,7 +57,7 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
     assert (config.backbone, config.device, config.recipe) == ("resnet32", "cuda:0", "paper")
     assert config.protocol == ("latin",)
     [remark] = remarks
-    assert "prefix, shuffle, seed do nothing here" in remark
+    assert "prefix, shuffle, seed have no effect" in remark
 
 
 def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
@@ -91,12 +91,12 @@ def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
         "batch_size": 16,
     }
     assert config.set == {"l2p": {"pool": 10, "length": 5, "chosen": 4, "pull": 0.2}}
-    assert remarks[1].endswith("no setting for: prompt_pool, drop.")
+    assert remarks[1].endswith("no setting in edgecil: prompt_pool, drop.")
 
 
 def test_unknown_keys_are_listed_not_swallowed(tmp_path) -> None:
     _, remarks = read(tmp_path, lamda=0.5, T=3.0)
-    assert remarks[1].endswith("icarl.json: keys that edgecil has no setting for: lamda.")
+    assert remarks[1].endswith("icarl.json: these keys have no setting in edgecil: lamda.")
 
 
 def test_later_tasks_decide_where_the_first_has_keys_of_its_own(tmp_path) -> None:
@@ -386,7 +386,7 @@ def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
     built = replace_settings(published, config.set.get(method, {}), method)
     assert built == expected
     assert all(getattr(built, key) != getattr(published, key) for key in settings)
-    listed = " ".join(remarks).partition("no setting for: ")[2].rstrip(".").split(", ")
+    listed = " ".join(remarks).partition("no setting in edgecil: ")[2].rstrip(".").split(", ")
     later = [key for key in listed if not key.startswith("init_")]
     assert ", ".join(later) == left
 

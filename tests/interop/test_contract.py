@@ -97,9 +97,9 @@ UNUSABLE = {
     "above 100": ({"accuracy": 100.5}, "from 0 to 100. Got 100.5"),
     "not a number": ('{"accuracy": NaN}', "from 0 to 100. Got nan"),
     "text": ({"matrix": [["80"], [50, 90]]}, "from 0 to 100. Got '80'"),
-    "a slip": ({"accuracy": 60, "lsat": 61}, "nothing else. Got lsat"),
-    "a share": ({"accuracy": 0.73}, "in per cent, not a share of 1. The best is 0.73"),
-    "shares": ({"matrix": [[1.0], [0.0, 0.9]]}, "in per cent, not a share of 1. The best is 1"),
+    "a slip": ({"accuracy": 60, "lsat": 61}, "Got lsat"),
+    "a share": ({"accuracy": 0.73}, "in per cent.*The best is 0.73"),
+    "shares": ({"matrix": [[1.0], [0.0, 0.9]]}, "in per cent.*The best is 1"),
     "a bare last": (
         {"accuracy": {"head": 60, "nme": 61}, "last": 62},
         "'last' must be given by classifier, as one of head, nme. Got a bare number",

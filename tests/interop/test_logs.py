@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from edgecil.engine.store import Store
+from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError, UsageError
 from edgecil.interop.logs import by_task, import_logs, read_log
 from edgecil.sequences import ClassSequence, SequenceSpace, seeded
@@ -44,13 +43,13 @@ def results(
     starts = [sum(sizes[:index]) for index in range(task + 1)]
     if group is not None:
         starts = list(range(0, seen, group))
-    found = {"total": np.mean([accuracy_of(label, task) for label in range(seen)])}
+    means = {"total": np.mean([accuracy_of(label, task) for label in range(seen)])}
     for start, end in zip(starts, [*starts[1:], seen], strict=True):
         claimed = start + group if group is not None else end
         mean = np.mean([accuracy_of(class_, task) for class_ in range(start, end)])
-        found[f"{start:02d}-{claimed - 1:02d}"] = mean
+        means[f"{start:02d}-{claimed - 1:02d}"] = mean
     kind = np.float64 if numpy_2 else float
-    return str({key: kind(round(float(value) + shift, 4)) for key, value in found.items()})
+    return str({key: kind(round(float(value) + shift, 4)) for key, value in means.items()})
 
 
 def write_log(
@@ -83,11 +82,12 @@ def write_log(
     return path
 
 
-def imported(logs: list[Path], tmp_path: Path, **options: bool) -> Store:
-    """The store that holds them; every run has a result."""
-    store, left_out = import_logs(logs, tmp_path / "out", **options)
+def imported(logs: list[Path], tmp_path: Path, **options: Any) -> Experiment:
+    """The experiment that holds them; every run has a result."""
+    left_out: list[str] = []
+    experiment = import_logs(logs, out=tmp_path / "out", on_left_out=left_out.append, **options)
     assert left_out == []
-    return store
+    return experiment
 
 
 @pytest.mark.parametrize("numpy_2", [False, True])
@@ -96,18 +96,18 @@ def test_groups_that_make_up_the_tasks_give_the_matrix(tmp_path, group, incremen
     path = tmp_path / "a.log"
     [run] = read_log(write_log(path, group=group, numpy_2=numpy_2, increment=increment))
     sizes = run.sequence.sizes
-    found = run.reported()["head"]
+    reported = run.reported()["head"]
     starts = np.cumsum([0, *sizes])
-    for task, row in enumerate(found.rows):
+    for task, row in enumerate(reported.rows):
         for old, entry in enumerate(row):
             labels = range(starts[old], starts[old + 1])
             assert entry == pytest.approx(np.mean([accuracy_of(c, task) for c in labels]), abs=1e-3)
-    assert found.accuracy == pytest.approx(np.mean(found.rows[-1]))
+    assert reported.accuracy == pytest.approx(np.mean(reported.rows[-1]))
     last = np.mean([accuracy_of(label, len(sizes) - 1) for label in range(100)])
-    assert found.last == pytest.approx(last, abs=1e-3)
-    assert found.average is not None
-    assert found.average > found.last
-    assert found.forgetting is not None
+    assert reported.last == pytest.approx(last, abs=1e-3)
+    assert reported.average is not None
+    assert reported.average > reported.last
+    assert reported.forgetting is not None
 
 
 def test_the_order_and_the_classifiers_are_those_of_the_log(tmp_path) -> None:
@@ -115,9 +115,9 @@ def test_the_order_and_the_classifiers_are_those_of_the_log(tmp_path) -> None:
     legacy = seeded(SequenceSpace.base_increment(100, 50, 10), 1993, legacy=True)
     assert run.sequence == legacy
     assert run.label == "seed-1993"
-    found = run.reported()
-    assert list(found) == ["head", "nme"]
-    assert found["nme"].accuracy == pytest.approx(found["head"].accuracy + 1.0)
+    reported = run.reported()
+    assert list(reported) == ["head", "nme"]
+    assert reported["nme"].accuracy == pytest.approx(reported["head"].accuracy + 1.0)
     [alone] = read_log(write_log(tmp_path / "b.log", increment=10, nme=False))
     assert list(alone.reported()) == ["head"]
 
@@ -125,10 +125,10 @@ def test_the_order_and_the_classifiers_are_those_of_the_log(tmp_path) -> None:
 def test_equal_tasks_of_a_balanced_dataset_need_no_groups(tmp_path) -> None:
     """With five classes per task and groups of ten, only the curve is left: A(O) = A_last."""
     [run] = read_log(write_log(tmp_path / "a.log", init_cls=5, increment=5))
-    found = run.reported()["head"]
-    assert found.accuracy == found.last
-    assert found.rows == ()
-    assert np.isnan(found.matrix).all()
+    reported = run.reported()["head"]
+    assert reported.accuracy == reported.last
+    assert reported.rows == ()
+    assert np.isnan(reported.matrix).all()
 
 
 @pytest.mark.parametrize(
@@ -140,15 +140,15 @@ def test_equal_tasks_of_a_balanced_dataset_need_no_groups(tmp_path) -> None:
     ],
     ids=["unequal tasks", "unbalanced classes", "unbalanced groups"],
 )
-def test_what_cannot_be_told_is_not_made_up(tmp_path, changes) -> None:
+def test_an_unknown_mean_over_tasks_is_an_error(tmp_path, changes) -> None:
     [run] = read_log(write_log(tmp_path / "a.log", **changes))
-    with pytest.raises(DataError, match="mean over tasks cannot be told; train again"):
+    with pytest.raises(DataError, match="mean over tasks is unknown"):
         run.reported()
 
 
-def test_a_run_that_did_not_end_has_no_result(tmp_path) -> None:
+def test_an_incomplete_run_has_no_result(tmp_path) -> None:
     [run] = read_log(write_log(tmp_path / "a.log", increment=10, tasks=4))
-    with pytest.raises(DataError, match="seed-1993 did not end: it has results after 4 of 6 tasks"):
+    with pytest.raises(DataError, match=r"seed-1993 is incomplete: .* 4 of 6 tasks"):
         run.reported()
     [run] = read_log(write_log(tmp_path / "a.log", tasks=0))
     with pytest.raises(DataError, match="has no results"):
@@ -170,46 +170,43 @@ def test_logs_become_results_like_any(tmp_path) -> None:
     logs = [write_log(tmp_path / f"{seed}.log", increment=10, seed=seed) for seed in (0, 1)]
     logs.append(write_log(tmp_path / "wa.log", increment=10, seed=0, model_name="wa"))
     for _ in range(2):
-        with closing(imported(logs, tmp_path)) as store:
-            runs = store.runs()
-            labels = [run.label for run in store.sequences()["logs"]]
-            settings = store.identity()
-    assert labels == ["seed-0", "seed-1"]
-    assert {(method, seed) for method, seed, _ in runs} == {("icarl", 0), ("wa", 0)}
-    assert len(runs) == 3
-    assert all(run.accuracy == run.classifier("head").accuracy for run in runs.values())
-    assert settings["dataset"]["classes"][:2] == ["apple", "aquarium_fish"]
-    with closing(imported(logs[:1], tmp_path)) as store:
-        assert len(store.runs()) == 3, "what was imported before is kept"
+        experiment = imported(logs, tmp_path)
+    assert [run.label for run in experiment.sequences()["logs"]] == ["seed-0", "seed-1"]
+    results = experiment.results()
+    assert {(run.method, run.seed) for run in results} == {("icarl", 0), ("wa", 0)}
+    assert len(results) == 3
+    assert all(run.accuracy == run.classifier("head").accuracy for run in results)
+    assert experiment.names is not None
+    assert experiment.names[:2] == ("apple", "aquarium_fish")
+    assert len(imported(logs[:1], tmp_path).results()) == 3, "earlier imports are kept"
 
 
-def test_runs_that_did_not_end_are_left_out_and_named(tmp_path) -> None:
+def test_incomplete_runs_are_left_out_and_named(tmp_path) -> None:
     whole = write_log(tmp_path / "a.log", increment=10)
-    halves = [write_log(tmp_path / f"{n}.log", increment=10, tasks=n).read_text() for n in (0, 3)]
+    halves = [write_log(tmp_path / f"{n}.log", increment=10, tasks=n).read_text() for n in (3, 0)]
     whole.write_text("".join(halves) + whole.read_text())
-    store, unfinished = import_logs([whole], tmp_path / "out")
-    with closing(store):
-        assert len(store.runs()) == 1
-    assert "has no results" in unfinished[0]
-    assert "after 3 of 6 tasks" in unfinished[1]
-    with pytest.raises(DataError, match="No run in these logs has a result; the first:"):
-        import_logs([tmp_path / "3.log"], tmp_path / "out")
+    left_out: list[str] = []
+    experiment = import_logs([whole], out=tmp_path / "out", on_left_out=left_out.append)
+    assert len(experiment.results()) == 1
+    assert len(left_out) == 1
+    assert "after 3 of 6 tasks" in left_out[0]
+    with pytest.raises(DataError, match="No run in these logs has a result"):
+        import_logs([tmp_path / "3.log"], out=tmp_path / "out")
 
 
-def test_a_second_run_on_one_order_is_a_further_seed(tmp_path) -> None:
+def test_a_second_run_on_one_order_is_a_repeat(tmp_path) -> None:
     logs = [write_log(tmp_path / name, increment=10) for name in ("a.log", "b.log")]
     logs[1].write_text(logs[1].read_text().replace("'total': 7", "'total': 6"))
-    with closing(imported(logs, tmp_path)) as store:
-        assert sorted(seed for _, seed, _ in store.runs()) == [0, 1]
+    assert sorted(run.seed for run in imported(logs, tmp_path).results()) == [0, 1]
 
 
-def test_the_same_run_counts_once_in_whatever_files_it_stands(tmp_path) -> None:
+def test_a_copy_of_a_run_counts_once(tmp_path) -> None:
     log = write_log(tmp_path / "a.log", increment=10)
     copy = write_log(tmp_path / "b.log", increment=10)
-    store, left_out = import_logs([log, copy, log], tmp_path / "out")
-    with closing(store):
-        assert len(store.runs()) == 1
-    assert left_out == [f"{path}: the run seed-1993 is the one in {log}." for path in (copy, log)]
+    left_out: list[str] = []
+    experiment = import_logs([log, copy, log], out=tmp_path / "out", on_left_out=left_out.append)
+    assert len(experiment.results()) == 1
+    assert [sentence.partition(":")[0] for sentence in left_out] == [str(copy), str(log)]
 
 
 def test_orders_of_one_seed_that_differ_are_all_kept(tmp_path) -> None:
@@ -218,10 +215,10 @@ def test_orders_of_one_seed_that_differ_are_all_kept(tmp_path) -> None:
         write_log(tmp_path / f"{index}.log", increment=10, seed=5, order=order)
         for index, order in enumerate(orders)
     ]
-    imported(logs[:2], tmp_path).close()
-    with closing(imported(logs[2:], tmp_path)) as store:
-        sequences = store.sequences()["logs"]
-        assert len(store.runs()) == 3
+    imported(logs[:2], tmp_path)
+    experiment = imported(logs[2:], tmp_path)
+    assert len(experiment.results()) == 3
+    sequences = experiment.sequences()["logs"]
     labels = [run.label for run in sequences]
     assert labels[0] == "seed-5"
     assert len(set(labels)) == 3
@@ -236,37 +233,106 @@ def test_a_log_whose_groups_are_not_the_tasks_is_left_out_and_named(tmp_path) ->
     unclear = {"init_cls": 50, "increment": 10, "dataset": "imagenetr"}
     good = write_log(tmp_path / "good.log", **unclear, group=None)
     bad = write_log(tmp_path / "bad.log", **unclear, group=10)
-    store, [left_out] = import_logs([bad, good], tmp_path / "out")
-    with closing(store):
-        assert len(store.runs()) == 1
-    assert left_out.startswith(f"{bad}: its groups of classes are not the tasks")
+    left_out: list[str] = []
+    experiment = import_logs([bad, good], out=tmp_path / "out", on_left_out=left_out.append)
+    assert len(experiment.results()) == 1
+    assert [sentence.partition(":")[0] for sentence in left_out] == [str(bad)]
     with pytest.raises(DataError, match="No run in these logs has a result"):
-        import_logs([bad], tmp_path / "other")
+        import_logs([bad], out=tmp_path / "other")
 
 
 def test_another_run_does_not_replace_one(tmp_path) -> None:
     first = write_log(tmp_path / "a.log", increment=10)
-    imported([first], tmp_path).close()
+    imported([first], tmp_path)
     first.write_text(first.read_text().replace("'total': 7", "'total': 6"))
-    with pytest.raises(UsageError, match=r"holds another run of 'icarl'.*--fresh"):
-        import_logs([first], tmp_path / "out")
-    imported([first], tmp_path, fresh=True).close()
+    with pytest.raises(UsageError, match="holds another run of 'icarl'"):
+        import_logs([first], out=tmp_path / "out")
+    imported([first], tmp_path, overwrite=True)
 
 
 def test_logs_of_other_tasks_do_not_mix(tmp_path) -> None:
     logs = [write_log(tmp_path / f"{i}.log", increment=i, init_cls=i) for i in (10, 20)]
-    with pytest.raises(UsageError, match="holds results with other settings"):
-        import_logs(logs, tmp_path / "out")
-    Store(tmp_path / "out").close()
+    with pytest.raises(UsageError, match="other settings"):
+        import_logs(logs, out=tmp_path / "out")
+
+
+def fork_log(path: Path, choice: str, orders: list[list[int]], **changes: Any) -> Path:
+    """A log of the EDGE authors' fork: three orders, each printed after the dataset's own."""
+    parts = []
+    for order in orders:
+        text = write_log(path, order=order, shuffle=False, eval=choice, increment=10, **changes)
+        lines = text.read_text().splitlines(keepends=True)
+        place = next(index for index, line in enumerate(lines) if "[data_manager.py]" in line)
+        own = f"2024-01-01 10:00:00,123 [data_manager.py] => {list(range(100))}\n"
+        parts += [*lines[:place], own, *lines[place:]]
+    path.write_text("".join(parts))
+    return path
+
+
+def test_a_fork_log_of_edge_has_hard_easy_and_median(tmp_path) -> None:
+    orders = [order_of(seed) for seed in (5, 6, 7)]
+    log = fork_log(tmp_path / "edge.log", "edge", orders)
+    experiment = imported([log], tmp_path)
+    [(protocol, runs)] = experiment.sequences().items()
+    assert protocol == "edge-released"
+    assert [run.label for run in runs] == ["hard", "easy", "median"]
+    assert [run.sequence for run in runs] == [
+        ClassSequence.from_order(order, (50, *[10] * 5)) for order in orders
+    ]
+    assert len(experiment.results()) == 3
+
+
+def test_fork_logs_of_random_and_edge_share_an_experiment(tmp_path) -> None:
+    drawn = [np.random.default_rng(seed).permutation(100).tolist() for seed in (0, 42, 1993)]
+    chosen = [order_of(5), order_of(6), drawn[0]]
+    logs = [
+        fork_log(tmp_path / "random.log", "random", drawn),
+        fork_log(tmp_path / "edge.log", "edge", chosen),
+    ]
+    left_out: list[str] = []
+    experiment = import_logs(logs, out=tmp_path / "out", on_left_out=left_out.append)
+    labels = {name: [run.label for run in runs] for name, runs in experiment.sequences().items()}
+    assert labels == {
+        "random": ["seed-0", "seed-42", "seed-1993"],
+        "edge-released": ["hard", "easy", "median"],
+    }
+    space = SequenceSpace.base_increment(100, 50, 10)
+    assert experiment.sequences()["random"][1].sequence == seeded(space, 42)
+    assert len({(run.seed, run.sequence) for run in experiment.results()}) == 6 - len(left_out)
+
+
+def test_the_protocol_of_logs_can_be_given(tmp_path) -> None:
+    logs = [write_log(tmp_path / f"{seed}.log", increment=10, seed=seed) for seed in (0, 1)]
+    experiment = imported(logs, tmp_path, protocol="Random-Legacy")
+    assert list(experiment.sequences()) == ["random-legacy"]
+    with pytest.raises(UsageError, match="Unknown protocol 'rnadom'"):
+        import_logs(logs, out=tmp_path / "out", protocol="rnadom")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("increment: 25", "increment: 0", "'increment', a whole number of at least 1"),
+        ("init_cls: 50", "init_cls: -5", "'init_cls'"),
+        ("'total': 8", "'total': 99", "accuracies are per cent"),
+        ("'total': ", "'sum': ", "without a total"),
+    ],
+)
+def test_nonsense_in_a_log_is_refused(tmp_path, old, new, words) -> None:
+    path = write_log(tmp_path / "a.log")
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(DataError, match=words):
+        import_logs([path], out=tmp_path / "out")
 
 
 def test_what_is_no_log(tmp_path) -> None:
     (tmp_path / "a.log").write_text("hello\n")
-    with pytest.raises(DataError, match="names no class order; it is no log of PyCIL or PILOT"):
+    with pytest.raises(DataError, match="names no class order"):
         read_log(tmp_path / "a.log")
     path = write_log(tmp_path / "b.log")
     path.write_text(path.read_text().replace("init_cls: 50", "init: 50"))
-    with pytest.raises(DataError, match=r"must say the run's 'init_cls'\. Got nothing"):
+    with pytest.raises(DataError, match=r"the setting 'init_cls'.*Got nothing"):
         read_log(path)[0].reported()
 
 

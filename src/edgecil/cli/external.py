@@ -1,19 +1,27 @@
-"""`edgecil external`: have any program train the sequences."""
+"""`edgecil external`: have another program train class orders."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
-from pathlib import Path
+from typing import Any
 
-from edgecil.cli.elsewhere import add_run_options, choose_classes, train_elsewhere
-from edgecil.cli.inputs import add_similarity_options, add_space_options, read_space
-from edgecil.errors import UsageError
+from edgecil.cli.options import (
+    add_experiment,
+    add_protocol,
+    add_repeats,
+    add_similarity,
+    add_space,
+)
+from edgecil.cli.results import train_with_programs
 
 NAME = "external"
-HELP = "have a program of your own train the sequences of protocols; the same command resumes"
-EXAMPLES = ("", "")
-LEGACY = True
+HELP = "have another program train the sequences of protocols; the same command resumes"
+EXAMPLES = (
+    "edgecil external quickdraw --classes 6 --tasks 3 --out runs/mine "
+    '--command "python train.py {order_file} {result_file}"',
+    "edgecil external cifar100 --tasks 10 --protocol latin --budget 5 --timeout 3600 "
+    '--out runs/mine --command "./train.sh {order_file} {result_file} {seed}"',
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,38 +30,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--command",
         required=True,
         metavar="TEXT",
-        help="trains one sequence: 'python train.py {order_file} {result_file}'; {seed} if wanted",
+        help="trains one order: 'python train.py {order_file} {result_file}'; {seed} may be used",
     )
-    parser.add_argument(
-        "--method", default="external", metavar="NAME", help="to keep the results under"
-    )
-    add_similarity_options(parser)
-    add_space_options(parser)
-    add_run_options(parser)
+    parser.add_argument("--method", metavar="NAME", help="name of the results (default: external)")
+    add_similarity(parser)
+    add_space(parser)
+    add_protocol(parser.add_argument_group("sequences"), several=True)
+    add_programs(parser.add_argument_group("experiment"))
 
 
-def run(args: argparse.Namespace) -> None:
-    """Train every sequence in a process of its own, store, and show what came out."""
-    from edgecil.interop.external import ExternalRun, command_line
-
-    try:
-        words = shlex.split(args.command)
-    except ValueError as error:
-        raise UsageError(f"--command cannot be read: {error}. Got {args.command!r}.") from error
-    command = command_line(words)
-    chosen = choose_classes(args)
-    space = read_space(args, len(chosen.ids))
-    train_elsewhere(
-        ExternalRun(
-            method=args.method,
-            command=command,
-            dataset=args.dataset or "",
-            names=chosen.names,
-            ids=chosen.ids,
-            sequences=chosen.sequences(args, space),
-            seeds=args.seeds,
-            identity={"command": args.command},
-            cwd=Path.cwd(),
-        ),
-        args,
+def add_programs(group: argparse._ArgumentGroup) -> None:
+    """How often, how many at a time, how long, and where the results go."""
+    add_repeats(group, workers="1")
+    group.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="a run that takes longer has failed"
     )
+    add_experiment(group)
+
+
+def run(*, json: bool, **options: Any) -> None:
+    """Train every order in a process of its own."""
+    from edgecil.cli.answers import External
+    from edgecil.interop import run_external
+
+    train_with_programs(run_external, External, json=json, **options)

@@ -1,44 +1,40 @@
-"""`edgecil logs`: import results from log files of PyCIL and PILOT."""
+"""`edgecil import-logs`: import results from log files of PyCIL and PILOT."""
 
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
+from typing import Any
 
+from edgecil.cli.options import add_experiment
 from edgecil.cli.output import note
-from edgecil.cli.results import print_results, tabulate
+from edgecil.cli.results import print_experiment
 
 NAME = "import-logs"
-HELP = "import log files of PyCIL and PILOT as results, to estimate and report from"
-EXAMPLES = ("", "")
-LEGACY = True
+HELP = "import log files of PyCIL and PILOT as an experiment"
+EXAMPLES = (
+    "edgecil import-logs ~/PyCIL/logs/icarl/cifar100/0/10/*.log --out runs/icarl",
+    "edgecil import-logs random.log edge.log --out runs/fork",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which logs, and where the results go."""
-    parser.add_argument("logs", nargs="+", metavar="LOG", help="log files of the toolboxes")
-    parser.add_argument("--out", required=True, metavar="DIR", help="the run directory")
+    parser.add_argument("paths", nargs="+", metavar="LOG", help="log files of the toolboxes")
     parser.add_argument(
         "--protocol",
-        default="logs",
         metavar="NAME",
-        help="what the orders count as: random, if they were drawn without a look at the classes, "
-        "so that predictors and normality are judged on them (default: %(default)s)",
+        help="the protocol that chose the orders (default: the one that the EDGE authors' forks "
+        "name in the log, else 'logs', whose orders do not count as random)",
     )
-    parser.add_argument("--fresh", action="store_true", help="forget what the directory holds")
+    add_experiment(parser)
 
 
-def run(args: argparse.Namespace) -> None:
-    """Read, store, and show what was found."""
-    from edgecil.engine import Summary
-    from edgecil.interop.logs import import_logs
+def run(*, json: bool, paths: list[str], **options: Any) -> None:
+    """Read the logs and store their results."""
+    from edgecil.cli.answers import ImportLogs
+    from edgecil.interop import import_logs
 
-    store, left_out = import_logs(args.logs, args.out, protocol=args.protocol, fresh=args.fresh)
-    for remark in left_out:
-        note(f"left out: {remark}")
-    with closing(store):
-        found = list(store.whole_runs())
-        seeds = 1 + max(node.seed for node in found)
-        methods = dict.fromkeys(node.method for node in found)
-        tables = tabulate(store, methods, [args.protocol], seeds)
-    print_results(tables, Summary(0, len(found), ()), args, "sequences trained")
+    experiment = import_logs(
+        paths, **options, on_left_out=lambda reason: note(f"Left out: {reason}")
+    )
+    print_experiment(ImportLogs, experiment, json=json, unit="runs")

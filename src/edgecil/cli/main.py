@@ -82,10 +82,10 @@ class Parser(argparse.ArgumentParser):
     Options that are not given are absent from its answer: the API has the defaults.
     """
 
-    def __init__(self, argument_default: Any = argparse.SUPPRESS, **settings: Any) -> None:
+    def __init__(self, **settings: Any) -> None:
         super().__init__(
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            argument_default=argument_default,
+            argument_default=argparse.SUPPRESS,
             allow_abbrev=False,
             **settings,
         )
@@ -157,7 +157,6 @@ def build_parser() -> Parser:
             help=verb.HELP,
             description=verb.HELP[0].upper() + verb.HELP[1:] + ".",
             epilog=f"examples:\n{examples}",
-            argument_default=None if hasattr(verb, "LEGACY") else argparse.SUPPRESS,
         )
         verb.configure(sub)
         if verb is not completion:
@@ -188,10 +187,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rest:
         parser.verbs[verb].error(f"unexpected argument {rest[0]!r}")
     try:
-        if hasattr(VERBS[verb], "LEGACY"):
-            VERBS[verb].run(namespace)
-        else:
-            VERBS[verb].run(**options)
+        VERBS[verb].run(**options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader is gone (`edgecil … | head`).

@@ -1,145 +1,18 @@
-"""What came of a run: a table per method and protocol, for programs and for people."""
+"""How verbs that train or import show an experiment: a row per method and protocol, or JSON."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.output import console, note, print_json, print_line, print_table
+from edgecil.cli.output import note, print_json, print_line, print_table
 from edgecil.cli.progress import Progress
-from edgecil.errors import EdgecilError
 
 if TYPE_CHECKING:
     from edgecil.cli.answers import ExperimentAnswer
-    from edgecil.engine import Experiment, RunResult, Store, Summary
-    from edgecil.engine.plan import Node
+    from edgecil.engine import Experiment
+    from edgecil.interop.external import ExternalPlan
     from edgecil.sequences import LabelledSequence
-
-
-def announce(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None:
-    """Say before a run what of its sequences, by protocol, might surprise."""
-    from edgecil.sequences.protocols import describe_duplicates
-
-    for name, runs in sequences.items():
-        repeats = describe_duplicates(name, ((run.label, run.sequence) for run in runs))
-        if repeats is not None:
-            note(repeats)
-
-
-def tabulate(
-    store: Store, methods: Iterable[str], protocols: Sequence[str], seeds: int
-) -> list[dict[str, Any]]:
-    """Per method and protocol: every run, what failed, and statistics of A(O) over sequences.
-
-    With several training seeds a sequence counts by its mean; `seed_std` is the spread that
-    remains within sequences.
-    """
-    import numpy as np
-
-    sequences, results, failures = store.sequences(), store.runs(), store.failures()
-    tables = []
-    for method in methods:
-        for protocol in protocols:
-            asked = [
-                (labelled.label, (method, seed, labelled.sequence.tasks))
-                for labelled in sequences[protocol]
-                for seed in range(seeds)
-            ]
-            rows = [_row(label, results[key]) for label, key in asked if key in results]
-            by_label: dict[str, list[float]] = {}
-            for row in rows:
-                by_label.setdefault(row["label"], []).append(row["accuracy"])
-            found = np.array([np.mean(values) for values in by_label.values()])
-            within = [np.var(values) for values in by_label.values()]
-            tables.append(
-                {
-                    "method": method,
-                    "protocol": protocol,
-                    "sequences": rows,
-                    "expected": len(sequences[protocol]),
-                    "found": len(by_label),
-                    "failed": _failed(method, sequences[protocol], failures),
-                    **{
-                        name: float(getattr(found, name)()) if len(found) else None
-                        for name in ("mean", "std", "min", "max")
-                    },
-                    "seed_std": float(np.sqrt(np.mean(within))) if seeds > 1 else None,
-                }
-            )
-    return tables
-
-
-def _failed(
-    method: str, runs: list[LabelledSequence], failures: dict[Node, tuple[str, str]]
-) -> list[dict[str, Any]]:
-    """The protocol's runs that a failed training is part of, with its error."""
-    return [
-        {"label": run.label, "seed": node.seed, "error": error}
-        for run in runs
-        for node, (error, _) in failures.items()
-        if node.method == method and run.sequence.tasks[: len(node.prefix)] == node.prefix
-    ]
-
-
-def _row(label: str, result: RunResult) -> dict[str, Any]:
-    main = result.classifier()
-    return {
-        "label": label,
-        "seed": result.seed,
-        "tasks": [list(task) for task in result.sequence.tasks],
-        "accuracy": main.accuracy,
-        "a_last": main.last,
-        "a_avg": main.average,
-        "forgetting": main.forgetting,
-        "matrix": [[value for value in row if value == value] for row in main.matrix.tolist()],
-        "classifiers": {name: result.classifier(name).accuracy for name in result.classifiers},
-        "seconds": result.seconds,
-        "peak_memory": result.peak_memory,
-    }
-
-
-def print_results(
-    tables: list[dict[str, Any]], summary: Summary, args: argparse.Namespace, trainings: str
-) -> None:
-    """One JSON object, or a line per method and protocol and what was done.
-
-    Args:
-        tables: see :func:`tabulate`.
-        summary: what was trained now and before.
-        args: with `json` and `out`.
-        trainings: what the summary counts.
-    """
-    if args.json:
-        print_json(tables[0] if len(tables) == 1 else {"results": tables})
-        return
-    rows = []
-    for table in tables:
-        found, expected = table["found"], table["expected"]
-        numbers = ["n/a"] * 4
-        if found:
-            numbers = [f"{table[name]:.2f}" for name in ("mean", "std", "min", "max")]
-        count = str(found) if found == expected else f"{found} of {expected}"
-        rows.append((table["method"], table["protocol"], count, *numbers))
-    columns = ("method", "protocol", "sequences", "mean A(O)", "std", "min", "max")
-    print_table(columns, rows, right=columns[2:])
-    console().print(
-        f"{summary.trained} {trainings} now, {summary.reused} from before; kept in {args.out}",
-        markup=False,
-    )
-
-
-def report_failures(summary: Summary, failures: Mapping[Node, tuple[str, str]]) -> None:
-    """An error that names the first failure, if there was one."""
-    from edgecil.sequences.sequence import format_tasks
-
-    if summary.failed:
-        first = summary.failed[0]
-        raise EdgecilError(
-            f"{len(summary.failed)} of the trainings failed, the first ({first.method}, "
-            f"{format_tasks(first.prefix)}) with {failures[first][0].rstrip('.')}; the others are "
-            "kept, and the same command tries again."
-        )
 
 
 def train(
@@ -165,6 +38,40 @@ def train(
         note(f"Stopped. Finished results are in {out}; run the same command to resume.")
         raise
     show(experiment)
+
+
+def train_with_programs(
+    trainer: Callable[..., Experiment],
+    answer: type[ExperimentAnswer],
+    *,
+    json: bool,
+    out: str,
+    **options: Any,
+) -> None:
+    """Have another program train, and print the results.
+
+    Args:
+        trainer: :func:`edgecil.run_external` or :func:`edgecil.run_toolbox`.
+        answer: the schema of the verb.
+        json: print JSON.
+        out: the experiment's directory.
+        options: of the trainer.
+    """
+
+    def call(progress: Progress) -> Experiment:
+        def start(plan: ExternalPlan, missing: int) -> None:
+            note_repeats(plan.sequences)
+            progress.start(len(plan.nodes()), len(plan.nodes()) - missing)
+
+        def advance(node: Any, result: Any) -> None:
+            progress.advance()
+
+        return trainer(out=out, on_start=start, on_finished=advance, **options)
+
+    def show(experiment: Experiment) -> None:
+        print_experiment(answer, experiment, json=json, unit="runs")
+
+    train(call, show, "runs", out)
 
 
 def note_repeats(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None:

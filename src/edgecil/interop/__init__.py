@@ -1,5 +1,15 @@
-"""Use beside the toolboxes people have."""
+"""Use with other tools: PyCIL, PILOT, Avalanche, Continuum, Mammoth, and any program."""
 
-from edgecil.interop.exports import FORMATS, export
+from edgecil.interop.exports import FORMATS, export, format_exports
+from edgecil.interop.external import run_external
+from edgecil.interop.logs import import_logs
+from edgecil.interop.toolbox import run_toolbox
 
-__all__ = ["FORMATS", "export"]
+__all__ = [
+    "FORMATS",
+    "export",
+    "format_exports",
+    "import_logs",
+    "run_external",
+    "run_toolbox",
+]

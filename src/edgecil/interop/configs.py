@@ -1,7 +1,6 @@
-"""The flat JSON configs of PyCIL and PILOT, in edgecil's words.
+"""Translate the flat JSON configs of PyCIL and PILOT to settings of an experiment.
 
-Everything is a table from their keys to our settings; a key that is in no table is named to the
-user, never passed over in silence.
+Tables map their keys to settings; keys without a setting are reported to the user.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ PRETRAINED = {
     "pretrained_vit_b16_224_in21k": "vit-b16-in21k",
     "pretrained_vit_b16_224": "vit-b16-in1k",
 }
-# Our recipe's fields, and the keys that say the same in order of preference: the toolboxes often
-# tell the first task (init_…) from the later ones; our recipes do not.
+# Fields of a recipe, and the keys with the same meaning in order of preference: the toolboxes often
+# have other values for the first task (init_…) than for the later ones; recipes do not.
 TRAINING = {
     "epochs": ("epochs", "tuned_epoch", "later_epochs", "boosting_epochs"),
     "learning_rate": ("lrate", "lr", "later_lr", "init_lr"),
@@ -38,8 +37,8 @@ TRAINING = {
     "weight_decay": ("weight_decay",),
     "batch_size": ("batch_size",),
 }
-# Methods' own keys, and where our settings of the method have the same: `alignment.epochs` is a
-# nested one. PyCIL has those of EWC as constants in its code, HiDe-Prompt's are its authors'.
+# Methods' own keys, and the settings of the method with the same meaning; `alignment.epochs` is
+# nested. PyCIL has those of EWC as constants in its code; HiDe-Prompt's are its authors'.
 OWN_SETTINGS = {
     "icarl": {"T": "temperature"},
     "ewc": {"lamda": "strength", "fishermax": "fisher_cap"},
@@ -86,7 +85,7 @@ OWN_SETTINGS = {
     "ranpac": {"ffn_num": "bottleneck", "M": "projection"},
 }
 SCHEDULES = {"steplr": "steps", "constant": "steps", "cosine": "cosine"}
-# Keys whose values are looked at here; the run checks what all others become.
+# Keys whose values are checked here; the configuration checks all others.
 KINDS: dict[str, type] = {
     "fixed_memory": bool,
     "convnet_type": str,
@@ -110,7 +109,7 @@ _MEANINGLESS = ("prefix", "shuffle", "seed")
 
 
 def read_flat_config(path: str | Path) -> dict[str, Any]:
-    """A toolbox's config file as it is."""
+    """The content of a toolbox's config file."""
     data = read_json(Path(path))
     if not isinstance(data, dict):
         raise DataError(f"{path} must hold a JSON object, as PyCIL's and PILOT's configs do.")
@@ -124,7 +123,7 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     """A toolbox's config as values of a :class:`~edgecil.engine.ExperimentConfig`.
 
     Returns:
-        The values, and a sentence for the user on each group of keys that has no effect.
+        The values, and a sentence on each group of keys that has no effect.
     """
     config = read_flat_config(path)
     _check_kinds(path, config)
@@ -137,7 +136,7 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     own, settings = _own_settings(method, config)
     values: dict[str, Any] = {
         "method": [method],
-        "dataset": known_dataset(config["dataset"]) or config["dataset"],
+        "dataset": toolbox_dataset(config["dataset"]) or config["dataset"],
         "base": config.get("init_cls"),
         "increment": config.get("increment"),
         "memory": _memory(config),
@@ -159,11 +158,11 @@ def _remarks(path: str | Path, config: Mapping[str, Any], unused: list[str]) -> 
     meaningless = [key for key in _MEANINGLESS if key in config]
     if meaningless:
         remarks.append(
-            f"{path}: {', '.join(meaningless)} do nothing here; class orders are the protocol's "
-            "(PyCIL's own are --eval random-legacy --seed S)."
+            f"{path}: {', '.join(meaningless)} have no effect; the protocol chooses the "
+            "class orders (PyCIL's own are those of 'random-legacy' with its seed as 'order_seed')."
         )
     if unused:
-        remarks.append(f"{path}: keys that edgecil has no setting for: {', '.join(unused)}.")
+        remarks.append(f"{path}: these keys have no setting in edgecil: {', '.join(unused)}.")
     return remarks
 
 
@@ -179,7 +178,7 @@ def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
 
 
 def cut_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a run whose tasks are cut as the toolboxes do, if it is known how many classes.
+    """The values with tasks cut as the toolboxes do, if the number of classes is known.
 
     Args:
         values: with `base` and `increment`, which become `sizes`.
@@ -199,14 +198,16 @@ def _class_count(values: Mapping[str, Any]) -> int | None:
         return len(values["class_ids"])
     if values.get("classes") is not None:
         return int(values["classes"])
-    name = known_dataset(str(values["dataset"]))
+    name = toolbox_dataset(str(values["dataset"]))
     return None if name is None else len(get_classes(name))
 
 
-def known_dataset(name: str) -> str | None:
-    """Our name of a toolbox's dataset, if we know its classes (`_aa`: other augmentation).
+def toolbox_dataset(name: str) -> str | None:
+    """The name in edgecil of a toolbox's dataset; None if its classes are not known.
 
-    >>> known_dataset("cifar224"), known_dataset("imagenetr"), known_dataset("vtab")
+    The ending `_aa` stands for another augmentation.
+
+    >>> toolbox_dataset("cifar224"), toolbox_dataset("imagenetr"), toolbox_dataset("vtab")
     ('cifar100', 'imagenet-r', None)
     """
     try:
@@ -216,27 +217,27 @@ def known_dataset(name: str) -> str | None:
 
 
 def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A fixed number per class, or a total that the classes seen divide among them."""
+    """The exemplar budget: a fixed number per class, or a total shared by all classes seen."""
     if config.get("fixed_memory"):
         return {"total": None, "per_class": config.get("memory_per_class")}
     return {"total": config["memory_size"], "per_class": None} if "memory_size" in config else None
 
 
 def _network(config: Mapping[str, Any]) -> dict[str, str]:
-    """The backbone, or the pre-trained model: for the learners that freeze it or train it on."""
+    """The backbone, or the pre-trained model, which learners freeze or train further."""
     name = config.get("convnet_type", config.get("backbone_type"))
     if name is None:
         return {}
     if name in BACKBONES:
         return {"backbone": BACKBONES[name]}
-    for known, ours in PRETRAINED.items():
-        if str(name).startswith(known):
-            return {"backbone": ours, "pretrained": ours}
+    for prefix, model in PRETRAINED.items():
+        if str(name).startswith(prefix):
+            return {"backbone": model, "pretrained": model}
     raise unknown("backbone in a toolbox's config", str(name), (*BACKBONES, *PRETRAINED))
 
 
 def _device(device: Any) -> str | None:
-    """The first of their devices: a GPU's number as integer or text, -1 for the CPU."""
+    """The first device of the config: a GPU's number as integer or text, -1 for the CPU."""
     first = device[0] if isinstance(device, list) and device else device
     if first is None:
         return None
@@ -246,22 +247,22 @@ def _device(device: Any) -> str | None:
 
 
 def _training(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes to a recipe; a constant rate is one that steps at no milestone."""
-    found = dict(values)
-    if "milestones" in found:
-        found["milestones"] = tuple(found["milestones"])
-    if "schedule" in found:
-        schedule = found["schedule"]
+    """Changes to a recipe; a constant rate has no milestones."""
+    changes = dict(values)
+    if "milestones" in changes:
+        changes["milestones"] = tuple(changes["milestones"])
+    if "schedule" in changes:
+        schedule = changes["schedule"]
         if schedule not in SCHEDULES:
             raise unknown("scheduler in a toolbox's config", schedule, SCHEDULES)
-        found["schedule"] = SCHEDULES[schedule]
+        changes["schedule"] = SCHEDULES[schedule]
         if schedule == "constant":
-            found["milestones"] = ()
-    return found
+            changes["milestones"] = ()
+    return changes
 
 
 def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The keys that are a method's own, and its settings by name."""
+    """The keys of a method's own settings, and the settings by name."""
     used: list[str] = []
     settings: dict[str, Any] = {}
     for key, path in OWN_SETTINGS.get(method, {}).items():
@@ -293,10 +294,7 @@ def _compression(config: Mapping[str, Any]) -> float:
 
 
 def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """CODA-Prompt's components, of which each task gets its share, length and orthogonality.
-
-    Nothing where the number of tasks cannot be told.
-    """
+    """CODA-Prompt's components per task, length and orthogonality; empty without task sizes."""
     given = config["prompt_param"]
     if not isinstance(given, list) or [type(n) in (int, float) for n in given] != [True] * 3:
         raise UsageError(

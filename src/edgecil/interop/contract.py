@@ -1,16 +1,16 @@
-"""The two files between edgecil and another tool: the order to train in, and what came out.
+"""The two files that edgecil exchanges with another program: the order and the result.
 
 The order file is JSON: `{"order": [3, 0, …], "tasks": [[0, 3], …], "seed": 0}` with the dataset's
-own class ids. The result file is JSON too and says as much as the tool knows, the first that fits:
+own class ids. The result file is JSON as well and holds one of these, the first preferred:
 
 - `{"correct": [[8], [5, 9]], "totals": [10, 10]}`: right answers on each task's test images after
   each task, and how many images there are;
 - `{"matrix": [[80.0], [50.0, 90.0]]}`: the same as accuracies in per cent;
 - `{"accuracy": 70.0}`: A(O) alone, the mean over tasks of the final accuracy, in per cent.
 
-`last` and `average` may stand beside the last two: the accuracy over all test images at the end,
-and the average incremental one. A tool that reads its predictions in several ways gives an object
-by classifier, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`. Nothing else may
+The last two may be accompanied by `last` and `average`: the accuracy over all test images at the
+end, and the average incremental accuracy. A program with several classifiers gives an object by
+classifier, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`. Nothing else may
 be in the file, and all results of a run must have the same classifiers.
 """
 
@@ -37,10 +37,10 @@ def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: i
     """Write the order file.
 
     Args:
-        path: where to.
+        path: the file.
         sequence: over classes 0 … N-1.
         ids: the dataset's own ids of these N classes.
-        seed: of the training.
+        seed: the training seed.
     """
     tasks = [sorted(ids[class_] for class_ in task) for task in sequence.tasks]
     order = [id_ for task in tasks for id_ in task]
@@ -49,18 +49,13 @@ def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: i
 
 
 def read_result(path: Path, tasks: int) -> WholeRun:
-    """What a tool left in its result file about a run over so many tasks.
-
-    What the run cost is not in the file; see :func:`with_cost`.
-    """
+    """The result of a run over `tasks` tasks; its cost is added by :func:`with_cost`."""
     data = read_json(path)
     if not isinstance(data, dict):
         raise DataError(f"{path} must hold a JSON object. Got {json.dumps(data)[:60]}.")
     strange = [key for key in data if key not in KEYS]
     if strange:
-        raise DataError(
-            f"{path} may hold {', '.join(KEYS)} and nothing else. Got {', '.join(strange)}."
-        )
+        raise DataError(f"{path} may hold only {', '.join(KEYS)}. Got {', '.join(strange)}.")
     try:
         if "correct" in data:
             return _counted(data, tasks)
@@ -70,7 +65,7 @@ def read_result(path: Path, tasks: int) -> WholeRun:
 
 
 def with_cost(run: WholeRun, seconds: float, peak_memory: int) -> WholeRun:
-    """The run with what all of it cost, which stands with its last task."""
+    """The run with its total cost, which is stored with its last task."""
     *before, last = run.nodes
     return replace(run, nodes=(*before, replace(last, seconds=seconds, peak_memory=peak_memory)))
 
@@ -111,30 +106,30 @@ def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
 def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
     kind = "matrix" if "matrix" in data else "accuracy"
     if kind not in data:
-        raise ValueError("there must be one of 'correct', 'matrix' and 'accuracy' in it.")
+        raise ValueError("it must hold one of 'correct', 'matrix' and 'accuracy'.")
     main = _by_classifier(data[kind])
     last, average = (_beside(data, name, main) for name in ("last", "average"))
-    found = {}
+    reported = {}
     for name, value in main.items():
         rows: tuple[tuple[float, ...], ...] = ()
         if kind == "matrix":
             triangle = _triangle(value, tasks, f"'matrix' ({name})")
             rows = tuple(tuple(_per_cent(entry, "matrix") for entry in row) for row in triangle)
-        found[name] = Reported(
+        reported[name] = Reported(
             tasks,
             accuracy=float(np.mean(rows[-1])) if rows else _per_cent(value, "accuracy"),
             last=None if last.get(name) is None else _per_cent(last[name], "last"),
             average=None if average.get(name) is None else _per_cent(average[name], "average"),
             rows=rows,
         )
-    best = max(max((said.accuracy, *(max(row) for row in said.rows))) for said in found.values())
+    best = max(max((one.accuracy, *(max(row) for row in one.rows))) for one in reported.values())
     if 0.0 < best <= 1.0:
-        raise ValueError(f"accuracies must be in per cent, not a share of 1. The best is {best:g}.")
-    return found
+        raise ValueError(f"accuracies must be in per cent, not in [0, 1]. The best is {best:g}.")
+    return reported
 
 
 def _beside(data: Mapping[str, Any], name: str, main: Mapping[str, Any]) -> dict[str, Any]:
-    """What `last` or `average` says of the classifiers; nothing if it is not there."""
+    """The values of `last` or `average` by classifier; empty if not given."""
     if data.get(name) is None:
         return {}
     values = _by_classifier(data[name])

@@ -7,12 +7,15 @@ Avalanche takes its experiences from such an order; Mammoth's is the inverse,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from pprint import pformat
 from typing import Any
 
 import numpy as np
 
 from edgecil.errors import UsageError, unknown
+from edgecil.registry import Registry
 from edgecil.sequences.sequence import ClassSequence
 
 
@@ -23,10 +26,30 @@ def export(sequence: ClassSequence, format_: str) -> dict[str, Any]:
         sequence: over classes 0 … N-1.
         format_: one of :data:`FORMATS`.
     """
-    if format_ not in FORMATS:
-        raise unknown("format", format_, FORMATS)
+    convert = FORMATS[format_]
     sequence.task_of()
-    return FORMATS[format_](sequence)
+    return convert(sequence)
+
+
+def format_exports(
+    sequences: Mapping[str, ClassSequence], format_: str, label: str | None = None
+) -> str:
+    """The settings of several sequences by label, or of one of them, as text for a file.
+
+    The text is JSON; for Avalanche, which is set up in Python, it is a Python literal.
+
+    Args:
+        sequences: by label.
+        format_: one of :data:`FORMATS`.
+        label: the only sequence to write.
+    """
+    if label is not None and label not in sequences:
+        raise unknown("label", label, sequences)
+    settings = {name: export(sequence, format_) for name, sequence in sequences.items()}
+    written = settings if label is None else settings[label]
+    if FORMATS.resolve(format_) == "avalanche":
+        return pformat(written, sort_dicts=False, width=100, compact=True)
+    return json.dumps(written)
 
 
 def _plain(sequence: ClassSequence) -> dict[str, Any]:
@@ -54,7 +77,8 @@ def _pycil(sequence: ClassSequence) -> dict[str, Any]:
 def _avalanche(sequence: ClassSequence) -> dict[str, Any]:
     """Arguments of Avalanche's `nc_benchmark`.
 
-    Unequal tasks need `per_exp_classes`, whose keys must be integers: JSON turns them into texts.
+    Unequal tasks need `per_exp_classes`, a mapping with integer keys, which JSON cannot hold:
+    :func:`format_exports` writes it as Python.
     """
     unequal = len(set(sequence.sizes)) > 1
     return {
@@ -86,11 +110,14 @@ def _mammoth(sequence: ClassSequence) -> dict[str, Any]:
     }
 
 
-FORMATS: dict[str, Callable[[ClassSequence], dict[str, Any]]] = {
-    "json": _plain,
-    "pycil": _pycil,
-    "pilot": _pycil,
-    "avalanche": _avalanche,
-    "continuum": _continuum,
-    "mammoth": _mammoth,
-}
+FORMATS: Registry[Callable[[ClassSequence], dict[str, Any]]] = Registry(
+    "format",
+    {
+        "json": _plain,
+        "pycil": _pycil,
+        "pilot": _pycil,
+        "avalanche": _avalanche,
+        "continuum": _continuum,
+        "mammoth": _mammoth,
+    },
+)

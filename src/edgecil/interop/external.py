@@ -1,35 +1,49 @@
-"""Sequences trained by another program: one process each, results in a run directory like any."""
+"""Have another program train class orders, in one process per run."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import edgecil
+from edgecil.engine.experiment import (
+    Experiment,
+    TrainingFailedError,
+    save_experiment_similarity,
+)
 from edgecil.engine.plan import Node
 from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.store import Store, clear
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
-from edgecil.interop.process import Processes, last_words, signals_interrupt
+from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders
+from edgecil.interop.process import Processes, last_log_line, signals_interrupt
 from edgecil.io.locks import locked
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+OnStart = Callable[["ExternalPlan", int], None]
+OnFinished = Callable[[Node, "WholeRun | str"], None]
+
 
 @dataclass(frozen=True)
-class Training:
-    """One sequence for another program to train.
+class ExternalRun:
+    """One run for another program.
 
     Attributes:
         node: the method's name, the training seed, and all tasks.
-        folder: for the order file, the result file and what the program says.
+        folder: where the order file, the result file and the log are.
     """
 
     node: Node
@@ -37,156 +51,210 @@ class Training:
 
     @property
     def order_file(self) -> Path:
-        """What to train; see `edgecil.interop.contract`."""
+        """The order to train; see `edgecil.interop.contract`."""
         return self.folder / "order.json"
 
     @property
     def result_file(self) -> Path:
-        """What came out."""
+        """Where the program leaves its result."""
         return self.folder / "result.json"
 
     @property
     def log(self) -> Path:
-        """All that the program said."""
+        """Everything that the program printed."""
         return self.folder / "log.txt"
 
 
 @dataclass(frozen=True)
-class ExternalRun:
-    """What another program is to train.
+class ExternalPlan:
+    """Everything that another program is to train.
 
     Attributes:
-        method: name under which the results are kept.
-        command: the words of the command that does a training.
+        method: name under which the results are stored.
+        command: the words of the command that trains one run.
         dataset: name of the dataset.
-        names: of the N classes that take part.
-        ids: the dataset's own ids of these classes.
-        sequences: over classes 0 … N-1, by protocol.
-        seeds: how often to repeat each sequence, with training seeds 0, 1, ….
+        orders: the classes and their orders.
+        repeats: how often to train each order, with training seeds 0, 1, ….
         identity: what else decides the results; a directory holds one of each.
-        cwd: where the program runs.
-        environment: variables it gets besides ours.
+        cwd: working directory of the program.
+        environment: variables that the program gets in addition to those of this process.
     """
 
     method: str
-    command: Callable[[Training], Sequence[str]]
+    command: Callable[[ExternalRun], Sequence[str]]
     dataset: str
-    names: Sequence[str]
-    ids: Sequence[int]
-    sequences: Mapping[str, Sequence[LabelledSequence]]
-    seeds: int
+    orders: ChosenOrders
+    repeats: int
     identity: Mapping[str, Any]
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def sequences(self) -> Mapping[str, Sequence[LabelledSequence]]:
+        """The sequences of every protocol."""
+        return self.orders.sequences
+
     def nodes(self) -> list[Node]:
-        """Every sequence with every seed, each once."""
+        """Every sequence with every training seed, each once."""
         distinct = dict.fromkeys(run.sequence for runs in self.sequences.values() for run in runs)
         return [
             Node(self.method, seed, sequence.tasks)
             for sequence in distinct
-            for seed in range(self.seeds)
+            for seed in range(self.repeats)
         ]
 
-    def settings(self) -> dict[str, Any]:
+    def full_identity(self) -> dict[str, Any]:
         """What decides the results, as the store keeps it."""
         first = next(run.sequence for runs in self.sequences.values() for run in runs)
         return {
             "edgecil": edgecil.__version__,
-            "dataset": {"name": self.dataset, "classes": list(self.names)},
-            "class_ids": list(self.ids),
+            "dataset": {"name": self.dataset, "classes": list(self.orders.names)},
+            "class_ids": list(self.orders.ids),
             "sizes": list(first.sizes),
             f"method {self.method}": dict(self.identity),
         }
 
 
-def command_line(words: Sequence[str]) -> Callable[[Training], list[str]]:
-    """A command with `{order_file}`, `{result_file}` and, if wanted, `{seed}` to fill in."""
+def run_external(
+    *,
+    command: str | Sequence[str],
+    out: str | Path,
+    method: str = "external",
+    repeats: int = 1,
+    workers: int = 1,
+    timeout: float | None = None,
+    overwrite: bool = False,
+    on_start: OnStart = lambda plan, missing: None,
+    on_finished: OnFinished = lambda node, result: None,
+    **options: Unpack[OrderOptions],
+) -> Experiment:
+    """Have a program train class orders, or resume; changes to the program cannot be detected.
+
+    Args:
+        command: trains one run, such as `python train.py {order_file} {result_file}`; `{seed}` is
+            replaced as well. `edgecil.interop.contract` describes both files.
+        out: the experiment's directory.
+        method: name under which the results are stored.
+        repeats: how often to train each order, with training seeds 0, 1, ….
+        workers: programs that run at the same time.
+        timeout: seconds after which a run counts as failed.
+        overwrite: delete existing results and start over.
+        on_start: called once with the plan and the number of runs that are missing.
+        on_finished: called after each run with its result or its error.
+        options: which class orders to train; see :class:`OrderOptions`.
+    """
+    words = _split(command) if isinstance(command, str) else list(command)
+    orders = choose_orders(options, out=out, overwrite=overwrite)
+    plan = ExternalPlan(
+        method=method,
+        command=fill_in(words),
+        dataset=options.get("dataset") or "",
+        orders=orders,
+        repeats=repeats,
+        identity={"command": shlex.join(words)},
+        cwd=Path.cwd(),
+    )
+    return train(
+        plan,
+        out,
+        workers=workers,
+        timeout=timeout,
+        overwrite=overwrite,
+        on_start=on_start,
+        on_finished=on_finished,
+    )
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"'command' cannot be parsed: {error}. Got {command!r}.") from error
+
+
+def fill_in(words: Sequence[str]) -> Callable[[ExternalRun], list[str]]:
+    """The command of a run, with `{order_file}`, `{result_file}` and `{seed}` replaced."""
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
-            raise UsageError(
-                f"The command must say where its {needed} goes. Got {' '.join(words)!r}."
-            )
+            raise UsageError(f"'command' must contain {needed}. Got {' '.join(words)!r}.")
 
-    def fill(training: Training) -> list[str]:
+    def fill(run: ExternalRun) -> list[str]:
         values = {
-            "{order_file}": str(training.order_file),
-            "{result_file}": str(training.result_file),
-            "{seed}": str(training.node.seed),
+            "{order_file}": str(run.order_file),
+            "{result_file}": str(run.result_file),
+            "{seed}": str(run.node.seed),
         }
         return [_replace(word, values) for word in words]
 
     return fill
 
 
-def run_external(
-    run: ExternalRun,
+def train(
+    plan: ExternalPlan,
     out: str | Path,
     *,
-    workers: int = 1,
-    timeout: float | None = None,
-    fresh: bool = False,
-    on_finished: Callable[[Node, WholeRun | str], None] = lambda node, result: None,
-) -> tuple[Store, Summary]:
-    """Have every sequence trained that the directory does not hold yet.
+    workers: int,
+    timeout: float | None,
+    overwrite: bool,
+    on_start: OnStart,
+    on_finished: OnFinished,
+) -> Experiment:
+    """Train every run of the plan that the directory does not hold yet.
 
-    A training that fails is recorded with the program's last words; the others go on.
-
-    Args:
-        run: what to train.
-        out: the run directory.
-        workers: programs at a time.
-        timeout: seconds that a training may take; a longer one has failed.
-        fresh: forget what the directory holds.
-        on_finished: told of every training that ends, with its result or its error.
-
-    Returns:
-        The open store, and what was done.
+    A failed run is recorded with the program's last log line, and the others go on; at the end an
+    error carries the experiment.
     """
+    if plan.repeats < 1:
+        raise UsageError(f"'repeats' must be at least 1. Got {plan.repeats} instead.")
     if workers < 1:
-        raise UsageError(f"--workers must be at least 1. Got {workers} instead.")
+        raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
     if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
-        raise UsageError(f"--timeout must be a number of seconds above 0. Got {timeout} instead.")
+        raise UsageError(f"'timeout' must be a number of seconds above 0. Got {timeout} instead.")
     out = Path(out).absolute()
     with locked(out):
-        if fresh:
+        if overwrite:
             clear(out)
-        store = Store(out)
-        try:
-            store.check_identity(run.settings())
-            for name, runs in run.sequences.items():
+        with closing(Store(out)) as store:
+            store.check_identity(plan.full_identity())
+            for name, runs in plan.sequences.items():
                 store.add_sequences(name, runs)
+            if plan.orders.similarity is not None:
+                save_experiment_similarity(out, plan.orders.similarity)
             with signals_interrupt():
-                return store, _execute(run, store, workers, timeout, on_finished)
-        except BaseException:
-            store.close()
-            raise
+                summary = _train_missing(plan, store, workers, timeout, on_start, on_finished)
+    experiment = Experiment(out, summary)
+    failures = [failure for failure in experiment.failures() if failure.method == plan.method]
+    if summary.failed:
+        raise TrainingFailedError(experiment, failures)
+    return experiment
 
 
-def _execute(
-    run: ExternalRun,
+def _train_missing(
+    plan: ExternalPlan,
     store: Store,
     workers: int,
     timeout: float | None,
-    on_finished: Callable[[Node, WholeRun | str], None],
+    on_start: OnStart,
+    on_finished: OnFinished,
 ) -> Summary:
-    done, nodes = store.whole_runs(), run.nodes()
-    todo = [Training(node, _folder(store, node)) for node in nodes if node not in done]
+    done, nodes = store.whole_runs(), plan.nodes()
+    missing = [ExternalRun(node, _folder(store, node)) for node in nodes if node not in done]
+    on_start(plan, len(missing))
     processes, failed = Processes(), []
-    finished = [result for node, result in done.items() if node.method == run.method]
+    results = [result for node, result in done.items() if node.method == plan.method]
     with ThreadPoolExecutor(workers) as pool:
-        futures: dict[Future[WholeRun], Training] = {
-            pool.submit(_train, run, training, processes, timeout): training for training in todo
+        futures: dict[Future[WholeRun], ExternalRun] = {
+            pool.submit(_train_run, plan, run, processes, timeout): run for run in missing
         }
         try:
             for future in as_completed(futures):
                 node = futures[future].node
-                error = future.exception() or _other_classifiers(future.result(), finished[:1])
+                error = future.exception() or _other_classifiers(future.result(), results[:1])
                 if error is None:
-                    finished.append(future.result())
+                    results.append(future.result())
                     store.record(node, future.result())
                     on_finished(node, future.result())
-                elif isinstance(error, TrainingError):
+                elif isinstance(error, ProgramError):
                     store.record_failure(node, str(error), error.trace)
                     failed.append(node)
                     on_finished(node, str(error))
@@ -196,14 +264,14 @@ def _execute(
             pool.shutdown(wait=False, cancel_futures=True)
             processes.stop()
             raise
-    return Summary(len(todo) - len(failed), len(nodes) - len(todo), tuple(failed))
+    return Summary(len(missing) - len(failed), len(nodes) - len(missing), tuple(failed))
 
 
-class TrainingError(EdgecilError):
-    """A program did not train its sequence.
+class ProgramError(EdgecilError):
+    """A program failed to train a run.
 
     Attributes:
-        trace: the end of what it said.
+        trace: the end of its log.
     """
 
     def __init__(self, message: str, trace: str) -> None:
@@ -211,53 +279,55 @@ class TrainingError(EdgecilError):
         self.trace = trace
 
 
-def _train(
-    run: ExternalRun, training: Training, processes: Processes, timeout: float | None
+def _train_run(
+    plan: ExternalPlan, run: ExternalRun, processes: Processes, timeout: float | None
 ) -> WholeRun:
-    """Have one sequence trained, from order file to result file."""
-    training.folder.mkdir(parents=True, exist_ok=True)
-    training.result_file.unlink(missing_ok=True)
-    sequence = ClassSequence(training.node.prefix)
-    write_order(training.order_file, sequence, run.ids, training.node.seed)
-    words = list(run.command(training))
+    """Train one run, from order file to result file."""
+    run.folder.mkdir(parents=True)
+    sequence = ClassSequence(run.node.prefix)
+    write_order(run.order_file, sequence, plan.orders.ids, run.node.seed)
+    words = list(plan.command(run))
     try:
         ended = processes.run(
-            words, training.log, cwd=run.cwd, environment=run.environment, timeout=timeout
+            words, run.log, cwd=plan.cwd, environment=plan.environment, timeout=timeout
         )
     except OSError as error:
         message = f"{words[0]!r} cannot be started: {error.strerror or error}."
-        raise TrainingError(message, message) from error
-    said, tail = last_words(training.log)
-    if ended.too_long:
-        raise TrainingError(f"The program was stopped after {timeout:g} seconds{said}", tail)
+        raise ProgramError(message, message) from error
+    last_line, tail = last_log_line(run.log)
+    if ended.timed_out:
+        raise ProgramError(f"The program was stopped after {timeout:g} seconds{last_line}", tail)
     if ended.code != 0:
-        raise TrainingError(f"The program ended with {ended.how}{said}", tail)
+        raise ProgramError(f"The program ended with {ended.how}{last_line}", tail)
     try:
-        found = read_result(training.result_file, len(sequence))
+        result = read_result(run.result_file, len(sequence))
     except EdgecilError as error:
-        message = f"The program ended well, but its result cannot be used: {error}"
-        if not training.result_file.exists():
-            message = f"The program ended well, but left no result file{said}"
-        raise TrainingError(message, tail) from error
-    return with_cost(found, ended.seconds, ended.peak_memory)
+        message = f"The program ended with exit code 0, but its result is not valid: {error}"
+        if not run.result_file.exists():
+            message = f"The program ended with exit code 0 but wrote no result file{last_line}"
+        raise ProgramError(message, tail) from error
+    return with_cost(result, ended.seconds, ended.peak_memory)
 
 
-def _other_classifiers(result: WholeRun, first: Sequence[WholeRun]) -> TrainingError | None:
-    """An error if a result reads its predictions in other ways than the first one of the run."""
+def _other_classifiers(result: WholeRun, first: Sequence[WholeRun]) -> ProgramError | None:
+    """An error if a result has other classifiers than the first result of the experiment."""
     for other in first:
         if result.classifiers != other.classifiers:
             message = (
                 f"The result has the classifiers {', '.join(result.classifiers)} where the first "
                 f"one has {', '.join(other.classifiers)}; all sequences must have the same."
             )
-            return TrainingError(message, message)
+            return ProgramError(message, message)
     return None
 
 
 def _folder(store: Store, node: Node) -> Path:
+    """A new folder for the next attempt at a run, so that no earlier attempt can write into it."""
     key = hashlib.sha256(format_tasks(node.prefix).encode()).hexdigest()[:12]
     method = re.sub(r"[^\w.-]", "_", node.method)
-    return store.directory / "trainings" / f"{method}-{node.seed}-{key}"
+    home = store.directory / "trainings" / f"{method}-{node.seed}-{key}"
+    attempts = [int(path.name) for path in home.glob("*") if path.name.isdigit()]
+    return home / str(max(attempts, default=0) + 1)
 
 
 def _replace(word: str, values: Mapping[str, str]) -> str:

@@ -1,15 +1,18 @@
-"""Results in log files that PyCIL and PILOT wrote, where they name the class order.
+"""Import results from log files of PyCIL, of PILOT and of the EDGE authors' forks of both.
 
-A log gives accuracies in per cent, rounded to two digits: the curve over all classes seen, and
-groups of classes. PILOT's groups are the tasks; PyCIL's are tens, whatever the tasks are.
+A log names the class order and gives accuracies in per cent, rounded to two digits: over all
+classes seen, and over groups of classes. PILOT's groups are the tasks; PyCIL's have ten classes. A
+log of the forks holds three runs, on the orders of their setting `eval`: random (seeds 0, 42 and
+1993) or edge (hard, easy, median).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
@@ -17,21 +20,29 @@ import numpy as np
 
 import edgecil
 from edgecil.classes import get_classes
-from edgecil.engine.plan import Node, Prefix
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store, clear
-from edgecil.errors import DataError, UsageError, unknown
-from edgecil.estimation.predictors import ignores_similarity
-from edgecil.interop.configs import known_dataset, toolbox_sizes
+from edgecil.errors import DataError, UsageError
+from edgecil.interop.configs import toolbox_dataset, toolbox_sizes
 from edgecil.io.files import read_text
 from edgecil.io.locks import locked
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
-from edgecil.sequences.sequence import ClassSequence, format_tasks
+from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
 
 PROTOCOL = "logs"
+# The forks' setting `eval`: the protocol that it stands for, and the labels of its three orders.
+FORK_PROTOCOLS = {
+    "random": ("random", ("seed-0", "seed-42", "seed-1993")),
+    "edge": ("edge-released", ("hard", "easy", "median")),
+}
 CLASSIFIERS = {"CNN": "head", "NME": "nme"}
 # Every class has as many test images as every other.
 BALANCED = ("cifar10", "cifar100", "cifar224", "imagenet100", "imagenet1000")
+
+# Settings that do not decide the result of one order; `eval` is the forks' choice of orders.
+_NOT_IDENTITY = ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks", "eval")
 
 _MESSAGE = re.compile(r" => (.*)")
 _SETTING = re.compile(r"(\w+): (.*)")
@@ -43,7 +54,7 @@ _GROUP = re.compile(rf"'(\d+)-(\d+)': {_NUMBER}")
 
 
 class NoResultError(DataError):
-    """A run in a log that gives no result: it did not end, or its groups are not the tasks."""
+    """A run without a result: it is incomplete, or its groups of classes are not the tasks."""
 
 
 @dataclass
@@ -51,9 +62,10 @@ class LoggedRun:
     """One run in a log.
 
     Attributes:
-        path: of the log.
-        settings: as the toolbox printed them before it began.
+        path: the log file.
+        settings: as the toolbox printed them at the start.
         order: the class order.
+        place: how many runs of the same command stand before it in the log.
         totals: by classifier, the accuracy over all classes seen, after each task.
         groups: by classifier, after each task: first and last new label of a group, and accuracy.
     """
@@ -61,39 +73,49 @@ class LoggedRun:
     path: Path
     settings: dict[str, str]
     order: list[int]
+    place: int = 0
     totals: dict[str, list[float]] = field(default_factory=dict)
     groups: dict[str, list[list[tuple[int, int, float]]]] = field(default_factory=dict)
 
     @property
     def sequence(self) -> ClassSequence:
         """The order, cut into tasks as the toolboxes do."""
-        first, increment = (self._whole(key) for key in ("init_cls", "increment"))
+        first, increment = (self._whole(key, 1) for key in ("init_cls", "increment"))
         sizes = toolbox_sizes(first, increment, len(self.order))
         return ClassSequence.from_order(self.order, sizes)
 
     @property
+    def protocol(self) -> str:
+        """The protocol that chose the order, where the log says so; else `logs`."""
+        return FORK_PROTOCOLS.get(self.settings.get("eval", ""), (PROTOCOL, ()))[0]
+
+    @property
     def label(self) -> str:
-        """What people call the order: the seed that it was drawn from, where it was."""
+        """The protocol's label of the order, the seed that drew it, or a hash of the order."""
+        labels = FORK_PROTOCOLS.get(self.settings.get("eval", ""), (PROTOCOL, ()))[1]
+        if labels:
+            return labels[self.place % len(labels)]
         if self.settings.get("shuffle") == "True":
             return f"seed-{self._whole('seed')}"
         return f"order-{self.order_hash}"
 
     @property
     def order_hash(self) -> str:
-        """Tells the order from others."""
+        """A short hash of the order."""
         return hashlib.sha256(str(self.sequence).encode()).hexdigest()[:8]
 
-    def same_as(self, other: LoggedRun) -> bool:
-        """Whether both are one run, in whatever files they stand."""
-        return replace(self, path=other.path) == other
+    @property
+    def content(self) -> str:
+        """Everything that the log says of the run: equal for copies of it in other files."""
+        return repr((self.settings, self.order, self.totals, self.groups))
 
     def reported(self) -> dict[str, Reported]:
-        """What the log says of each classifier; an error if that is no result."""
+        """The accuracies of each classifier; an error if the run has no complete result."""
         sequence = self.sequence
         for totals in self.totals.values():
             if len(totals) != len(sequence):
                 raise NoResultError(
-                    f"{self.path}: the run {self.label} did not end: it has results after "
+                    f"{self.path}: the run {self.label} is incomplete: it has results after "
                     f"{len(totals)} of {len(sequence)} tasks."
                 )
         if not self.totals:
@@ -107,53 +129,69 @@ class LoggedRun:
             by_task(groups, sequence.sizes[: task + 1], balanced=balanced)
             for task, groups in enumerate(self.groups[classifier])
         ]
-        known = tuple(tuple(row) for row in rows if row is not None)
-        complete = known if len(known) == len(rows) else ()
+        given = tuple(tuple(row) for row in rows if row is not None)
+        complete = given if len(given) == len(rows) else ()
         if not complete and not (balanced and len(set(sequence.sizes)) == 1):
             raise NoResultError(
                 f"{self.path}: its groups of classes are not the tasks of sizes "
-                f"{list(sequence.sizes)}, so the mean over tasks cannot be told; train again by "
-                "'edgecil toolbox', which counts."
+                f"{list(sequence.sizes)}, so the mean over tasks is unknown; train with "
+                "edgecil.run_toolbox, which counts the right answers of each task."
             )
         # With as many test images in each task, the mean over tasks is that over all images.
         accuracy = float(np.mean(complete[-1])) if complete else totals[-1]
         average = float(np.mean(totals))
         return Reported(len(sequence), accuracy, totals[-1], average, complete)
 
-    def _whole(self, key: str) -> int:
+    def _whole(self, key: str, least: int = 0) -> int:
         text = self.settings.get(key, "")
-        if not text.isdigit():
-            raise DataError(f"{self.path} must say the run's {key!r}. Got {text or 'nothing'}.")
+        if not (text.isascii() and text.isdigit() and int(text) >= least):
+            raise DataError(
+                f"{self.path} must give the setting {key!r}, a whole number of at least {least}. "
+                f"Got {text or 'nothing'}."
+            )
         return int(text)
 
 
 def read_log(path: str | Path) -> list[LoggedRun]:
-    """The runs in a log file; several seeds of one command share a file."""
+    """The runs in a log file; several seeds or orders of one command share a file."""
     path = Path(path)
     settings: dict[str, str] = {}
     runs: list[LoggedRun] = []
     for line in read_text(path).splitlines():
-        found = _MESSAGE.search(line)
-        message = found[1].strip() if found else ""
+        matched = _MESSAGE.search(line)
+        message = matched[1].strip() if matched else ""
         tested, setting = _TESTED.fullmatch(message), _SETTING.fullmatch(message)
         if _ORDER.fullmatch(message):
             order = [int(class_) for class_ in message.strip("[]").split(", ")]
-            runs.append(LoggedRun(path, dict(settings), order))
+            if runs and runs[-1].settings == settings and not runs[-1].totals:
+                runs[-1].order = order  # the forks print the dataset's own order first
+            else:
+                place = sum(run.settings == settings for run in runs)
+                runs.append(LoggedRun(path, dict(settings), order, place))
         elif tested and runs:
-            classifier, total = CLASSIFIERS[tested[1]], _TOTAL.search(tested[2])
-            groups = [
-                (int(first), int(last), float(accuracy))
-                for first, last, accuracy in _GROUP.findall(tested[2])
-            ]
-            if total is None:
-                raise DataError(f"{path} has a result without a total: {message[:80]}.")
-            runs[-1].totals.setdefault(classifier, []).append(float(total[1]))
-            runs[-1].groups.setdefault(classifier, []).append(groups)
+            _add_results(runs[-1], CLASSIFIERS[tested[1]], tested[2])
         elif setting:
             settings[setting[1]] = setting[2]
     if not runs:
-        raise DataError(f"{path} names no class order; it is no log of PyCIL or PILOT.")
+        raise DataError(f"{path} names no class order; it is not a log of PyCIL or PILOT.")
     return runs
+
+
+def _add_results(run: LoggedRun, classifier: str, text: str) -> None:
+    """Add the accuracies after one task."""
+    total = _TOTAL.search(text)
+    if total is None:
+        raise DataError(f"{run.path} has a result without a total: {text[:80]}.")
+    groups = [
+        (int(first), int(last), float(accuracy)) for first, last, accuracy in _GROUP.findall(text)
+    ]
+    for accuracy in (float(total[1]), *(group[2] for group in groups)):
+        if not 0.0 <= accuracy <= 100.0:
+            raise DataError(
+                f"{run.path} has the accuracy {accuracy:g}; accuracies are per cent in [0, 100]."
+            )
+    run.totals.setdefault(classifier, []).append(float(total[1]))
+    run.groups.setdefault(classifier, []).append(groups)
 
 
 def by_task(
@@ -183,68 +221,93 @@ def by_task(
 
 
 def import_logs(
-    paths: Iterable[str | Path], out: str | Path, *, protocol: str = PROTOCOL, fresh: bool = False
-) -> tuple[Store, list[str]]:
-    """Keep the runs of log files as results, in a directory of their own or among other logs.
+    paths: Iterable[str | Path],
+    *,
+    out: str | Path,
+    protocol: str | None = None,
+    overwrite: bool = False,
+    on_left_out: Callable[[str], None] = lambda reason: None,
+) -> Experiment:
+    """Store the runs of log files as results of an experiment, a new one or one of earlier logs.
 
-    All must be on the same classes in tasks of the same sizes. A method's further runs on one order
-    count as further training seeds. Runs without a result, and the same run again, are left out.
+    All logs must have the same classes and task sizes. A method's further runs on one order count
+    as repeats. Incomplete runs, and copies of a run, are left out.
 
     Args:
-        paths: of the log files.
-        out: the run directory.
-        protocol: under which the orders are kept: `logs`, or the blind protocol that drew them.
-        fresh: forget what the directory holds.
-
-    Returns:
-        The open store, and a sentence on each run that was left out.
+        paths: the log files.
+        out: the experiment's directory.
+        protocol: the protocol that chose the orders. By default the one that the EDGE authors'
+            forks name in their logs, else `logs`, whose orders are not taken for random ones.
+        overwrite: delete existing results and start over.
+        on_left_out: called with a sentence on each run that is left out.
     """
-    if protocol != PROTOCOL and not ignores_similarity(protocol):
-        raise unknown(
-            "protocol of logs", protocol, [PROTOCOL, *filter(ignores_similarity, PROTOCOLS)]
-        )
-    found: list[tuple[LoggedRun, dict[str, Reported]]] = []
-    left_out = []
-    for run in (run for path in paths for run in read_log(path)):
-        again = next((other for other, _ in found if run.same_as(other)), None)
-        if again is not None:
-            left_out.append(f"{run.path}: the run {run.label} is the one in {again.path}.")
-            continue
-        try:
-            found.append((run, run.reported()))
-        except NoResultError as error:
-            left_out.append(str(error))
-    if not found:
-        raise DataError(f"No run in these logs has a result; the first: {left_out[0]}")
+    if protocol is not None and protocol != PROTOCOL:
+        protocol = PROTOCOLS.resolve(protocol)
+    runs = _complete_runs(paths, on_left_out)
+    groups: dict[str, list[LoggedRun]] = {}
+    for run, _ in runs:
+        groups.setdefault(protocol or run.protocol, []).append(run)
     with locked(Path(out)):
-        if fresh:
+        if overwrite:
             clear(out)
-        store = Store(out)
+        with closing(Store(out)) as store:
+            for identity in {repr(i): i for i in (_identity(run) for run, _ in runs)}.values():
+                store.check_identity(identity)
+            stored = store.sequences()
+            for name, members in groups.items():
+                store.add_sequences(name, _label_orders(stored.get(name, []), members))
+            _record(store, runs)
+    return Experiment.open(out)
+
+
+def _complete_runs(
+    paths: Iterable[str | Path], on_left_out: Callable[[str], None]
+) -> list[tuple[LoggedRun, dict[str, Reported]]]:
+    """The runs that have a result, each once."""
+    complete: list[tuple[LoggedRun, dict[str, Reported]]] = []
+    first_path: dict[str, Path] = {}
+    reason = ""
+    for run in (run for path in paths for run in read_log(path)):
+        if run.content in first_path:
+            same = first_path[run.content]
+            on_left_out(f"{run.path}: the run {run.label} is a copy of the one in {same}.")
+            continue
+        first_path[run.content] = run.path
         try:
-            for run, _ in found:
-                store.check_identity(_identity(run))
-            known = store.sequences().get(protocol, [])
-            store.add_sequences(protocol, _label_orders(known, [run for run, _ in found]))
-            seeds: dict[tuple[str, Prefix], int] = {}
-            for run, reported in found:
-                key = run.settings["model_name"], run.sequence.tasks
-                seeds[key] = seeds.get(key, -1) + 1
-                node = Node(key[0], seeds[key], key[1])
-                _keep(store, node, WholeRun((NodeResult({}, (), 0.0, 0),), reported))
-        except BaseException:
-            store.close()
-            raise
-    return store, left_out
+            complete.append((run, run.reported()))
+        except NoResultError as error:
+            reason = reason or str(error)
+            on_left_out(str(error))
+    if not complete:
+        raise DataError(f"No run in these logs has a result. The first: {reason}")
+    return complete
+
+
+def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]]) -> None:
+    """Record the runs, unless the experiment holds others in their place."""
+    stored = store.whole_runs()
+    repeats: dict[tuple[str, Tasks], int] = {}
+    for run, reported in runs:
+        key = run.settings["model_name"], run.sequence.tasks
+        repeats[key] = repeats.get(key, -1) + 1
+        node = Node(key[0], repeats[key], key[1])
+        result = WholeRun((NodeResult({}, (), 0.0, 0),), reported)
+        if stored.get(node, result) != result:
+            raise UsageError(
+                f"{store.directory} holds another run of {node.method!r} on the order "
+                f"{format_tasks(node.prefix)}; import all logs at once and overwrite it."
+            )
+        store.record(node, result)
 
 
 def _label_orders(
-    known: Iterable[LabelledSequence], runs: Iterable[LoggedRun]
+    stored: Iterable[LabelledSequence], runs: Iterable[LoggedRun]
 ) -> list[LabelledSequence]:
-    """Every order once: those known, then those of the runs, no two under one label.
+    """Every order once: the stored ones, then those of the runs, no two with one label.
 
     Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
     """
-    labels = {run.sequence: run.label for run in known}
+    labels = {run.sequence: run.label for run in stored}
     for run in runs:
         if run.sequence not in labels:
             taken = run.label in labels.values()
@@ -252,22 +315,12 @@ def _label_orders(
     return [LabelledSequence(label, sequence) for sequence, label in labels.items()]
 
 
-def _keep(store: Store, node: Node, run: WholeRun) -> None:
-    """Record a run, unless another one has its place."""
-    if store.whole_runs().get(node, run) != run:
-        raise UsageError(
-            f"{store.directory} holds another run of {node.method!r} on the order "
-            f"{format_tasks(node.prefix)}; import all logs at once, with --fresh."
-        )
-    store.record(node, run)
-
-
 def _identity(run: LoggedRun) -> dict[str, object]:
-    """What the runs of one directory have in common, as the store keeps it."""
+    """What decides the results of a run, as the store keeps it."""
     for key in ("model_name", "dataset"):
         if key not in run.settings:
-            raise DataError(f"{run.path} must say the run's {key!r}. Got nothing.")
-    name = known_dataset(run.settings["dataset"])
+            raise DataError(f"{run.path} must give the setting {key!r}. Got nothing.")
+    name = toolbox_dataset(run.settings["dataset"])
     labels = get_classes(name).labels if name is not None else ()
     same = len(labels) == len(run.order)
     return {
@@ -278,8 +331,6 @@ def _identity(run: LoggedRun) -> dict[str, object]:
         },
         "sizes": list(run.sequence.sizes),
         f"method {run.settings['model_name']}": {
-            key: value
-            for key, value in run.settings.items()
-            if key not in ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks")
+            key: value for key, value in run.settings.items() if key not in _NOT_IDENTITY
         },
     }

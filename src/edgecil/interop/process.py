@@ -1,8 +1,13 @@
-"""Other programs under way: started, watched, and stopped with us."""
+"""Processes of other programs: started, timed, and stopped together with this one.
+
+Each program runs below :mod:`edgecil.interop.guard`, which kills it if this process dies.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,25 +18,27 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-GRACE = 5.0  # seconds between asking a program to end and killing it
+from edgecil.interop import guard
+
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _TAIL = 4000
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A program that has ended.
+    """How a program ended.
 
     Attributes:
-        code: its exit code; minus the signal's number if a signal ended it.
-        seconds: it took.
-        peak_memory: most memory it used, in bytes.
-        too_long: whether we ended it because its time was over.
+        code: the exit code; minus the signal's number if a signal ended the program.
+        seconds: wall-clock time.
+        peak_memory: most memory used, in bytes.
+        timed_out: whether the program was stopped because of the timeout.
     """
 
     code: int
     seconds: float
     peak_memory: int
-    too_long: bool
+    timed_out: bool
 
     @property
     def how(self) -> str:
@@ -43,7 +50,7 @@ class Ended:
 
 
 class Processes:
-    """Runs programs from several threads, and stops those under way when asked to."""
+    """Runs programs from several threads and can stop all of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,26 +67,27 @@ class Processes:
         environment: Mapping[str, str],
         timeout: float | None = None,
     ) -> Ended:
-        """Run a program to its end, with all it says going to a file.
+        """Run a program to its end; its output goes to a file.
 
         Args:
-            command: its words.
-            log: the file.
-            cwd: where it runs.
-            environment: variables it gets besides ours.
-            timeout: seconds after which it is ended, with its children.
+            command: the words of the command.
+            log: the file for its output.
+            cwd: the working directory.
+            environment: variables in addition to those of this process.
+            timeout: seconds after which the program and its children are stopped.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: the program cannot be started.
         """
+        _require_program(command[0], cwd)
         start = time.perf_counter()
         with log.open("wb") as file:
             with self._lock:
                 if self._stopped:
                     raise InterruptedError("stopped before it began")
                 process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
+                    [sys.executable, "-I", "-S", guard.__file__, *command],
+                    stdin=subprocess.PIPE,
                     stdout=file,
                     stderr=subprocess.STDOUT,
                     cwd=cwd,
@@ -92,28 +100,30 @@ class Processes:
             alarm.start()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
+            assert process.stdin is not None
+            process.stdin.close()
             alarm.cancel()
             with self._lock:
                 self._alive.remove(process.pid)
-                too_long = process.pid in self._expired
+                timed_out = process.pid in self._expired
                 self._expired.discard(process.pid)
         unit = 1 if sys.platform == "darwin" else 1024
         return Ended(
             process.returncode,
             time.perf_counter() - start,
             usage.ru_maxrss * unit,
-            too_long,
+            timed_out,
         )
 
     def stop(self) -> None:
-        """End whatever is under way, with its children, and start nothing more."""
+        """Stop all running programs with their children, and start no more."""
         with self._lock:
             self._stopped = True
             alive = set(self._alive)
         self._end(alive)
 
     def _expire(self, pid: int) -> None:
-        """End a program whose time is over, with its children."""
+        """Stop a program that has reached its timeout, with its children."""
         with self._lock:
             if pid not in self._alive:
                 return
@@ -121,7 +131,7 @@ class Processes:
         self._end({pid})
 
     def _end(self, pids: set[int]) -> None:
-        """Ask programs and their children to end, and kill what has not after a while."""
+        """Terminate programs and their children, and kill those that remain after GRACE seconds."""
         _signal_groups(pids, signal.SIGTERM)
         deadline = time.monotonic() + GRACE
         try:
@@ -129,6 +139,14 @@ class Processes:
                 time.sleep(0.02)
         finally:
             _signal_groups(pids, signal.SIGKILL)
+
+
+def _require_program(name: str, cwd: Path) -> None:
+    """Raise an OSError if the program cannot be started from this directory."""
+    path = str(cwd / name) if "/" in name else name
+    if shutil.which(path) is None:
+        code = errno.EACCES if Path(path).exists() else errno.ENOENT
+        raise OSError(code, os.strerror(code), name)
 
 
 def _signal_groups(pids: set[int], number: signal.Signals) -> None:
@@ -139,9 +157,9 @@ def _signal_groups(pids: set[int], number: signal.Signals) -> None:
 
 @contextmanager
 def signals_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, so that whoever ends us ends programs too.
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, so that running programs are stopped.
 
-    A signal that is ignored (`nohup`) stays so; other threads than the main one get no signals.
+    A signal that is ignored (`nohup`) stays ignored. Only the main thread receives signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -161,8 +179,8 @@ def signals_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def last_words(log: Path) -> tuple[str, str]:
-    """How a program's last line goes on a sentence about it, and the end of what it said."""
+def last_log_line(log: Path) -> tuple[str, str]:
+    """The last log line, as a clause of an error message, and the end of the log."""
     tail = log.read_text(encoding="utf-8", errors="replace")[-_TAIL:]
     lines = [line.strip() for line in tail.splitlines() if line.strip()]
-    return f"; its last words: {lines[-1]}" if lines else "", tail
+    return f"; last log line: {lines[-1]}" if lines else "", tail

@@ -1,23 +1,28 @@
-"""An unmodified PyCIL or PILOT checkout, driven from outside."""
+"""Train class orders with an unmodified checkout of PyCIL or PILOT."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from edgecil.engine.experiment import Experiment
 from edgecil.errors import UsageError
 from edgecil.interop import toolbox_driver
-from edgecil.interop.configs import read_flat_config, toolbox_sizes
+from edgecil.interop.configs import read_flat_config, toolbox_dataset
 from edgecil.interop.exports import export
-from edgecil.interop.external import ExternalRun, Training
+from edgecil.interop.external import ExternalPlan, ExternalRun, OnFinished, OnStart, train
+from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders
 from edgecil.io.files import replace_file
-from edgecil.sequences.protocols import LabelledSequence
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_CLASS_SOURCES = ("dataset", "names", "similarity", "embeddings")
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
 
@@ -27,10 +32,10 @@ class Toolbox:
     """A checkout and the settings to train with.
 
     Attributes:
-        root: of the checkout.
-        settings: its flat config, with what the command line changed.
-        python: the interpreter of the toolbox's own environment.
-        threads: per training.
+        root: the checkout.
+        settings: the toolbox's flat config, with changes.
+        python: the interpreter of the toolbox's environment.
+        threads: threads of each training.
     """
 
     root: Path
@@ -52,7 +57,7 @@ class Toolbox:
         root = Path(root).absolute()
         missing = [part for part in _PARTS if not (root / part).is_file()]
         if missing:
-            raise UsageError(f"{root} is no checkout of PyCIL or PILOT: it has no {missing[0]}.")
+            raise UsageError(f"{root} is not a checkout of PyCIL or PILOT: it has no {missing[0]}.")
         settings = {**read_flat_config(config), **changes}
         settings["device"] = device_list(settings.get("device", [-1]))
         given = python or sys.executable
@@ -63,35 +68,27 @@ class Toolbox:
         """The learner's name in the toolbox."""
         return str(self.settings["model_name"])
 
-    def sizes(self, classes: int) -> tuple[int, ...]:
-        """The task sizes that the config asks for, cut as the toolboxes do."""
+    @property
+    def first_and_increment(self) -> tuple[int, int]:
+        """Sizes of the first and of each further task in the config."""
         first, increment = (self.settings.get(key) for key in ("init_cls", "increment"))
         if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
             raise UsageError(
                 "The toolbox's config must give 'init_cls' and 'increment', whole numbers of at "
                 f"least 1. Got {first!r} and {increment!r}."
             )
-        return toolbox_sizes(first, increment, classes)
+        return first, increment
 
-    def run(
-        self,
-        out: str | Path,
-        names: Sequence[str],
-        ids: Sequence[int],
-        sequences: Mapping[str, Sequence[LabelledSequence]],
-        seeds: int,
-    ) -> ExternalRun:
-        """What to have trained.
+    def plan(self, out: str | Path, orders: ChosenOrders, repeats: int) -> ExternalPlan:
+        """What the toolbox is to train.
 
         Args:
-            out: the run directory.
-            names: of the N classes that take part.
-            ids: the toolbox's own ids of these.
-            sequences: over classes 0 … N-1, by protocol.
-            seeds: how often to repeat each.
+            out: the experiment's directory.
+            orders: the classes, by the toolbox's own ids, and their orders.
+            repeats: how often to train each order.
         """
         out = Path(out).absolute()
-        first = next(run.sequence for runs in sequences.values() for run in runs)
+        first = next(run.sequence for runs in orders.sequences.values() for run in runs)
         tasks = export(first, "pycil")
         settings = {
             "prefix": "edgecil",
@@ -100,22 +97,20 @@ class Toolbox:
             "increment": tasks["increment"],
         }
 
-        def command(training: Training) -> list[str]:
-            place = _mirror(self.root, training.folder / "checkout", out / "data")
-            file = training.folder / "settings.json"
+        def command(run: ExternalRun) -> list[str]:
+            place = _mirror(self.root, run.folder / "checkout", out / "data")
+            file = run.folder / "settings.json"
             with replace_file(file) as opened:
                 opened.write(json.dumps(settings).encode())
-            files = (place, file, training.order_file, training.result_file)
+            files = (place, file, run.order_file, run.result_file)
             return [self.python, toolbox_driver.__file__, str(self.root), *map(str, files)]
 
-        return ExternalRun(
+        return ExternalPlan(
             method=self.method,
             command=command,
             dataset=str(self.settings["dataset"]),
-            names=names,
-            ids=ids,
-            sequences=sequences,
-            seeds=seeds,
+            orders=orders,
+            repeats=repeats,
             identity={
                 "toolbox": fingerprint(self.root),
                 "settings": settings,
@@ -132,8 +127,71 @@ class Toolbox:
         )
 
 
+def run_toolbox(
+    root: str | Path,
+    *,
+    config: str | Path,
+    out: str | Path,
+    set: Mapping[str, Any] | None = None,
+    python: str | None = None,
+    threads: int = 1,
+    repeats: int = 1,
+    workers: int = 1,
+    timeout: float | None = None,
+    overwrite: bool = False,
+    on_start: OnStart = lambda plan, missing: None,
+    on_finished: OnFinished = lambda node, result: None,
+    **options: Unpack[OrderOptions],
+) -> Experiment:
+    """Have an unmodified checkout of PyCIL or PILOT train class orders, or resume.
+
+    Args:
+        root: the checkout; the EDGE authors' forks are supported as well.
+        config: one of the toolbox's own JSON files.
+        out: the experiment's directory.
+        set: changes to the config, by key.
+        python: the interpreter of the toolbox's environment; this one by default.
+        threads: threads of each training.
+        repeats: how often to train each order, with training seeds 0, 1, ….
+        workers: trainings that run at the same time.
+        timeout: seconds after which a training counts as failed.
+        overwrite: delete existing results and start over.
+        on_start: called once with the plan and the number of runs that are missing.
+        on_finished: called after each run with its result or its error.
+        options: which class orders to train; see :class:`OrderOptions`. The dataset and the task
+            sizes are those of the config unless given.
+    """
+    changes = dict(set or {})
+    for key in ("seed", "shuffle"):
+        if key in changes:
+            raise UsageError(
+                f"Setting {key!r} has no effect: the protocol chooses the class orders "
+                "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
+            )
+    toolbox = Toolbox.open(root, config, changes, python=python, threads=threads)
+    if all(options.get(name) is None for name in _CLASS_SOURCES):
+        options["dataset"] = toolbox_dataset(str(toolbox.settings["dataset"]))
+    sizes = ("tasks", "base", "increment", "sizes")
+    given = any(options.get(name) is not None for name in sizes)
+    orders = choose_orders(
+        options,
+        out=out,
+        overwrite=overwrite,
+        default_sizes=None if given else toolbox.first_and_increment,
+    )
+    return train(
+        toolbox.plan(out, orders, repeats),
+        out,
+        workers=workers,
+        timeout=timeout,
+        overwrite=overwrite,
+        on_start=on_start,
+        on_finished=on_finished,
+    )
+
+
 def device_list(device: Any) -> list[Any]:
-    """Devices as the toolboxes want them: a list of GPU numbers, with -1 for the CPU.
+    """Devices in the form that the toolboxes read: a list of GPU numbers, with -1 for the CPU.
 
     >>> device_list("cpu"), device_list(0), device_list(["0", "-1"])
     ([-1], [0], ['0', -1])
@@ -151,7 +209,7 @@ def fingerprint(root: Path) -> str:
 
 
 def _parts(root: Path) -> list[Path]:
-    """What lies at the top of a checkout, without hidden things."""
+    """Files and folders at the top of a checkout, without hidden ones."""
     return [path for path in root.iterdir() if not path.name.startswith(".")]
 
 
@@ -162,10 +220,10 @@ def _python_files(part: Path) -> list[Path]:
 
 
 def _mirror(root: Path, place: Path, data: Path) -> Path:
-    """A folder to train in: links to all that the checkout has, without its logs.
+    """A folder to train in, with links to everything in the checkout except its logs.
 
-    The toolboxes read `./data`, which is `data` if the checkout has none, and write `./logs` and
-    more: so they leave the checkout, and each other's files, alone.
+    The toolboxes read `./data` (the folder `data` if the checkout has none) and write `./logs` and
+    other files, so the checkout and the files of other trainings stay unchanged.
     """
     place.mkdir(parents=True, exist_ok=True)
     parts = {part.name: part for part in _parts(root) if part.name != "logs"}

@@ -1,0 +1,39 @@
+"""Runs a command, and kills it with all its children once the process that started this one ends.
+
+Started as `python guard.py WORD …` as the leader of a process group of its own, with a pipe as its
+standard input that the starting process keeps open. It ends as the command ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+
+def main(command: list[str]) -> None:
+    """Run the command to its end."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    # A signal to the group is for the command; the guard waits for its effect.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: None)
+    threading.Thread(target=kill_when_orphaned, daemon=True).start()
+    code = child.wait()
+    if code >= 0:
+        os._exit(code)
+    if -code != signal.SIGKILL:
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+
+
+def kill_when_orphaned() -> None:
+    """Wait for the end of the standard input, then kill the group."""
+    while os.read(0, 1):
+        pass
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

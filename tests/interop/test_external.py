@@ -1,0 +1,215 @@
+"""Another program trains: every order once, failures recorded, everything resumed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgecil.engine.experiment import Experiment, TrainingFailedError
+from edgecil.errors import UsageError
+from edgecil.interop import run_external
+
+TRAIN = """
+import json, os, signal, sys
+order_file, result_file, seed = sys.argv[1:4]
+order = json.load(open(order_file))
+assert order["seed"] == int(seed)
+open("ran.txt", "a").write(json.dumps(order["tasks"]) + "\\n")
+print("training on", order["order"])
+first = order["order"][0]
+{extra}
+right = [10 * sum(task) + 1 for task in order["tasks"]]
+rows = [right[: end + 1] for end in range(len(right))]
+json.dump({{"correct": rows, "totals": [200] * len(rows)}}, open(result_file, "w"))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def program(extra: str = "") -> str:
+    """A command that trains: the right answers show which classes a task has."""
+    Path("train.py").write_text(TRAIN.format(extra=extra))
+    return f"{shlex.quote(sys.executable)} train.py {{order_file}} {{result_file}} {{seed}}"
+
+
+def train(command: str, **options: Any) -> Experiment:
+    return run_external(
+        **{"command": command, "out": "out", "classes": 4, "tasks": 2, "protocol": "enumerate"}
+        | options
+    )
+
+
+def trained() -> list[str]:
+    return Path("ran.txt").read_text().splitlines() if Path("ran.txt").exists() else []
+
+
+def test_every_order_is_trained_once_and_its_counts_come_back() -> None:
+    experiment = train(program(), method="mine")
+    assert len(set(trained())) == len(trained()) == 6
+    assert len(experiment.results()) == 6
+    for run in experiment.results():
+        sums = [10 * sum(task) + 1 for task in run.sequence.tasks]
+        assert run.method == "mine"
+        assert run.accuracy == pytest.approx(sum(sums) / 2 / 2)
+        assert run.seconds > 0
+        assert run.peak_memory > 1_000_000
+
+
+def test_the_same_call_trains_nothing_twice_and_another_command_is_refused() -> None:
+    command = program()
+    first, second = train(command).summary, train(command).summary
+    assert first is not None
+    assert second is not None
+    assert (first.trained, first.reused) == (6, 0)
+    assert (second.trained, second.reused) == (0, 6)
+    with pytest.raises(UsageError, match="command"):
+        train(command + " --faster")
+    assert len(trained()) == 6
+    again = train(command, overwrite=True, protocol="random", budget=1).summary
+    assert again is not None
+    assert again.trained == 1
+
+
+def test_repeats_train_each_order_with_further_seeds() -> None:
+    experiment = train(program(), repeats=2, workers=2)
+    assert sorted(run.seed for run in experiment.results()) == [0] * 6 + [1] * 6
+    assert len(trained()) == 12
+
+
+def test_a_failure_is_recorded_with_its_last_log_line_and_named_by_its_label() -> None:
+    with pytest.raises(TrainingFailedError) as raised:
+        train(program("if first == 2: raise MemoryError('CUDA out of memory')"))
+    experiment = raised.value.experiment
+    [failure] = experiment.failures()
+    assert failure.tasks == ((2, 3), (0, 1))
+    assert failure.error.endswith("last log line: MemoryError: CUDA out of memory")
+    assert "training on [2, 3, 0, 1]" in failure.trace
+    assert "enumerate all-6" in str(raised.value)
+    assert len(experiment.results()) == 5
+    summary = train(program()).summary
+    assert summary is not None
+    assert (summary.trained, summary.reused) == (1, 5)
+
+
+ENDS = {
+    "killed": ("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"),
+    "silent": ("os._exit(3)", "exit code 3"),
+    "no result": ("sys.exit()", "no result file"),
+    "no result, but a log": ("print('disk full'); sys.exit()", "last log line: disk full"),
+    "half a result": ("open(result_file, 'w').write('{'); sys.exit()", "not valid"),
+    "other classifiers": (
+        "if order['seed']:\n"
+        "    json.dump({'accuracy': {'nme': 50}}, open(result_file, 'w')); sys.exit()",
+        "classifiers",
+    ),
+}
+
+
+@pytest.mark.parametrize(("extra", "words"), ENDS.values(), ids=ENDS)
+def test_however_a_program_fails_the_error_says_how(extra, words) -> None:
+    with pytest.raises(TrainingFailedError, match=words):
+        train(program(extra), protocol="random", budget=1, repeats=2)
+
+
+def test_a_missing_program_fails_every_run() -> None:
+    with pytest.raises(TrainingFailedError, match="cannot be started") as raised:
+        train("no-such-program {order_file} {result_file}")
+    assert len(raised.value.experiment.failures()) == 6
+
+
+def test_a_timeout_is_a_failure() -> None:
+    with pytest.raises(TrainingFailedError, match=r"stopped after 0\.5 seconds"):
+        train(program("import time; time.sleep(60)"), protocol="random", budget=1, timeout=0.5)
+
+
+def test_chosen_classes_keep_the_ids_of_the_dataset() -> None:
+    from edgecil.classes import get_classes, select_classes
+
+    command = program("order['tasks'] = [[c % 5 for c in task] for task in order['tasks']]")
+    options = {"dataset": "cifar100", "classes": 4, "classes_seed": 42, "protocol": "edge"}
+    experiment = train(command, **options)
+    ids = select_classes(100, count=4, seed=42)
+    labels = get_classes("cifar100").labels
+    assert experiment.names == tuple(labels[id_] for id_ in ids)
+    for line in trained():
+        assert sorted(class_ for task in json.loads(line) for class_ in task) == ids.tolist()
+    assert [run.label for run in experiment.sequences()["edge"]] == ["hard", "median", "easy"]
+    assert experiment.similarity().names == experiment.names, "saved with the experiment"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"command": "train {order_file}"}, "{result_file}"),
+        ({"command": "train 'x {order_file} {result_file}"}, "cannot be parsed"),
+        ({"workers": 0}, "'workers'"),
+        ({"repeats": 0}, "'repeats'"),
+        ({"timeout": -1.0}, "'timeout'"),
+        ({"protocol": "enumrate"}, "Did you mean 'enumerate'"),
+        ({"classes": None}, "classes are not specified"),
+        ({"tasks": 3}, "tasks"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_trained(options, words) -> None:
+    with pytest.raises(UsageError, match=words):
+        train(**{"command": program(), **options})
+    assert trained() == []
+
+
+def test_an_attempt_has_a_folder_of_its_own() -> None:
+    options: dict[str, Any] = {"protocol": "random", "budget": 1}
+    with pytest.raises(TrainingFailedError):
+        train(program("sys.exit(1)"), **options)
+    train(program(), **options)
+    folders = sorted(path.parent.name for path in Path("out").glob("trainings/*/*/order.json"))
+    assert folders == ["1", "2"]
+    assert len(list(Path("out").glob("trainings/*/*/result.json"))) == 1
+
+
+DRIVER = """
+import sys
+from edgecil.interop import run_external
+run_external(command=sys.argv[1], out="out", classes=4, tasks=2, protocol="random", budget=1)
+"""
+
+
+def test_programs_and_their_children_die_with_a_killed_driver() -> None:
+    spawn = (
+        "import subprocess, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "open('pids.tmp', 'w').write(f'{os.getpid()} {child.pid}')\n"
+        "os.rename('pids.tmp', 'pids')\n"
+        "time.sleep(60)"
+    )
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, program(spawn)])
+    wait_until(Path("pids").exists)
+    pids = [int(word) for word in Path("pids").read_text().split()]
+    driver.kill()
+    driver.wait()
+    wait_until(lambda: not any(is_alive(pid) for pid in pids))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,247 @@
+"""Miniatures of PyCIL and PILOT, trained from end to end."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from edgecil.engine import Experiment, TrainingFailedError
+from edgecil.errors import DataError, UsageError
+from edgecil.interop import run_toolbox
+from tests.interop.miniature import write_config, write_toolbox
+
+KINDS = ["pycil", "pilot"]
+
+
+@pytest.fixture(autouse=True)
+def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def config() -> Path:
+    """The config file of a miniature PyCIL in the folder `box`."""
+    return write_toolbox(Path("box"), "pycil")
+
+
+def train(config: Path, **options: Any) -> Experiment:
+    defaults = {"config": config, "classes": 4, "protocol": "random", "budget": 2, "out": "out"}
+    return run_toolbox("box", **(defaults | options))
+
+
+def contents(folder: str = "box") -> dict[str, str]:
+    """Every file of the checkout with its hash."""
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }
+
+
+def logs() -> dict[tuple[int, ...], str]:
+    """The toolbox's output, by the order that it trained."""
+    return {
+        tuple(json.loads(file.read_text())["order"]): (file.parent / "log.txt").read_text()
+        for file in Path("out/trainings").glob("*/*/order.json")
+    }
+
+
+def curve(log: str, name: str) -> list[float]:
+    """The last curve that the toolbox itself printed."""
+    curves = re.findall(rf"{name} top1 curve: (\[.*\])", log)
+    return ast.literal_eval(curves[-1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_toolbox_trains_the_order_and_its_accuracies_come_back(kind) -> None:
+    config = write_toolbox(Path("box"), kind)
+    results = train(config, protocol="latin", budget=3).results()
+    printed = logs()
+    assert len(printed) == len(results) == 3
+    for run in results:
+        for index, task in enumerate(run.sequence.tasks):
+            assert f"task {index} saw {list(task)}" in printed[run.sequence.order]
+        totals = [sum(8 + class_ % 3 for class_ in task) for task in run.sequence.tasks]
+        matrix = run.classifier().matrix
+        after_both = np.average(matrix[1], weights=totals)
+        assert curve(printed[run.sequence.order], "CNN") == pytest.approx(
+            [matrix[0, 0], after_both], abs=0.005
+        )
+        assert run.metric("last") == pytest.approx(after_both)
+        assert run.classifiers == ("head",)
+    assert len({run.accuracy for run in results}) == 3
+
+
+def test_both_classifiers_come_back_where_there_are_exemplars(config) -> None:
+    for run in train(config, set={"memory_size": 20}).results():
+        assert run.classifiers == ("head", "nme")
+        assert run.metric(classifier="nme") > run.metric(classifier="head"), "means do not drift"
+        for classifier, name in (("head", "CNN"), ("nme", "NME")):
+            logged = curve(logs()[run.sequence.order], name)
+            assert run.metric("last", classifier) == pytest.approx(logged[-1], abs=0.005)
+
+
+def test_the_checkout_is_not_changed(config) -> None:
+    before = contents()
+    train(config)
+    assert contents() == before
+    assert list(Path("out").glob("trainings/*/*/checkout/logs/drifting/*.log"))
+
+
+def test_counts_are_kept_when_the_toolbox_fails_after_its_last_task() -> None:
+    """PyCIL's table has a column per task and gets an entry per ten classes: three for two."""
+    config = write_toolbox(Path("box"), "pycil", classes=24)
+    [run] = train(config, classes=24, sizes=(12, 12), budget=1).results()
+    [log] = logs().values()
+    assert "Traceback" in log
+    assert run.metric("last") == pytest.approx(curve(log, "CNN")[-1], abs=0.005)
+
+
+def test_a_failure_before_the_last_task_is_one(config) -> None:
+    base = Path("box/models/base.py")
+    fail = "def after_task(self):\n        assert self._cur_task < 1, 'no room'\n"
+    base.write_text(base.read_text().replace("def after_task(self):\n", fail))
+    assert len(train(config, budget=1, sizes=(2, 2)).results()) == 1, "all tasks were tested"
+    with pytest.raises(TrainingFailedError, match="AssertionError: no room"):
+        train(config, budget=1, sizes=(2, 1, 1), overwrite=True)
+
+
+def test_a_run_is_the_same_alone_beside_others_and_again(config) -> None:
+    def accuracies(**options: Any) -> dict[Any, float]:
+        results = train(config, overwrite=True, **options).results()
+        return {(run.sequence, run.seed): run.accuracy for run in results}
+
+    everything = accuracies(repeats=2)
+    assert accuracies(repeats=2, workers=3) == everything
+    assert accuracies(budget=1).items() <= everything.items()
+    repeats = [[value for (_, seed), value in everything.items() if seed == s] for s in (0, 1)]
+    assert repeats[0] != repeats[1], "the seed decides the drift"
+
+
+def test_it_resumes_and_refuses_another_toolbox(config) -> None:
+    summaries = [train(config).summary for _ in range(2)]
+    assert [(one.trained, one.reused) for one in summaries if one] == [(2, 0), (0, 2)]
+    with pytest.raises(UsageError, match="drift"):
+        train(config, set={"drift": 0.1})
+    base = Path("box/models/base.py")
+    base.write_text(base.read_text() + "# changed\n")
+    with pytest.raises(UsageError, match=r"method drifting\.toolbox"):
+        train(config)
+
+
+def test_the_config_decides_the_tasks_unless_they_are_given(config) -> None:
+    write_config(config, "pycil", init_cls=1, increment=2)
+    assert train(config, budget=1).results()[0].sequence.sizes == (1, 2, 1)
+    given = train(config, budget=1, sizes=(2, 1, 1), overwrite=True)
+    assert given.results()[0].sequence.sizes == (2, 1, 1)
+    with pytest.raises(UsageError, match="equal increments"):
+        train(config, sizes=(1, 1, 2), overwrite=True)
+
+
+def test_chosen_classes_keep_their_own_ids() -> None:
+    from edgecil.classes import select_classes
+
+    config = write_toolbox(Path("box"), "pycil", classes=9)
+    names = [f"class {id_}" for id_ in range(9)]
+    experiment = train(config, names=names, classes_seed=42, budget=1)
+    ids = select_classes(9, count=4, seed=42)
+    [(order, log)] = logs().items()
+    assert sorted(order) == ids.tolist() != [0, 1, 2, 3]
+    for index, task in enumerate(experiment.results()[0].sequence.tasks):
+        assert f"task {index} saw {ids[list(task)].tolist()}" in log
+
+
+def test_another_python_may_be_given_by_a_relative_path(config) -> None:
+    Path("env").symlink_to(Path(sys.executable).parent, target_is_directory=True)
+    python = f"./env/{Path(sys.executable).name}"
+    assert len(train(config, python=python, budget=1).results()) == 1
+    with pytest.raises(TrainingFailedError, match=r"none/python' cannot be started"):
+        train(config, python="./none/python", budget=1, overwrite=True)
+
+
+def test_a_crash_and_a_kill_are_recorded_and_the_others_go_on(config) -> None:
+    lethal = {"raise_on": 2, "die_on": 1}
+    with pytest.raises(TrainingFailedError) as raised:
+        train(config, set=lethal, protocol="enumerate", budget=None, workers=2)
+    experiment = raised.value.experiment
+    assert len(experiment.results()) == 3
+    errors = {failure.tasks: failure.error for failure in experiment.failures()}
+    assert "CUDA out of memory: tried to allocate 2 GiB" in errors[(2, 3), (0, 1)]
+    assert "SIGKILL" in errors[(1, 2), (0, 3)]
+    assert "SIGKILL" in errors[(1, 3), (0, 2)]
+
+
+BROKEN = {
+    "a missing dependency": ("trainer.py", "import copy", "import copy, timm9", "No module named"),
+    "another version": ("utils/data_manager.py", "_get_idata", "_find_data", "has no _get_idata"),
+    "another order": (
+        "utils/data_manager.py",
+        "order = idata.class_order",
+        "order = sorted(idata.class_order)",
+        "did not keep the class order",
+    ),
+    "another evaluation": (
+        "models/base.py",
+        "return cnn_accy, nme_accy",
+        "return dict(cnn_accy), nme_accy",
+        "did not test after each of 2 tasks",
+    ),
+    "no such dataset": ("utils/data_manager.py", '"mini"', '"maxi"', "Unknown dataset mini"),
+    "too few classes": (
+        "utils/data.py",
+        "arange(4), [",
+        "arange(4) % 3, [",
+        "no images of class 3",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "old", "new", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_toolbox_that_does_not_fit_is_refused_with_a_reason(
+    config, file, old, new, words
+) -> None:
+    path = Path("box", file)
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(TrainingFailedError, match=words):
+        train(config, budget=1)
+
+
+def test_a_folder_that_is_not_a_checkout_and_a_bad_config_are_refused(config) -> None:
+    Path("empty").mkdir()
+    with pytest.raises(UsageError, match=r"it has no trainer\.py"):
+        run_toolbox("empty", config=config, classes=4, out="out")
+    Path("c.json").write_text("[]")
+    with pytest.raises(DataError, match="must hold a JSON object"):
+        train(Path("c.json"))
+    Path("c.json").write_text('{"dataset": "mini"}')
+    with pytest.raises(UsageError, match="'model_name'"):
+        train(Path("c.json"))
+    with pytest.raises(UsageError, match="'init_cls' and 'increment'"):
+        train(config, set={"increment": 0})
+    with pytest.raises(UsageError, match="classes are not specified"):
+        train(config, classes=None)
+
+
+@pytest.mark.parametrize("key", ["seed", "shuffle"])
+def test_changes_without_an_effect_are_refused(config, key) -> None:
+    with pytest.raises(UsageError, match=f"'{key}' has no effect"):
+        train(config, set={key: 1})
+
+
+def test_a_named_dataset_brings_its_names_and_its_similarity(config) -> None:
+    write_config(config, "pycil", dataset="cifar224")
+    with pytest.raises(TrainingFailedError) as raised:  # the miniature has no such dataset
+        train(config, protocol="edge", budget=3)
+    experiment = raised.value.experiment
+    assert [run.label for run in experiment.sequences()["edge"]] == ["hard", "median", "easy"]
+    assert experiment.names == ("apple", "aquarium_fish", "baby", "bear")
+    assert experiment.similarity().names == experiment.names
