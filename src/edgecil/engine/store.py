@@ -167,9 +167,12 @@ class StoreReader:
             raise self._unusable(error) from error
 
     def _unusable(self, error: sqlite3.Error) -> DataError:
+        path = self.directory / DATABASE
+        if isinstance(error, sqlite3.OperationalError):  # a full disk, a lock, no permission
+            return DataError(f"Cannot use {path}: {error}.")
         return DataError(
-            f"Cannot read {self.directory / DATABASE}: {error}; delete its results with "
-            "'overwrite', or use another directory."
+            f"Cannot read {path}: {error}; set 'overwrite' to delete it and start over, or choose "
+            "another directory."
         )
 
 
