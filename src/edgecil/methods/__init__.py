@@ -1,9 +1,12 @@
 """Class-incremental learners, one file each, behind one interface."""
 
 from edgecil.methods import (
+    aper,
+    bic,
     coda_prompt,
     der,
     ease,
+    er,
     ewc,
     finetune,
     foster,
@@ -11,10 +14,13 @@ from edgecil.methods import (
     icarl,
     joint,
     l2p,
+    lwf,
     memo,
     mos,
     ranpac,
+    simplecil,
     tagfex,
+    wa,
 )
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.recipe import PAPER, Recipe, get_recipe
@@ -28,9 +34,12 @@ __all__ = [
     "Method",
     "MethodEntry",
     "Recipe",
+    "aper",
+    "bic",
     "coda_prompt",
     "der",
     "ease",
+    "er",
     "ewc",
     "finetune",
     "foster",
@@ -40,11 +49,14 @@ __all__ = [
     "icarl",
     "joint",
     "l2p",
+    "lwf",
     "memo",
     "method_names",
     "mos",
     "ranpac",
     "register_method",
     "resolve_method",
+    "simplecil",
     "tagfex",
+    "wa",
 ]

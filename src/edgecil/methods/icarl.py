@@ -6,20 +6,18 @@ softmax losses of PyCIL: cross-entropy over all classes plus distillation of the
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from functools import partial
 
 import torch
 
 from edgecil.errors import unknown
-from edgecil.methods.distillation import distil
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
 from edgecil.methods.method import Environment
-from edgecil.methods.network import NetworkMethod
 from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
+from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class ICaRLConfig:
 
 
 @register_method("icarl", ICaRLConfig, "exemplar replay, distillation, nearest mean (2017)")
-class ICaRL(NetworkMethod):
+class ICaRL(TeacherMethod):
     """Trains on the task and the exemplars, and classifies by the exemplars' means."""
 
     classifiers = ("nme", "head")
@@ -52,12 +50,6 @@ class ICaRL(NetworkMethod):
     def __init__(self, config: ICaRLConfig, environment: Environment) -> None:
         super().__init__(config.recipe, environment, config.memory)
         self.config = config
-        self.teacher: torch.nn.Module | None = None
-
-    def begin(self, task: Task) -> None:
-        """Keep a frozen copy of the network as teacher, from the second task on."""
-        if task.old_count:
-            self.teacher = copy.deepcopy(self.network).eval().requires_grad_(False)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes, and distillation of the old ones."""
@@ -65,13 +57,7 @@ class ICaRL(NetworkMethod):
         value = torch.nn.functional.cross_entropy(logits, labels)
         if self.teacher is None:
             return value
-        with torch.no_grad():
-            old = self.teacher(images)
-        return value + distil(logits[:, : task.old_count], old, self.config.temperature)
-
-    def end(self, task: Task) -> None:
-        """Release the teacher."""
-        self.teacher = None
+        return value + self.distillation(images, logits, task, self.config.temperature)
 
     def remember(self, memory: ExemplarMemory, task: Task) -> None:
         """Choose exemplars by herding in the current feature space, or at random."""

@@ -63,7 +63,8 @@ class MethodEntry:
         recipe, memory = get_recipe(name, backbone)
         if self.fast is None:
             return recipe, memory
-        return (self.fast if _is_fast(name) else self.config().recipe), memory
+        published = getattr(self.config(), "recipe", self.fast)
+        return (self.fast if _is_fast(name) else published), memory
 
     def settings(self, recipe: str) -> Mapping[str, Any]:
         """Settings that a recipe changes besides training and memory."""
@@ -85,7 +86,9 @@ class MethodEntry:
         return replace_settings(self.config(**shared), settings or {}, self.name)
 
 
-METHODS: Registry[MethodEntry] = Registry("method")
+METHODS: Registry[MethodEntry] = Registry(
+    "method", aliases={"replay": "er", "aper-adapter": "aper", "adam-adapter": "aper"}
+)
 
 
 def register_method(

@@ -1,0 +1,89 @@
+"""APER: class means of a frozen model's features beside those adapted to the first task.
+
+Zhou et al. (IJCV 2024), "Revisiting Class-Incremental Learning with Pre-Trained Models:
+Generalizability and Adaptivity are All You Need", with adapters. The features of both models are
+concatenated; after the first task nothing is trained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from edgecil.errors import UsageError
+from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
+from edgecil.methods.method import Environment
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.simplecil import PrototypeMethod
+from edgecil.methods.task import Task
+
+PUBLISHED = Recipe(epochs=20, learning_rate=0.01, schedule="cosine", batch_size=48)
+
+
+@dataclass(frozen=True)
+class APERConfig:
+    """Hyper-parameters of APER with adapters; the defaults are PILOT's.
+
+    Attributes:
+        recipe: training recipe of the adaptation to the first task.
+        bottleneck: width of the adapters.
+    """
+
+    recipe: Recipe = PUBLISHED
+    bottleneck: int = 64
+
+    def __post_init__(self) -> None:
+        if self.bottleneck < 1:
+            raise UsageError(f"APER requires bottleneck >= 1. Got {self.bottleneck}.")
+
+
+@register_method(
+    "aper",
+    APERConfig,
+    "class means of frozen and first-task features (2024)",
+    fast=Recipe(
+        epochs=1,
+        learning_rate=0.01,
+        schedule="cosine",
+        optimizer="adam",
+        weight_decay=0.0,
+        batch_size=24,
+        augment=(),
+    ),
+)
+class APER(PrototypeMethod):
+    """Prototypes of concatenated features.
+
+    Attributes:
+        adapters: adapters trained on the first task.
+    """
+
+    def __init__(self, config: APERConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
+        self.config = config
+        self.adapters = blank_adapters(self.vit, config.bottleneck)
+
+    def learn(self, task: Task) -> None:
+        """Train adapters on the first task; then add the means of the task's classes."""
+        if not task.old_count:
+            self.adapters = adapt(
+                self.vit, self.config.bottleneck, task, self.recipe, self.environment
+            )
+        super().learn(task)
+
+    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Features (n, 2 d) of both models for uint8 images (n, c, h, w)."""
+        adapted = self.adapted_features(pixels, self.adapters)
+        return torch.cat([self.frozen_features(pixels), adapted], dim=1)
+
+    def state(self) -> dict[str, Any]:
+        """The adapters and the prototypes."""
+        return {**super().state(), "adapters": adapters_state(self.adapters)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])

@@ -1,0 +1,166 @@
+"""BiC: replay, distillation, and a linear correction of the new classes' logits.
+
+Wu et al. (CVPR 2019), "Large Scale Incremental Learning". After each task, two parameters (a scale
+and a shift of the new classes' logits) are fitted on a small balanced set of held-out images.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from edgecil.backbones import Backbone, GrowingLinear
+from edgecil.errors import UsageError
+from edgecil.methods.memory import ExemplarMemory, MemoryBudget
+from edgecil.methods.method import Environment
+from edgecil.methods.network import Network
+from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.task import Task
+from edgecil.methods.teacher import TeacherMethod
+from edgecil.methods.training import minimise
+
+
+@dataclass(frozen=True)
+class BiCConfig:
+    """Hyper-parameters of BiC.
+
+    Attributes:
+        recipe: training recipe of each task and of the correction.
+        memory: exemplar budget.
+        temperature: distillation temperature.
+        held_out: share of a class's exemplars that is held out for the correction, at least one.
+    """
+
+    recipe: Recipe = PAPER
+    memory: MemoryBudget = PAPER_MEMORY
+    temperature: float = 2.0
+    held_out: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.held_out < 1.0:
+            raise UsageError(f"'held_out' must be between 0 and 1. Got {self.held_out} instead.")
+
+
+class CorrectedNetwork(Network):
+    """A network whose logits are scaled and shifted per class.
+
+    Attributes:
+        scales: (classes,), 1 for classes without correction.
+        shifts: (classes,), 0 for classes without correction.
+    """
+
+    scales: torch.Tensor
+    shifts: torch.Tensor
+
+    def __init__(self, backbone: Backbone, head: GrowingLinear) -> None:
+        super().__init__(backbone, head)
+        self.register_buffer("scales", torch.ones(0))
+        self.register_buffer("shifts", torch.zeros(0))
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Corrected logits (n, classes seen) of normalised images (n, c, h, w)."""
+        return self.corrected(self.backbone(images))
+
+    def corrected(self, features: torch.Tensor) -> torch.Tensor:
+        """Corrected logits (n, classes seen) of features (n, d)."""
+        logits: torch.Tensor = self.head(features)
+        return logits * self.scales + self.shifts
+
+    def grow(self, classes: int, generator: torch.Generator) -> None:
+        """Add outputs for more classes, without correction."""
+        super().grow(classes, generator)
+        self.scales = torch.cat([self.scales, self.scales.new_ones(classes)])
+        self.shifts = torch.cat([self.shifts, self.shifts.new_zeros(classes)])
+
+    def correct(self, old_count: int, scale: torch.Tensor, shift: torch.Tensor) -> None:
+        """Set the correction of the classes from `old_count` on."""
+        self.scales = torch.cat([self.scales[:old_count], scale.expand_as(self.scales[old_count:])])
+        self.shifts = torch.cat([self.shifts[:old_count], shift.expand_as(self.shifts[old_count:])])
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, torch.Tensor], prefix: str, *args: Any
+    ) -> None:
+        size = state_dict[f"{prefix}scales"].shape
+        self.scales, self.shifts = self.scales.new_ones(size), self.shifts.new_zeros(size)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+@register_method("bic", BiCConfig, "replay, distillation, bias correction (2019)")
+class BiC(TeacherMethod):
+    """Replay with distillation; a linear layer corrects the bias towards new classes."""
+
+    classifiers = ("head", "nme")
+    network: CorrectedNetwork
+    memory: ExemplarMemory
+
+    def __init__(self, config: BiCConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment, config.memory)
+        self.config = config
+
+    def assemble(self, backbone: Backbone) -> CorrectedNetwork:
+        """The network around a new backbone."""
+        return CorrectedNetwork(backbone, GrowingLinear(backbone.feature_size))
+
+    def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+        """The task and the exemplars without the held-out images."""
+        pixels, labels = super().training_data(task)
+        if not task.old_count:
+            return pixels, labels
+        kept = torch.ones(len(labels), dtype=torch.bool, device=labels.device)
+        for index in self.held_out(task):
+            if (labels == labels[index]).sum() > 1:  # a single exemplar is trained on as well
+                kept[index] = False
+        return pixels[kept], labels[kept]
+
+    def held_out(self, task: Task) -> torch.Tensor:
+        """Indices of held-out images among the task's images and exemplars, equal per class."""
+        _, labels = super().training_data(task)
+        exemplars = min(len(self.memory.of_class(label)) for label in range(task.old_count))
+        count = max(1, round(self.config.held_out * exemplars))
+        chosen = []
+        for label in range(len(task.seen)):
+            where = torch.nonzero(labels == label).squeeze(1)
+            generator = task.generator("held out", label)
+            order = torch.randperm(len(where), generator=generator, device=where.device)
+            chosen.append(where[order[:count]])
+        return torch.cat(chosen)
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
+        logits = self.network(images)
+        value = cross_entropy(logits, labels)
+        if self.teacher is None:
+            return value
+        share = task.old_count / len(task.seen)
+        kept = self.distillation(images, logits, task, self.config.temperature)
+        return (1.0 - share) * value + share * kept
+
+    def end(self, task: Task) -> None:
+        """Fit scale and shift of the new classes' logits on the held-out images."""
+        super().end(task)
+        if not task.old_count:
+            return
+        pixels, labels = super().training_data(task)
+        chosen = self.held_out(task)
+        with torch.no_grad():
+            logits = self.network.corrected(self.features(pixels[chosen]))
+        targets = labels[chosen]
+        scale = nn.Parameter(torch.ones(1, device=logits.device))
+        shift = nn.Parameter(torch.zeros(1, device=logits.device))
+
+        def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+            old, new = logits[batch].tensor_split([task.old_count], dim=1)
+            return cross_entropy(torch.cat([old, new * scale + shift], dim=1), targets[batch])
+
+        minimise([scale, shift], len(targets), loss, self.recipe, task, stage="correction")
+        self.network.correct(task.old_count, scale.detach(), shift.detach())
+
+    def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
+        """New labels (n,) with the largest corrected logit for features (n, d)."""
+        with torch.no_grad():
+            return self.network.corrected(features).argmax(dim=1)

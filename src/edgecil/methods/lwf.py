@@ -1,0 +1,51 @@
+"""LwF: distil the old network's outputs on the images of the new task, without exemplars.
+
+Li and Hoiem (ECCV 2016), "Learning without Forgetting", in the class-incremental form of PyCIL:
+cross-entropy over the new classes plus distillation of the outputs of old classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from edgecil.methods.method import Environment
+from edgecil.methods.network import new_classes_only
+from edgecil.methods.recipe import PAPER, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.task import Task
+from edgecil.methods.teacher import TeacherMethod
+
+
+@dataclass(frozen=True)
+class LwFConfig:
+    """Hyper-parameters of LwF; the defaults are PyCIL's.
+
+    Attributes:
+        recipe: training recipe of each task.
+        strength: λ, weight of the distillation.
+        temperature: distillation temperature.
+    """
+
+    recipe: Recipe = PAPER
+    strength: float = 3.0
+    temperature: float = 2.0
+
+
+@register_method("lwf", LwFConfig, "distillation of the old outputs, no exemplars (2016)")
+class LwF(TeacherMethod):
+    """Fine-tuning with distillation of the old network."""
+
+    def __init__(self, config: LwFConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
+        self.config = config
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """Cross-entropy over the new classes plus distillation of the old ones."""
+        logits = self.network(images)
+        value = new_classes_only(logits, labels, task.old_count)
+        if self.teacher is None:
+            return value
+        kept = self.distillation(images, logits, task, self.config.temperature)
+        return value + self.config.strength * kept

@@ -1,0 +1,75 @@
+"""SimpleCIL: class means of a frozen model's features, classified by cosine similarity.
+
+Zhou et al. (IJCV 2024), "Revisiting Class-Incremental Learning with Pre-Trained Models:
+Generalizability and Adaptivity are All You Need". Nothing is trained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import normalize
+
+from edgecil.methods.adapters import class_means
+from edgecil.methods.method import Environment
+from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.recipe import PAPER, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.task import Task
+
+
+@dataclass(frozen=True)
+class SimpleCILConfig:
+    """SimpleCIL has no hyper-parameters."""
+
+
+class PrototypeMethod(PretrainedMethod):
+    """Classifies by the cosine similarity to class means.
+
+    Attributes:
+        prototypes: class means, (classes seen, d).
+    """
+
+    def __init__(self, recipe: Recipe, environment: Environment) -> None:
+        super().__init__(recipe, environment)
+        self.prototypes = torch.zeros(0, 0, device=environment.device)
+
+    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Features (n, d) of uint8 images (n, c, h, w)."""
+        return self.frozen_features(pixels)
+
+    def learn(self, task: Task) -> None:
+        """Add the means of the task's classes."""
+        means = class_means(self.features(task.pixels), task.labels)
+        earlier = self.prototypes.reshape(-1, means.shape[1])
+        self.prototypes = torch.cat([earlier, means])
+        self.seen = task.seen
+
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The class whose prototype has the largest cosine similarity."""
+        features = normalize(self.features(pixels), dim=1)
+        return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}
+
+    def state(self) -> dict[str, Any]:
+        """The prototypes."""
+        return {**super().state(), "prototypes": self.prototypes.cpu()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        self.prototypes = state["prototypes"].to(self.environment.device)
+
+
+@register_method(
+    "simplecil",
+    SimpleCILConfig,
+    "class means of frozen features, nothing trained (2024)",
+    fast=Recipe(epochs=1, augment=()),  # unused
+)
+class SimpleCIL(PrototypeMethod):
+    """Prototypes of the frozen model's features."""
+
+    def __init__(self, config: SimpleCILConfig, environment: Environment) -> None:
+        super().__init__(PAPER, environment)

@@ -1,0 +1,39 @@
+"""Base class of learners that distil the network of before a task."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+
+from edgecil.methods.distillation import distil
+from edgecil.methods.network import NetworkMethod
+from edgecil.methods.task import Task
+
+
+class TeacherMethod(NetworkMethod):
+    """Keeps a frozen copy of the old network while a task is trained.
+
+    Attributes:
+        teacher: the network before the task; None for the first task and between tasks.
+    """
+
+    teacher: torch.nn.Module | None = None
+
+    def begin(self, task: Task) -> None:
+        """Keep a frozen copy of the network as teacher, from the second task on."""
+        if task.old_count:
+            self.teacher = copy.deepcopy(self.network).eval().requires_grad_(False)
+
+    def end(self, task: Task) -> None:
+        """Release the teacher."""
+        self.teacher = None
+
+    def distillation(
+        self, images: torch.Tensor, logits: torch.Tensor, task: Task, temperature: float
+    ) -> torch.Tensor:
+        """Distillation of the teacher's outputs into the logits (b, classes) of old classes."""
+        assert self.teacher is not None
+        with torch.no_grad():
+            old = self.teacher(images)
+        return distil(logits[:, : task.old_count], old, temperature)

@@ -1,0 +1,61 @@
+"""WA: replay, distillation, and alignment of the norms of old and new class weights.
+
+Zhao et al. (CVPR 2020), "Maintaining Discrimination and Fairness in Class Incremental Learning".
+The weight of the distillation is the share of old classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.method import Environment
+from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.task import Task
+from edgecil.methods.teacher import TeacherMethod
+
+
+@dataclass(frozen=True)
+class WAConfig:
+    """Hyper-parameters of WA.
+
+    Attributes:
+        recipe: training recipe of each task.
+        memory: exemplar budget.
+        temperature: distillation temperature.
+    """
+
+    recipe: Recipe = PAPER
+    memory: MemoryBudget = PAPER_MEMORY
+    temperature: float = 2.0
+
+
+@register_method("wa", WAConfig, "replay, distillation, weight alignment (2020)")
+class WA(TeacherMethod):
+    """Replay with distillation; the head is aligned after each task."""
+
+    classifiers = ("head", "nme")
+
+    def __init__(self, config: WAConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment, config.memory)
+        self.config = config
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
+        logits = self.network(images)
+        value = cross_entropy(logits, labels)
+        if self.teacher is None:
+            return value
+        share = task.old_count / len(task.seen)
+        kept = self.distillation(images, logits, task, self.config.temperature)
+        return (1.0 - share) * value + share * kept
+
+    def end(self, task: Task) -> None:
+        """Scale the new classes' weights to the mean norm of the old ones."""
+        super().end(task)
+        if task.old_count:
+            self.network.head.align(task.old_count)
