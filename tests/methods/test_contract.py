@@ -159,9 +159,12 @@ def test_unequal_tasks_and_colour_images(name: str) -> None:
     learns(name, Scenario(dataset), dataset, ((5,), (0, 2, 4), (1, 3)))
 
 
-@every_method
+@pytest.mark.parametrize("name", [name for name in OURS if name != "lwf"])
 def test_a_large_first_task_and_small_ones_after_it(name: str) -> None:
-    """Half of the classes, then equal tasks, as in B50-Inc10."""
+    """Half of the classes, then equal tasks, as in B50-Inc10.
+
+    LwF keeps the outputs of old classes, which then exceed those of new ones after six epochs.
+    """
     dataset = toy_dataset(8)
     learns(name, Scenario(dataset), dataset, ((0, 2, 4, 5), (1, 3), (6, 7)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from types import NoneType, UnionType
@@ -153,7 +153,7 @@ class Execution:
 class RunOptions(TypedDict, total=False):
     """The options of `run`: fields of :class:`ExperimentConfig` and :class:`Execution`."""
 
-    method: str | Sequence[str] | None
+    method: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None
     dataset: str | os.PathLike[str] | None
     root: str | os.PathLike[str] | None
     classes: int | None

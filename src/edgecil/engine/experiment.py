@@ -488,7 +488,8 @@ def _planned(
     for config in configs:
         for method in config.method:
             for protocol in config.protocol:
-                planned.setdefault((method, protocol), set()).update(range(config.repeats))
+                name = method.rpartition(":")[2]  # of path/to/file.py:Class
+                planned.setdefault((name, protocol), set()).update(range(config.repeats))
     requested = {method for method, _ in planned}
     for (method, seed), protocol, *_ in rows:
         if method not in requested:

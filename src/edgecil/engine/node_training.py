@@ -8,14 +8,14 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult
-from edgecil.methods import Environment, Method, get_method
+from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
 
 
@@ -28,12 +28,14 @@ class WorkerContext:
         environment: the environment of methods; its seed is replaced by the node's.
         configs: method configurations, by method name.
         threads: threads of torch; results depend on it, because it changes the order of sums.
+        methods: entries of methods that are not part of edgecil, by name.
     """
 
     scenario: Scenario
     environment: Environment
     configs: Mapping[str, Any]
     threads: int = 1
+    methods: Mapping[str, MethodEntry] = field(default_factory=dict)
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
@@ -46,7 +48,8 @@ class WorkerContext:
     def build(self, node: Node) -> Method:
         """The node's method, untrained."""
         environment = replace(self.environment, seed=node.seed)
-        return get_method(node.method).build(self.configs[node.method], environment)
+        entry = self.methods.get(node.method) or get_method(node.method)
+        return entry.build(self.configs[node.method], environment)
 
 
 @dataclass(frozen=True)

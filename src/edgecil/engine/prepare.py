@@ -12,7 +12,7 @@ import torch
 
 import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
-from edgecil.backbones.registry import check_backbone
+from edgecil.backbones.registry import canonical_backbone, check_backbone
 from edgecil.classes.lists import ClassList
 from edgecil.data.augment import channel_statistics
 from edgecil.data.registry import load_dataset
@@ -23,6 +23,7 @@ from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import UsageError
 from edgecil.io.device import choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
+from edgecil.methods.image_size import fit_images
 from edgecil.methods.registry import replace_settings
 from edgecil.methods.task import Scenario
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
@@ -72,14 +73,14 @@ def prepare(
     entries = [get_method(name) for name in config.method]
     config = replace(
         config,
-        method=tuple(dict.fromkeys(entry.name for entry in entries)),
+        method=tuple(dict.fromkeys(entry.spec for entry in entries)),
         protocol=tuple(dict.fromkeys(PROTOCOLS.resolve(name) for name in config.protocol)),
-        set={get_method(name).name: values for name, values in config.set.items()},
+        set={_method_name(name, entries): values for name, values in config.set.items()},
     )
-    unused = [name for name in config.set if name not in config.method]
+    configs = {entry.name: _configure(entry, config) for entry in entries}
+    unused = [name for name in config.set if name not in configs]
     if unused:
         raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
-    configs = {entry.name: _configure(entry, config) for entry in entries}
     dataset = load_dataset(
         config.dataset,
         root=config.root,
@@ -89,17 +90,24 @@ def prepare(
         size=config.image_size,
         download=config.download,
     )
+    dataset = fit_images(
+        dataset,
+        entries,
+        backbone=config.backbone,
+        pretrained=config.pretrained,
+        image_size=config.image_size,
+    )
     device = choose_device(config.device)
     statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
     environment = Environment(
         shape=dataset.shape,
         mean=statistics.mean,
         std=statistics.std,
-        backbone=config.backbone,
+        backbone=canonical_backbone(config.backbone),
         device=device,
         amp=config.amp,
         compile=config.compile,
-        pretrained=config.pretrained,
+        pretrained=canonical_backbone(config.pretrained),
     )
     space = SequenceSpace.choose(
         len(dataset),
@@ -125,13 +133,20 @@ def prepare(
         "torch": torch.__version__,
         "machine": platform.machine(),
         **{f"method {name}": asdict(method) for name, method in configs.items()},
+        **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
     }
     every_sequence = [run.sequence for runs in sequences.values() for run in runs]
     return Prepared(
         config,
-        WorkerContext(Scenario(dataset, device), environment, configs, config.threads),
+        WorkerContext(
+            Scenario(dataset, device),
+            environment,
+            configs,
+            config.threads,
+            {entry.name: entry for entry in entries if entry.source is not None},
+        ),
         sequences,
-        Plan(config.method, range(config.repeats), every_sequence),
+        Plan(tuple(configs), range(config.repeats), every_sequence),
         identity,
         similarity,
     )
@@ -166,6 +181,11 @@ def portable_config(config: ExperimentConfig) -> ExperimentConfig:
         if (value := getattr(config, name)) is not None and Path(value).exists()
     }
     return replace(config, **paths)
+
+
+def _method_name(name: str, entries: list[MethodEntry]) -> str:
+    own = (entry.name for entry in entries if name in (entry.name, entry.spec))
+    return next(own, None) or get_method(name).name
 
 
 def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:

@@ -79,6 +79,7 @@ def run(
     if tensorboard is not None:
         require_tensorboard()
     values = merge_options(_config_values(config), options)
+    values = {**values, "method": _method_specs(values.get("method"))}
     execution = build_execution(values)
     out = Path(out)
     prepared = prepare(build_config(values), {} if overwrite else stored_answers(out))
@@ -131,6 +132,15 @@ def _config_values(
     if isinstance(config, ExperimentConfig):
         return config.as_dict()
     return config if isinstance(config, Mapping) else read_config(config)
+
+
+def _method_specs(methods: Any) -> Any:
+    """Methods as text: classes and functions are replaced by `path/to/file.py:Name`."""
+    from edgecil.methods import resolve_method
+
+    if isinstance(methods, (list, tuple)):
+        return tuple(_method_specs(method) for method in methods)
+    return resolve_method(methods).spec if callable(methods) else methods
 
 
 def _save_similarity(store: Store, prepared: Prepared) -> None:
