@@ -83,7 +83,9 @@ OWN_SETTINGS = {
         "ca_lr": "alignment.learning_rate",
     },
     "ranpac": {"ffn_num": "bottleneck", "M": "projection"},
+    "aper": {"ffn_num": "bottleneck"},
 }
+METHODS = {"replay": "er", "aper-adapter": "aper", "adam-adapter": "aper"}
 SCHEDULES = {"steplr": "steps", "constant": "steps", "cosine": "cosine"}
 # Keys whose values are checked here; the configuration checks all others.
 KINDS: dict[str, type] = {
@@ -128,6 +130,7 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     config = read_flat_config(path)
     _check_kinds(path, config)
     method = config["model_name"].lower().replace("_", "-")
+    method = METHODS.get(method, method)
     training = {
         name: next(key for key in keys if key in config)
         for name, keys in TRAINING.items()
