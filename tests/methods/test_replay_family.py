@@ -1,0 +1,94 @@
+"""What is special about LwF, WA, BiC, SimpleCIL and APER."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy, normalize
+
+from edgecil.methods.distillation import distil
+from edgecil.methods.task import Scenario
+from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
+
+DATASET = toy_dataset()
+SCENARIO = Scenario(DATASET)
+
+
+def after_one(name: str, **settings: Any) -> Any:
+    method = build(name, DATASET, settings=settings)
+    learn(method, SCENARIO, TASKS[:1])
+    return method
+
+
+@pytest.mark.parametrize(("name", "share"), [("lwf", None), ("wa", 0.5), ("bic", 0.5)])
+def test_the_loss_by_its_parts(name: str, share: float | None) -> None:
+    method = after_one(name)
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.begin(task)
+        method.grow(task)
+        images, labels = torch.rand(4, 1, 12, 12), torch.tensor([2, 3, 2, 3])
+        method.network.eval()
+        logits, old = method.network(images), method.teacher(images)
+        kept = distil(logits[:, :2], old, 2.0)
+        if share is None:
+            expected = cross_entropy(logits[:, 2:], labels - 2) + 3.0 * kept
+        else:
+            expected = (1 - share) * cross_entropy(logits, labels) + share * kept
+        assert method.loss(images, labels, task).item() == pytest.approx(expected.item())
+
+
+def test_wa_aligns_the_norms_of_new_classes() -> None:
+    method = after_one("wa")
+    learn(method, SCENARIO, TASKS[:2])
+    norms = method.network.head.weight.norm(dim=1)
+    assert norms[2:].mean().item() == pytest.approx(norms[:2].mean().item(), rel=1e-5)
+    assert method.teacher is None
+
+
+def test_bic_corrects_only_the_newest_classes_and_keeps_earlier_corrections() -> None:
+    method = after_one("bic")
+    assert method.network.scales.tolist() == [1.0, 1.0]
+    learn(method, SCENARIO, TASKS[:2])
+    first = method.network.shifts.clone()
+    assert first[:2].tolist() == [0.0, 0.0]
+    assert first[2] == first[3] != 0.0
+    learn(method, SCENARIO, TASKS)
+    assert torch.equal(method.network.shifts[:4], first)
+
+
+def test_bic_trains_on_no_held_out_image() -> None:
+    method = after_one("bic", memory={"per_class": 10}, held_out=0.3)
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        _, labels = method.training_data(task)
+        assert torch.bincount(labels).tolist() == [7, 7, 9, 9]
+        assert (
+            torch.bincount(method.memory.beside(task)[1][method.held_out(task)]).tolist() == [3] * 4
+        )
+
+
+def test_simplecil_does_not_depend_on_the_order() -> None:
+    means = []
+    for tasks in (TASKS, TASKS[::-1]):
+        method: Any = build("simplecil", DATASET)
+        learn_all(method, SCENARIO, tasks)
+        assert accuracy(method, SCENARIO, tuple(range(6))) > 0.9
+        means.append({class_: method.prototypes[i] for i, class_ in enumerate(method.seen)})
+    assert all(torch.equal(means[0][class_], means[1][class_]) for class_ in range(6))
+
+
+def test_aper_puts_adapted_features_beside_the_frozen_ones() -> None:
+    method: Any = build("aper", DATASET)
+    learn(method, SCENARIO, TASKS[:1])
+    features = method.features(SCENARIO.test.pixels[:3])
+    width = method.vit.feature_size
+    assert features.shape == (3, 2 * width)
+    assert torch.equal(features[:, :width], method.frozen_features(SCENARIO.test.pixels[:3]))
+    assert not torch.equal(features[:, :width], features[:, width:])
+    before = method.adapters[0].up_weight.clone()
+    learn(method, SCENARIO, TASKS[:2])
+    assert torch.equal(method.adapters[0].up_weight, before)
+    cosines = normalize(features, dim=1) @ normalize(method.prototypes, dim=1).T
+    labels = method.classify(SCENARIO.test.pixels[:3])["head"]
+    assert torch.equal(labels, cosines.argmax(dim=1))
