@@ -197,6 +197,7 @@ def test_a_repeated_order_counts_twice_for_the_paper_alone() -> None:
     assert {name: made.runs for name, made in result.items()} == {
         "gaussian": 3,
         "gaussian-c4": 2,
+        "smoothed": 2,
         "regression": 2,
         "stratified": 2,
     }

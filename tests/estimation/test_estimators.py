@@ -123,8 +123,9 @@ def test_the_regressions_spread_is_the_posterior_median_that_brute_force_gives()
 
     cells = (np.arange(1000) + 0.5) / 500 - 1.0
     posterior = 0.5 * density(0.0) + 0.5 * np.mean([density(rho) for rho in cells], axis=0)
-    reached = np.cumsum(posterior) / posterior.sum()
-    low, median, high = np.interp([0.05, 0.5, 0.95], reached, s)
+    median = np.interp(0.5, np.cumsum(posterior) / posterior.sum(), s)
+    wider = posterior * s  # the intervals have the prior 1/s
+    low, high = np.interp([0.05, 0.95], np.cumsum(wider) / wider.sum(), s)
 
     standard = (np.array([-1.0, 1.0]), np.array([0.5, 0.5]))
     made = ESTIMATORS["regression"](Observations(a, z, standard, 90))

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import chdtri, gammaln, ndtr, stdtrit
 
 from edgecil.errors import UsageError, unknown
+from edgecil.estimation.distances import SAME
 from edgecil.estimation.distributions import Distribution, invert
 from edgecil.estimation.predictors import ignores_similarity
 from edgecil.io.arrays import Floats
@@ -25,6 +26,7 @@ _CORRELATIONS = 61
 _SCALES = 60
 _QUANTILE_GRID = 800
 _NO_RELATION = 0.5
+_KERNEL = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,8 @@ class Estimate:
         max: the best order's accuracy, in the same way.
         mean_interval: central 90 % interval of the distribution's mean; None if there is none.
         std_interval: the same of its standard deviation.
+        prediction_interval: contains the accuracy of the next random order with probability 90 %;
+            None if there is none.
     """
 
     distribution: Distribution
@@ -61,6 +65,7 @@ class Estimate:
     max: float
     mean_interval: Interval | None = None
     std_interval: Interval | None = None
+    prediction_interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Estimator:
         needs_predictor: whether it requires a predictor.
         summary: what it does, in one line.
         counts_repeats: whether an order that was run under two labels counts twice.
+        few_draws: whether redraws are limited to 200, because each takes milliseconds.
     """
 
     name: str
@@ -82,6 +88,7 @@ class Estimator:
     needs_predictor: bool
     summary: str
     counts_repeats: bool = False
+    few_draws: bool = False
 
     def obstacle(self, runs: Observations) -> str | None:
         """Why it cannot estimate from these observations; None if it can."""
@@ -131,23 +138,62 @@ def gaussian(runs: Observations) -> Estimate:
 def gaussian_c4(runs: Observations) -> Estimate:
     """N(mean, (s/c4)²), whose standard deviation is unbiased for random orders.
 
-    Intervals of the mean by Student's t and of the standard deviation by χ², both exact if
-    accuracies are normal and the orders independent.
+    The intervals are those of :func:`normal_intervals`.
     """
     values = runs.accuracies
     count, mean, spread = len(values), float(values.mean()), float(values.std(ddof=1))
-    tail = (1.0 - LEVEL) / 2.0
-    reach = float(stdtrit(count - 1, 1.0 - tail) * spread / np.sqrt(count))
-    low, high = (
-        float(spread * np.sqrt((count - 1) / chdtri(count - 1, side)))
-        for side in (tail, 1.0 - tail)
-    )
     return Estimate(
         Distribution.normal(mean, spread / unbiasing(count)),
         float(values.min()),
         float(values.max()),
-        (mean - reach, mean + reach),
+        *normal_intervals(values),
+    )
+
+
+def smoothed(runs: Observations) -> Estimate:
+    """The runs with equal weights, smoothed by a normal kernel; mean and variance are kept.
+
+    The kernel has 0.6 times Silverman's width, 1.06 s n^(-1/5), and every run is moved towards the
+    mean by the factor √(1 - width²/s²), so that the variance is s² (with ddof 0). With 0.6 and ddof
+    0 the mean W₁ was smallest at 3 to 10 random orders, over normal, skewed and bimodal truths and
+    those of the demo. The intervals are those of :func:`normal_intervals`.
+    """
+    values = runs.accuracies
+    mean, spread = float(values.mean()), float(values.std())
+    width = _KERNEL * 1.06 * spread * len(values) ** -0.2
+    inwards = np.sqrt(1.0 - (width / spread) ** 2) if spread > 0.0 else 0.0
+    return Estimate(
+        Distribution(mean + inwards * (values - mean), np.ones(len(values)), width),
+        float(values.min()),
+        float(values.max()),
+        *normal_intervals(values),
+    )
+
+
+def normal_intervals(
+    values: Floats, level: float = LEVEL
+) -> tuple[Interval, Interval, Interval] | tuple[None, None, None]:
+    """Intervals of the mean, the standard deviation and the next value, from n >= 2 values.
+
+    mean ± t s/√n, s √((n-1)/χ²) and mean ± t s √(1 + 1/n), with n-1 degrees of freedom. They have
+    the given level if the values are independent and normal. None if all values are equal, because
+    they do not show any spread.
+    """
+    count, mean, spread = len(values), float(values.mean()), float(values.std(ddof=1))
+    if np.ptp(values) <= SAME:
+        return None, None, None
+    tail = (1.0 - level) / 2.0
+    quantile = float(stdtrit(count - 1, 1.0 - tail))
+    reach = quantile * spread / np.sqrt(count)
+    beyond = float(quantile * spread * np.sqrt(1.0 + 1.0 / count))
+    low, high = (
+        float(spread * np.sqrt((count - 1) / chdtri(count - 1, side)))
+        for side in (tail, 1.0 - tail)
+    )
+    return (
+        (float(mean - reach), float(mean + reach)),
         (low, high),
+        (mean - beyond, mean + beyond),
     )
 
 
@@ -158,18 +204,24 @@ def regression(runs: Observations) -> Estimate:
     the standard deviation over Ω and ρ is the correlation. Prior: μ flat; s with density s⁻², under
     which the posterior median has the smallest expected error relative to s; ρ = 0 with probability
     1/2 and uniform on (-1, 1) otherwise. The posterior is computed on a grid. The estimate takes
-    the posterior medians of μ and s and the posterior mean of ρ.
+    the posterior medians of μ and s and the posterior mean of ρ. The intervals are those of the
+    posterior under the prior s⁻¹, which cover as they claim if accuracy is normal and unrelated to
+    the predictor; under s⁻² they would be too narrow.
     """
     assert runs.z is not None
     assert runs.levels is not None
     values = runs.accuracies
-    if values.max() - values.min() <= 1e-9:
+    if np.ptp(values) <= SAME:
         return gaussian(runs)
     correlation, scale, posterior = _posterior(values, runs.z)
-    std, *std_interval = _quantiles(scale, posterior)
+    std, *_ = _quantiles(scale, posterior)
     centre = values.mean() - runs.z.mean() * correlation * scale
     blur = scale * np.sqrt((1.0 - correlation**2) / len(values))
-    mean, *mean_interval = _blurred_quantiles(centre.ravel(), blur.ravel(), posterior.ravel())
+    mean, *_ = _blurred_quantiles(centre.ravel(), blur.ravel(), posterior.ravel())
+    wider = posterior * scale  # the prior s⁻¹ in place of s⁻²
+    wider /= wider.sum()
+    _, *std_interval = _quantiles(scale, wider)
+    _, *mean_interval = _blurred_quantiles(centre.ravel(), blur.ravel(), wider.ravel())
     rho = float((posterior * correlation).sum())
     levels, weights = runs.levels
     distribution = Distribution(mean + std * rho * levels, weights, std * np.sqrt(1.0 - rho**2))
@@ -218,8 +270,30 @@ ESTIMATORS: dict[str, Estimator] = {
             counts_repeats=True,
         ),
         Estimator("gaussian-c4", gaussian_c4, 2, False, "N(μ, σ²) with σ unbiased for random runs"),
-        Estimator("regression", regression, 2, True, "a predictor's distribution, fitted"),
-        Estimator("stratified", stratified, 5, True, "runs weighted by their share of the space"),
+        Estimator(
+            "smoothed",
+            smoothed,
+            2,
+            False,
+            "the runs smoothed by a normal kernel",
+            few_draws=True,
+        ),
+        Estimator(
+            "regression",
+            regression,
+            2,
+            True,
+            "a predictor's distribution, fitted",
+            few_draws=True,
+        ),
+        Estimator(
+            "stratified",
+            stratified,
+            5,
+            True,
+            "runs weighted by their share of the space",
+            few_draws=True,
+        ),
     )
 }
 

@@ -135,7 +135,7 @@ def redraw_estimates(
 
     `random` is always included, with three runs unless the table has another number. Protocols
     without a registered random part are left out, and so are estimators that cannot use some draw.
-    Estimators that require a predictor get the first 200 draws. Methods whose truths have the same
+    Estimators that take long get the first 200 draws. Methods whose truths have the same
     sequences get the same draws.
     """
     budgets = {"random": _RUNS} | {
@@ -147,7 +147,7 @@ def redraw_estimates(
         drawn = [candidates.runs(some) for some in places]
         by_estimator = {}
         for name, estimator in ESTIMATORS.items():
-            used = drawn[:_FEW] if estimator.needs_predictor else drawn
+            used = drawn[:_FEW] if estimator.few_draws else drawn
             if used and all(estimator.obstacle(runs) is None for runs in used):
                 estimates = [estimator.estimate(runs) for runs in used]
                 by_estimator[name] = Redraws(estimates, exhaustive and len(used) == len(drawn))
