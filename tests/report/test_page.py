@@ -75,7 +75,7 @@ def test_every_section_and_method_can_be_linked_to(reader) -> None:
 
 def test_the_answer_comes_before_everything_else(page) -> None:
     lead = page.html.index('<p class="lead">steady has the highest mean accuracy')
-    assert lead < page.html.index("figure-overview") < page.html.index('id="orders"')
+    assert lead < page.html.index('id="figure-overview"') < page.html.index('id="orders"')
 
 
 def test_the_page_loads_nothing(page, reader) -> None:

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from edgecil.report.figures.canvas import COLOURS, FAINT, INK, TRUTH
 from edgecil.report.figures.report_figure import ReportFigure
 
-_SCALE = 1.2  # of the size on the page to the size on paper
 _LETTER = re.compile(r'<path id="([^"]+)"(?: d="[^"]*")? transform="scale\(0\.015625\)"/>\s*')
 _VARIABLES = {"ink": INK, "faint": FAINT, "truth": TRUTH, **COLOURS}
 
@@ -45,7 +44,7 @@ def _inline(figure: ReportFigure) -> str:
     assert width is not None
     text = re.sub(r'(<svg[^>]*?)\swidth="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?)\sheight="[^"]*"', r"\1", text, count=1)
-    points = _SCALE * float(width[1])
+    points = figure.scale * float(width[1])
     text = re.sub(r"<title>@(\d+)", lambda place: f"<title>{tooltips[int(place[1])]}", text)
     label = html.escape(figure.caption)
     start = f'<svg role="img" aria-label="{label}" style="max-width:{points:.0f}pt"'

@@ -1,4 +1,4 @@
-"""Whatever a method is called can be drawn, and what cannot be drawn is known beforehand."""
+"""Any method name can be drawn; letters that no font has are reported beforehand."""
 
 from __future__ import annotations
 

@@ -41,9 +41,9 @@ def test_the_ends_of_the_truth_are_marked_and_told() -> None:
 
 
 def test_a_sample_in_place_of_the_truth_is_called_so() -> None:
-    for sampled, told in ((False, "truth: 90 orders"), (True, "sample: 90 orders")):
+    for sampled, label in ((False, "truth: 90 orders"), (True, "sample: 90 orders")):
         figure = draw_distribution(Shape("icarl", TRUTH, {}, sampled=sampled))
-        assert [text.get_text() for text in figure.legends[0].get_texts()] == [told]
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == [label]
 
 
 def test_a_guess_is_a_curve_with_its_peak_at_the_mean() -> None:

@@ -50,15 +50,15 @@ def test_a_figure_is_written_in_each_format(tmp_path, suffix) -> None:
     draw_sequences(SIMILARITY, SPACE, edge_runs(), path)
     assert path.read_bytes().startswith(HEADER[suffix])
     assert path.stat().st_size > 10_000
-    assert [found.name for found in path.parent.iterdir()] == [path.name]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_a_picture_has_size_and_colours(tmp_path) -> None:
     draw_sequences(SIMILARITY, SPACE, edge_runs(), tmp_path / "figure.png")
-    found = pixels(tmp_path / "figure.png")
-    assert found.shape[0] > 800
-    assert found.shape[1] > 1200
-    assert len(np.unique(found[::7, ::7].reshape(-1, found.shape[2]), axis=0)) > 50
+    image = pixels(tmp_path / "figure.png")
+    assert image.shape[0] > 800
+    assert image.shape[1] > 1200
+    assert len(np.unique(image[::7, ::7].reshape(-1, image.shape[2]), axis=0)) > 50
 
 
 def test_every_run_is_marked_at_its_score_with_its_exact_z(tmp_path, drawn) -> None:

@@ -17,6 +17,7 @@ from edgecil.report.class_names import describe
 from edgecil.report.figures.canvas import (
     INK,
     TRUTH,
+    WIDTH,
     bare,
     colour_of,
     drawing,
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ROW = 0.95  # inches per method
+_SCALE = 1.75  # it fills the width of a page, and is still legible on a phone
+_ROW = 0.78  # inches per method
 _DENSITY = 0.46  # height of the densities, in rows
 _SWARM = 0.38  # depth of the dots below the base line, in rows
-_COLUMNS = 130  # dots that fit beside each other on the axis
+_COLUMNS = 110  # dots that fit beside each other on the axis
 _POINTS = 300
 _DOT_CLASSES = 200  # letters of class names in a tooltip
 
@@ -66,13 +68,13 @@ def build_overview(dataset: DatasetAnalysis) -> ReportFigure:
             texts = [t for t, p in zip(row.tooltips, row.protocols, strict=True) if p == protocol]
             tooltips[_group(place, layer)] = texts
     figure = draw_overview(rows, dataset.metric)
-    return ReportFigure("overview", _caption(rows), figure, tooltips)
+    return ReportFigure("overview", _caption(rows), figure, _SCALE, tooltips)
 
 
 def draw_overview(rows: Sequence[OverviewRow], metric: str = "accuracy") -> Figure:
     """Draw one row per method on a shared axis, in the given order from top to bottom."""
     with drawing():
-        figure = new_figure(0.75 + _ROW * len(rows), width=8.0)
+        figure = new_figure(0.7 + _ROW * len(rows), width=WIDTH)
         axes = figure.subplots()
         values = np.concatenate([row.accuracies for row in rows])
         width = max(float(np.ptp(values)), 1.0) / _COLUMNS
@@ -94,13 +96,13 @@ def draw_overview(rows: Sequence[OverviewRow], metric: str = "accuracy") -> Figu
                 fontweight="bold",
             )
         handles, labels = axes.get_legend_handles_labels()
-        entries = dict(zip(labels, handles, strict=True))
+        entries = dict(sorted(zip(labels, handles, strict=True), key=lambda entry: entry[0]))
         figure.legend(
             list(entries.values()),
             list(entries),
             loc="outside upper left",
-            ncols=min(len(entries), 5),
-            fontsize=8,
+            ncols=min(len(entries), 4),
+            fontsize=7.5,
             handletextpad=0.3,
             columnspacing=1.2,
         )
@@ -158,7 +160,7 @@ def _draw_row(axes: Axes, row: OverviewRow, place: int, width: float) -> None:
             row.accuracies[chosen],
             depth[chosen],
             "o" if protocol == "" else marker_of(protocol),
-            markersize=2.6 if protocol == "" else 4.5,
+            markersize=2.0 if protocol == "" else 3.6,
             color=INK if protocol == "" else colour_of(protocol),
             alpha=0.55 if protocol == "" else 0.95,
             markeredgewidth=0.0,
@@ -172,17 +174,17 @@ def _draw_row(axes: Axes, row: OverviewRow, place: int, width: float) -> None:
         axes.plot(
             summary.mean_interval, [place, place], color=INK, lw=4.0, label="mean, 90 % interval"
         )
-    axes.plot(summary.mean, place, "D", color=INK, markersize=5.5, label="mean")
+    axes.plot(summary.mean, place, "D", color=INK, markersize=4.5, label="mean")
     axes.annotate(
         f"{summary.mean:.1f}",
         (summary.mean, place),
-        xytext=(0, 6),
+        xytext=(0, 4),
         textcoords="offset points",
         ha="center",
         fontsize=8.5,
         fontweight="bold",
     )
-    for value, side, shift in ((summary.worst, "right", -7), (summary.best, "left", 7)):
+    for value, side, shift in ((summary.worst, "right", -5), (summary.best, "left", 5)):
         axes.plot([value, value], [place - 0.1, place + 0.44], color=INK, lw=1.0)
         axes.annotate(
             f"{value:.1f}",

@@ -21,12 +21,14 @@ class ReportFigure:
         name: stem of its file names.
         caption: the text below it, and its text alternative.
         drawing: the Matplotlib figure.
+        scale: of its largest size on a page to its size on paper.
         tooltips: by the id of a group of marks, one text per mark, in drawing order.
     """
 
     name: str
     caption: str
     drawing: Figure
+    scale: float = 1.2
     tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property
