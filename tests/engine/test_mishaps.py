@@ -11,7 +11,7 @@ from edgecil.cli.main import main
 from edgecil.engine.store import Store, clear
 
 RUN = ["run", "--method", "finetune", "--dataset", "quickdraw", "--classes", "4", "--tasks", "2"]
-RUN += ["--eval", "random", "--epochs", "1", "--workers", "1"]
+RUN += ["--protocol", "random", "--epochs", "1", "--workers", "1"]
 
 
 def results(out: Path) -> int:
@@ -34,7 +34,7 @@ def finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def test_an_invalid_command_deletes_nothing(finished: Path, wrong: list[str]) -> None:
     before = results(finished)
     assert before > 0
-    assert main([*RUN, "--out", str(finished), "--fresh", *wrong]) == 2
+    assert main([*RUN, "--out", str(finished), "--overwrite", *wrong]) == 2
     assert results(finished) == before
 
 
@@ -50,7 +50,7 @@ def test_overwrite_keeps_files_of_other_programs(finished: Path) -> None:
 def test_a_damaged_state_is_trained_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = [*RUN, "--eval", "enumerate", "--out", str(tmp_path)]
+    more = [*RUN, "--protocol", "enumerate", "--out", str(tmp_path)]
     engine = sys.modules["edgecil.engine.scheduler"]
     whole = engine.execute
 

@@ -33,7 +33,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
     dataset = save_toy(tmp_path_factory.mktemp("data") / "toy.npz")
 
     def build(out: Path, *more: str) -> list[str]:
-        words = f"run --method icarl --dataset {dataset} --tasks 2 --eval enumerate --json"
+        words = f"run --method icarl --dataset {dataset} --tasks 2 --protocol enumerate --json"
         return [*words.split(), "--epochs", str(EPOCHS), "--out", str(out), *more]
 
     return build
@@ -134,7 +134,7 @@ def test_ctrl_c_stops_cleanly_and_prints_how_to_resume(
     command: Command, undisturbed: Any, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
-    with started(command(out, "--fresh", "--workers", "2")) as process:
+    with started(command(out, "--overwrite", "--workers", "2")) as process:
         wait_for(lambda: finished(out) >= 1, process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does, workers included
         stdout, stderr = process.communicate(timeout=60)
@@ -142,12 +142,12 @@ def test_ctrl_c_stops_cleanly_and_prints_how_to_resume(
     assert stdout == ""
     lines = stderr.splitlines()
     assert lines[-1] == "edgecil: Interrupted."
-    (advice,) = [line for line in lines if "To go on: edgecil run" in line]
+    (advice,) = [line for line in lines if "to resume" in line]
     assert str(out) in advice
-    assert "--fresh" not in advice, "that would throw away what is kept"
+    assert "without --overwrite" in advice, "which would delete the finished results"
     assert "Traceback" not in stderr
     before = finished(out)
-    assert main(advice.partition("To go on: edgecil ")[2].split()) == 0
+    assert main(command(out, "--workers", "1")) == 0
     assert 1 <= before < NODES
     assert accuracies(out) == undisturbed
 

@@ -35,7 +35,10 @@ def train(
         show(error.experiment)
         raise
     except KeyboardInterrupt:
-        note(f"Stopped. Finished results are in {out}; run the same command to resume.")
+        note(
+            f"Stopped. Finished results are in {out}; run the same command without --overwrite to "
+            "resume."
+        )
         raise
     show(experiment)
 

@@ -18,7 +18,7 @@ from edgecil.engine.config import ExperimentConfig, build_config
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import METRICS, RunResult, Summary
 from edgecil.engine.similarity import experiment_similarity
-from edgecil.engine.store import DATABASE, StoreReader
+from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io.files import replace_file
 from edgecil.io.notebook import html_figure, html_table
@@ -407,14 +407,16 @@ class TrainingFailedError(EdgecilError):
 
 def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]:
     """Sequences that language models proposed in earlier calls, by protocol and label."""
-    if not (Path(directory) / DATABASE).exists():
+    try:
+        with StoreReader(directory) as store:
+            sequences = store.sequences()
+    except NoExperimentError:
         return {}
-    with StoreReader(directory) as store:
-        return {
-            name: {run.label: run.sequence for run in runs}
-            for name, runs in store.sequences().items()
-            if name in PROTOCOLS and PROTOCOLS[name].asks_model
-        }
+    return {
+        name: {run.label: run.sequence for run in runs}
+        for name, runs in sequences.items()
+        if name in PROTOCOLS and PROTOCOLS[name].asks_model
+    }
 
 
 def save_experiment_similarity(directory: str | Path, similarity: Similarity) -> None:

@@ -39,6 +39,10 @@ CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY);
 """
 
 
+class NoExperimentError(DataError):
+    """A directory without results, or whose database was never filled."""
+
+
 class StoreReader:
     """Queries of the results in an experiment directory; nothing in the directory is written."""
 
@@ -56,7 +60,9 @@ class StoreReader:
     def _open(self) -> sqlite3.Connection:
         path = self.directory / DATABASE
         if not path.is_file():
-            raise DataError(f"{self.directory} is not an experiment: it holds no {DATABASE}.")
+            raise NoExperimentError(
+                f"{self.directory} is not an experiment: it holds no {DATABASE}."
+            )
         try:
             try:
                 return self._checked(_connect_read_only(path))
@@ -77,7 +83,12 @@ class StoreReader:
     def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
         """The connection, if the database has the format that this version reads."""
         try:
-            _check_format(self.directory, database.execute("PRAGMA user_version").fetchone()[0])
+            number = database.execute("PRAGMA user_version").fetchone()[0]
+            if number == 0:
+                raise NoExperimentError(
+                    f"{self.directory} is not an experiment: its {DATABASE} is empty."
+                )
+            _check_format(self.directory, number)
         except BaseException:
             database.close()
             raise
