@@ -270,8 +270,8 @@ def notebook_pages(notebook: Path, stem: str) -> dict[str, str | bytes]:
                 pages[f"images/{name}"] = base64.b64decode(data["image/png"])
                 lines += [f"![Output of the code above](images/{name})", ""]
             elif "text/html" in data:
-                lines += ['<div class="output" markdown="0">', "".join(data["text/html"]), "</div>"]
-                lines.append("")
+                table = "".join(data["text/html"]).replace(' border="1" class="dataframe"', "")
+                lines += ['<div class="output" markdown="0">', table, "</div>", ""]
             else:
                 text = "".join(data.get("text/plain", output.get("text", "")))
                 lines += ["```text", text.rstrip("\n"), "```", ""]
