@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from edgecil.classes import dataset_names, get_classes, register_classes, registry
@@ -7,8 +8,17 @@ from edgecil.classes.registry import BUNDLED
 from edgecil.errors import UsageError
 
 COUNTS = {
+    "cifar10": 10,
     "cifar100": 100,
     "cub200": 200,
+    "imagenet": 1000,
+    "imagenet100": 100,
+    "imagenet100-lucir": 100,
+    "food101": 101,
+    "fgvc-aircraft": 100,
+    "stanford-cars": 196,
+    "ham10000-paper": 7,
+    "eyepacs-paper": 5,
     "imagenet-r": 200,
     "imagenet-a": 200,
     "ham10000": 7,
@@ -30,9 +40,16 @@ def test_every_bundled_list_is_whole(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
+        ("cifar10", "airplane", "truck"),
         ("cifar100", "apple", "worm"),
         ("cub200", "Black footed Albatross", "Common Yellowthroat"),
         ("imagenet-r", "goldfish", "acorn"),
+        ("imagenet-1k", "tench", "toilet tissue"),
+        ("food101", "apple pie", "waffles"),
+        ("FGVC Aircraft", "707-320", "Yak-42"),
+        ("stanford-cars", "AM General Hummer SUV 2000", "smart fortwo Convertible 2012"),
+        ("eyepacs-paper", "no", "proliferative"),
+        ("ham10000-paper", "Actinic keratosis", "Vascular lesion"),
         ("ham10000", "Actinic keratosis", "Vascular lesion"),
         ("eyepacs", "No diabetic retinopathy", "Proliferative diabetic retinopathy"),
     ],
@@ -42,11 +59,29 @@ def test_label_orders_are_the_official_ones(name: str, first: str, last: str) ->
     assert (words[0], words[-1]) == (first, last)
 
 
-@pytest.mark.parametrize("name", ["imagenet-r", "imagenet-a"])
+@pytest.mark.parametrize(
+    "name", ["imagenet", "imagenet100", "imagenet100-lucir", "imagenet-r", "imagenet-a"]
+)
 def test_imagenet_labels_are_in_sorted_wnid_order(name: str) -> None:
     folders = get_classes(name).folders
     assert folders is not None
     assert list(folders) == sorted(folders)
+
+
+def test_the_two_lists_of_100_are_those_of_podnet_and_lucir() -> None:
+    wnids = get_classes("imagenet").folders
+    assert wnids is not None
+    assert get_classes("imagenet100-podnet").folders == wnids[:100]
+    drawn = np.random.RandomState(1993).choice(wnids, 100, replace=False)
+    assert get_classes("imagenet100-lucir").folders == tuple(sorted(drawn))
+
+
+def test_imagenet_names_a_class_as_its_variants_do() -> None:
+    whole = get_classes("imagenet")
+    label_of = dict(zip(whole.folders or (), whole.labels, strict=True))
+    for name in ("imagenet-r", "imagenet-a"):
+        classes = get_classes(name)
+        assert [label_of[wnid] for wnid in classes.folders or ()] == list(classes.labels)
 
 
 def test_quickdraw_is_split_into_100_and_245() -> None:

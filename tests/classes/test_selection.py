@@ -33,12 +33,12 @@ def test_given_ids_keep_their_order(ids: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"count": 1}, r"number of classes must be in \[2, 10\]. Got 1"),
+        ({"count": 1}, r"must be in \[2, 10\]. Got 1"),
         ({"count": 11}, r"in \[2, 10\]. Got 11"),
-        ({"seed": 0}, "say how many"),
-        ({"count": 2, "seed": -1}, "seed must be at least 0. Got -1"),
-        ({"ids": [1, 2], "count": 2}, "not by both"),
-        ({"ids": [1, 2], "seed": 2}, "not by both"),
+        ({"seed": 0}, "give 'classes'"),
+        ({"count": 2, "seed": -1}, "must be at least 0. Got -1"),
+        ({"ids": [1, 2], "count": 2}, "not both"),
+        ({"ids": [1, 2], "seed": 2}, "not both"),
         ({"ids": [1, 10]}, r"in \[0, 9\]. Got 10"),
         ({"ids": [-1, 1]}, r"in \[0, 9\]. Got -1"),
         ({"ids": [1, 2, 1]}, "Got 1 more than once"),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
+from scipy.io import savemat
 
 from edgecil.classes import get_classes
 from edgecil.data import ImageDataset, Images
+from edgecil.data.formats.cifar import CIFAR10, CIFAR100, CifarLayout
 from edgecil.io.arrays import Ints, Pixels
 
 UNKNOWN, TRAIN, TEST = 40, 120, 200
@@ -89,21 +92,27 @@ def python2_pickle(value: dict[str, Any] | list[Any] | str | int | Pixels) -> by
     return empty + b"(K\x01" + shape + dtype + b"\x89" + content + b"tb"
 
 
-def write_cifar100(root: Path) -> None:
-    home = root / "cifar-100-python"
+def write_cifar(layout: CifarLayout, root: Path) -> None:
+    home = root / layout.folder
     home.mkdir(parents=True)
     rng = np.random.default_rng(0)
-    for name, part, each in (("train", TRAIN, 3), ("test", TEST, 2)):
-        labels = rng.permutation(np.repeat(np.arange(100), each))
-        content = {
-            "data": paint(labels, part, side=32).reshape(len(labels), 3072),
-            "fine_labels": labels.tolist(),
-            "coarse_labels": [0] * len(labels),
-            "filenames": ["x.png"] * len(labels),
-        }
-        (home / name).write_bytes(b"\x80\x02" + python2_pickle(content) + b".")
-    names = {"fine_label_names": list(get_classes("cifar100").labels)}
-    (home / "meta").write_bytes(b"\x80\x02" + python2_pickle(names) + b".")
+    classes = get_classes(layout.name)
+    for files, part, each in ((layout.train, TRAIN, 3), (layout.test, TEST, 2)):
+        for file in files:
+            labels = rng.permutation(np.repeat(np.arange(len(classes)), each))
+            content = {
+                "data": paint(labels, part, side=32).reshape(len(labels), 3072),
+                layout.labels: labels.tolist(),
+                "coarse_labels": [0] * len(labels),
+                "filenames": ["x.png"] * len(labels),
+            }
+            (home / file).write_bytes(b"\x80\x02" + python2_pickle(content) + b".")
+    names = {layout.names: list(classes.labels)}
+    (home / layout.meta).write_bytes(b"\x80\x02" + python2_pickle(names) + b".")
+
+
+def write_cifar100(root: Path) -> None:
+    write_cifar(CIFAR100, root)
 
 
 def write_cub200(root: Path) -> None:
@@ -154,11 +163,73 @@ def write_eyepacs(root: Path) -> None:
     (root / "trainLabels.csv").write_text("\n".join(lines) + "\n")
 
 
+def write_imagenet(name: str, root: Path) -> None:
+    for part, mark in (("train", TRAIN), ("val", TEST)):
+        for label, wnid in enumerate(get_classes(name).folders or ()):
+            save(root / "imagenet" / part / wnid / "a.JPEG", label, mark)
+        save(root / "imagenet" / part / "n99999999" / "a.JPEG", 0, mark)
+
+
+def write_tiny_imagenet(root: Path) -> None:
+    home = root / "tiny-imagenet-200"
+    wnids = (get_classes("imagenet").folders or ())[100:300]
+    lines = []
+    for label, wnid in enumerate(wnids):
+        save(home / "train" / wnid / "images" / f"{wnid}_0.JPEG", label, TRAIN)
+        save(home / "val" / "images" / f"val_{label}.JPEG", label, TEST)
+        lines.append(f"val_{label}.JPEG\t{wnid}\t0\t32\t44\t62\n")
+    (home / "wnids.txt").write_text("\n".join(reversed(wnids)))
+    (home / "val" / "val_annotations.txt").write_text("".join(reversed(lines)))
+
+
+def write_food101(root: Path) -> None:
+    home = root / "food-101"
+    (home / "meta").mkdir(parents=True)
+    for name, mark in (("train", TRAIN), ("test", TEST)):
+        images = []
+        for label, folder in enumerate(get_classes("food101").folders or ()):
+            images.append(f"{folder}/{mark}{label}")
+            save(home / "images" / f"{images[-1]}.jpg", label, mark)
+        (home / "meta" / f"{name}.txt").write_text("\n".join(images) + "\n")
+
+
+def write_aircraft(root: Path) -> None:
+    data = root / "fgvc-aircraft-2013b" / "data"
+    for name, mark in (("trainval", TRAIN), ("test", TEST)):
+        lines = []
+        for label, variant in enumerate(get_classes("fgvc-aircraft").labels):
+            save(data / "images" / f"{mark}{label:04}.jpg", label, mark)
+            lines.append(f"{mark}{label:04} {variant}\n")
+        (data / f"images_variant_{name}.txt").write_text("".join(lines))
+
+
+def write_cars(root: Path) -> None:
+    (root / "devkit").mkdir(parents=True)
+    for folder, mark, table in (
+        ("cars_train", TRAIN, "devkit/cars_train_annos.mat"),
+        ("cars_test", TEST, "cars_test_annos_withlabels.mat"),
+    ):
+        count = len(get_classes("stanford-cars"))
+        rows = np.zeros(count, dtype=[("bbox_x1", "O"), ("class", "O"), ("fname", "O")])
+        for label in range(count):
+            name = f"{label + 1:05}.jpg"
+            rows[label] = (1, label + 1, name)
+            save(root / folder / name, label, mark)
+        savemat(root / table, {"annotations": rows})
+
+
 WRITERS: dict[str, Callable[[Path], None]] = {
+    "cifar10": partial(write_cifar, CIFAR10),
     "cifar100": write_cifar100,
     "cub200": write_cub200,
     "imagenet-r": _write_wnids("imagenet-r"),
     "imagenet-a": _write_wnids("imagenet-a"),
+    "imagenet100": partial(write_imagenet, "imagenet100"),
+    "imagenet100-lucir": partial(write_imagenet, "imagenet100-lucir"),
+    "tiny-imagenet": write_tiny_imagenet,
+    "food101": write_food101,
+    "fgvc-aircraft": write_aircraft,
+    "stanford-cars": write_cars,
     "ham10000": write_ham10000,
     "eyepacs": write_eyepacs,
     "folder": write_folder,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from edgecil.data.decode import common_shape, decode_images
+from edgecil.data.decode import choose_shape, decode_images
 from edgecil.errors import PrerequisiteError
 
 
@@ -26,7 +26,7 @@ def test_the_shorter_side_is_scaled_and_the_centre_kept(tmp_path: Path) -> None:
 def test_rows_stay_rows(tmp_path: Path) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (4, 6, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "a.png")
-    assert common_shape([tmp_path / "a.png"], None) == (3, 4, 6)
+    assert choose_shape([tmp_path / "a.png"], None)[0] == (3, 4, 6)
     decoded = decode_images([tmp_path / "a.png"], (3, 4, 6))
     assert np.array_equal(decoded[0], pixels.transpose(2, 0, 1))
 
@@ -61,7 +61,7 @@ def test_every_colour_mode_comes_out_as_grey_or_rgb(
         image.putpalette(list(range(48)))
         image.info["transparency"] = bytes(range(16))
     image.save(tmp_path / "a.png")
-    assert common_shape([tmp_path / "a.png"], 5)[1:] == (5, 5)
+    assert choose_shape([tmp_path / "a.png"], 5)[0][1:] == (5, 5)
     assert decode_images([tmp_path / "a.png"], (shape, 3, 3))[0, :, 1, 1].tolist() == expected
 
 

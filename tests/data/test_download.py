@@ -3,13 +3,15 @@ from __future__ import annotations
 import hashlib
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from edgecil.data import load_dataset
+from edgecil.data import IMAGE_DATASETS, load_dataset, registry
 from edgecil.data.formats import cifar
 from edgecil.errors import DataError, PrerequisiteError
+from edgecil.registry import Registry
 
 
 @pytest.fixture
@@ -21,8 +23,13 @@ def archive(
     with tarfile.open(path, "w:gz") as members:
         members.add(painted("cifar100") / "cifar-100-python", "cifar-100-python")
         members.add(__file__, "../escaped")
-    monkeypatch.setattr(cifar, "URL", path.as_uri())
-    monkeypatch.setattr(cifar, "MD5", hashlib.md5(path.read_bytes()).hexdigest())
+    digest = hashlib.md5(path.read_bytes()).hexdigest()
+    layout = replace(cifar.CIFAR100, url=path.as_uri(), md5=digest)
+    form = replace(
+        IMAGE_DATASETS["cifar100"], download=lambda root: cifar.download_cifar(layout, root)
+    )
+    entries = dict(IMAGE_DATASETS.items()) | {"cifar100": form}
+    monkeypatch.setattr(registry, "IMAGE_DATASETS", Registry("image dataset", entries))
     return path
 
 
@@ -36,21 +43,22 @@ def test_cifar100_is_fetched_when_asked_and_once(
     assert fetched.fingerprint == load_dataset("cifar100", root=painted("cifar100")).fingerprint
     assert sorted(path.name for path in root.rglob("*")) == [
         "cifar-100-python",
-        *sorted(cifar.FILES),
+        *sorted(cifar.CIFAR100.files),
     ]
     archive.unlink()
     load_dataset("cifar100", root=root, download=True)
 
 
 def test_half_a_copy_is_completed(tmp_path: Path, archive: Path) -> None:
-    home = cifar.download_cifar100(tmp_path / "data")
+    load_dataset("cifar100", root=tmp_path / "data", download=True)
+    home = tmp_path / "data" / "cifar-100-python"
     (home / "meta").unlink()
     assert len(load_dataset("cifar100", root=tmp_path / "data", download=True)) == 100
 
 
 def test_another_checksum_unpacks_nothing(tmp_path: Path, archive: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:-1])
-    with pytest.raises(DataError, match="has the MD5 sum"):
+    with pytest.raises(DataError, match="MD5 sum"):
         load_dataset("cifar100", root=tmp_path / "data", download=True)
     assert not (tmp_path / "data").exists()
 
@@ -62,5 +70,6 @@ def test_no_network_says_what_to_do(tmp_path: Path, archive: Path) -> None:
 
 
 def test_the_official_checksum_is_the_one_on_the_official_page() -> None:
-    assert cifar.MD5 == "eb9058c3a382ffc7106e4002c42a8d85"
-    assert cifar.URL == "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
+    assert cifar.CIFAR100.md5 == "eb9058c3a382ffc7106e4002c42a8d85"
+    assert cifar.CIFAR100.url == "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
+    assert cifar.CIFAR10.md5 == "c58f30108f718f92721af3b95e74349a"

@@ -74,7 +74,7 @@ def test_images_replace_text_and_progress_is_reported(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({}, "'dataset' or 'names'"),
-        ({"dataset": "cifar100", "names": ["a", "b"]}, "'dataset' or 'names'"),
+        ({"dataset": "cifar100", "names": ["a", "b"]}, "100 classes were expected"),
         ({"images": "pixels"}, "'images' requires a 'dataset'"),
         ({"dataset": "quickdraw", "images": "pixels", "features": "f.npz"}, "'features'"),
         ({"dataset": "quickdraw", "images": "pixels", "template": "{name}"}, "'template'"),

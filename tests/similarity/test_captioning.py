@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 from edgecil.classes import ClassList
-from edgecil.errors import DataError
+from edgecil.errors import DataError, UsageError
 from edgecil.io.language_model import LanguageModel, UnusableAnswerError
-from edgecil.similarity.captioning import read_caption, write_captions
+from edgecil.similarity.captioning import (
+    captions,
+    fill_prompt,
+    find_prompt,
+    read_caption,
+    write_captions,
+)
 from edgecil.similarity.captions import check_captions
 from tests.io.language_server import Messages, serve
 
@@ -106,3 +112,26 @@ def test_two_classes_with_one_caption_are_asked_for_another() -> None:
         captions = write_captions(CLASSES, LanguageModel("toy", server.url, "k"))
     assert list(captions.values()) == [CAPTION, f"{CAPTION} by itself"]
     assert len(server.requests) == 3
+
+
+def test_the_papers_prompt_is_a_choice_and_so_is_ones_own() -> None:
+    assert find_prompt("paper").startswith(
+        "Generate one concise, visually descriptive caption (8–20 words) that highlights the"
+    )
+    filled = fill_prompt(find_prompt("Paper"), name="Melanoma", dataset="ham10000")
+    assert filled.endswith("anatomical context of a Melanoma lesion in medical images.")
+    assert find_prompt("draw a {name}") == "draw a {name}"
+    with pytest.raises(UsageError, match="Did you mean 'paper'"):
+        find_prompt("papers")
+
+
+def test_the_chosen_prompt_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def describe_shortly(messages: Messages) -> str:
+        return f"{messages[0]['content']} with a short stem and a very glossy skin"
+
+    with serve(describe_shortly) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        written = captions(names=["apple", "pear"], model="toy", prompt="a {name} of {dataset}")
+    assert list(written) == ["apple", "pear"]
+    assert server.requests[0]["messages"][0]["content"] == "a apple of names"

@@ -222,7 +222,7 @@ def test_missing_last_layers_are_noticed_by_the_config(tower: Tower) -> None:
     save_open_clip(folder, plain)
     state = {name: value for name, value in plain.state_dict().items() if "blocks.2." not in name}
     save_file(state, folder / "open_clip_model.safetensors")
-    with pytest.raises(DataError, match=r"lacks transformer.resblocks.2.*and 9 more"):
+    with pytest.raises(DataError, match=r"states 3 transformer blocks"):
         load_clip(folder).encode(["a"])
 
 
@@ -265,7 +265,7 @@ def test_a_damaged_config_is_named(tower: Tower) -> None:
     folder, plain = tower
     save_open_clip(folder, plain)
     (folder / "open_clip_config.json").write_text("{")
-    with pytest.raises(DataError, match=r"open_clip_config.json is not a CLIP configuration"):
+    with pytest.raises(DataError, match=r"open_clip_config.json is not"):
         load_clip(folder).encode(["a"])
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -88,3 +89,33 @@ def test_the_bundled_table_is_what_the_weights_give() -> None:
     texts = [*words, *(f"a photo of a {word}." for word in words), *bundled_captions("ham10000")]
     table = get_encoder("minilm-bundled").encode(texts)
     np.testing.assert_allclose(table, get_encoder("minilm").encode(texts), atol=1e-3)
+
+
+def test_code_in_the_folder_is_neither_run_nor_asked_about(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = folder / "ran"
+    (folder / "evil.py").write_text(
+        f"open({str(marker)!r}, 'w').close()\n"
+        "from transformers import BertConfig\n"
+        "class EvilConfig(BertConfig):\n    model_type = 'evil'\n"
+    )
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "evil", "auto_map": {"AutoConfig": "evil.EvilConfig"}}
+    (folder / "config.json").write_text(json.dumps(config))
+
+    def ask(prompt: str = "") -> str:
+        raise AssertionError(f"asked: {prompt}")
+
+    monkeypatch.setattr("builtins.input", ask)
+    with pytest.raises(DataError, match="cannot be read"):
+        get_encoder("minilm", folder).encode(["cat"])
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("setting", ["num_hidden_layers", "hidden_size", "vocab_size"])
+def test_a_configuration_larger_than_its_weights_is_refused(folder: Path, setting: str) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {setting: 10**6}))
+    with pytest.raises(DataError, match="larger network"):
+        get_encoder("minilm", folder).encode(["cat"])

@@ -14,9 +14,11 @@ from edgecil.similarity import (
     get_encoder,
     read_similarity,
     save_similarity,
+    similarity,
     text_embeddings,
     text_similarity,
 )
+from edgecil.similarity.text import fill_template
 
 PETS = ClassList("pets", ("house_cat", "dog, hound"))
 
@@ -67,7 +69,7 @@ def test_the_second_time_comes_from_the_cache() -> None:
     "template", ["", "a photo", "{}", "{class}", "{name} {name}", "{name} {", "{name!r}", "}{name}"]
 )
 def test_a_template_has_the_name_exactly_once(template: str) -> None:
-    with pytest.raises(UsageError, match=r"must hold \{name\} exactly once"):
+    with pytest.raises(UsageError, match=r"exactly once"):
         text_embeddings(PETS, template=template)
 
 
@@ -103,5 +105,24 @@ def test_unknown_words_ask_for_the_encoder_that_knows_them() -> None:
 
 
 def test_weights_go_with_a_name() -> None:
-    with pytest.raises(UsageError, match="Weights go with an encoder's name"):
+    with pytest.raises(UsageError, match="the given encoder has its own"):
         text_embeddings(PETS, encoder=Recording(), weights="somewhere")
+
+
+def test_raw_labels_are_encoded_as_the_dataset_spells_them() -> None:
+    classes = ClassList("pets", ("house_cat, Felis catus", "dog"))
+    assert fill_template("{label}", classes) == classes.labels
+    assert fill_template("a {name}!", classes) == ("a house cat!", "a dog!")
+    for template in ("cat", "{name} {label}", "{name}{name}", "{0}", "{label"):
+        with pytest.raises(UsageError, match="exactly once"):
+            fill_template(template, classes)
+
+
+@pytest.mark.parametrize("dataset", ["ham10000", "eyepacs"])
+def test_the_papers_names_are_a_choice(dataset: str) -> None:
+    plain = similarity(dataset=dataset, template="{name}")
+    paper = similarity(dataset=dataset, names=f"{dataset}-paper", template="{label}")
+    assert paper.names == get_classes(f"{dataset}-paper").labels
+    assert not np.allclose(plain.values, paper.values)
+    with pytest.raises(UsageError, match="were expected"):
+        similarity(dataset=dataset, names=["one", "two"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from edgecil.classes.lists import ClassList, class_list
 from edgecil.errors import UsageError
-from edgecil.io.files import read_json, read_rows, read_text
+from edgecil.io.files import check_header, read_json, read_rows, read_text
 
 
 def read_classes(path: str | Path, *, count: int | None = None) -> ClassList:
@@ -36,6 +36,7 @@ def _read_csv(path: Path) -> list[str]:
     if not rows:
         return []
     header = [cell.strip().lower() for cell in rows[0]]
+    check_header(header, str(path))
     headed = [header.index(word) for word in ("name", "label", "class") if word in header]
     if headed:
         column, rows = headed[0], rows[1:]

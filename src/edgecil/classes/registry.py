@@ -11,17 +11,36 @@ from edgecil.errors import UsageError
 from edgecil.registry import Registry
 
 BUNDLED = (
+    "cifar10",
     "cifar100",
     "cub200",
+    "imagenet",
+    "imagenet100",
+    "imagenet100-lucir",
     "imagenet-r",
     "imagenet-a",
+    "food101",
+    "fgvc-aircraft",
+    "stanford-cars",
     "ham10000",
+    "ham10000-paper",
     "eyepacs",
+    "eyepacs-paper",
     "quickdraw",
     "quickdraw-pretrain",
     "quickdraw-all",
 )
-_ALIASES = {"cifar": "cifar100", "cifar224": "cifar100", "cub": "cub200"}
+ALIASES = {
+    "cifar": "cifar100",
+    "cifar224": "cifar100",
+    "cub": "cub200",
+    "imagenet1k": "imagenet",
+    "imagenet1000": "imagenet",
+    "imagenet100-podnet": "imagenet100",
+    "aircraft": "fgvc-aircraft",
+    "cars": "stanford-cars",
+    "cars196": "stanford-cars",
+}
 
 
 @cache
@@ -37,7 +56,7 @@ def _entries() -> Registry[Callable[[], ClassList]]:
     entries: dict[str, Callable[[], ClassList]] = {}
     for name in BUNDLED:
         entries[name] = partial(_bundled, name)
-    return Registry("dataset", entries, aliases=_ALIASES)
+    return Registry("dataset", entries, aliases=ALIASES)
 
 
 CLASS_LISTS = _entries()

@@ -1,7 +1,6 @@
-"""Images of known datasets, or of a user's own, in memory and ready to be cut into tasks."""
+"""Images of named datasets, of folders and of array files, in memory and in one form."""
 
 from edgecil.data.dataset import ImageDataset, Images
-from edgecil.data.formats.cifar import download_cifar100
 from edgecil.data.registry import IMAGE_DATASETS, dataset_classes, dataset_status, load_dataset
 
 __all__ = [
@@ -10,6 +9,5 @@ __all__ = [
     "Images",
     "dataset_classes",
     "dataset_status",
-    "download_cifar100",
     "load_dataset",
 ]

@@ -1,4 +1,4 @@
-"""Labelled images in memory, and a dataset of them: the one form that every format is read into."""
+"""Labelled images in memory, and a dataset of them; every format is read into this form."""
 
 from __future__ import annotations
 
@@ -58,12 +58,14 @@ class ImageDataset:
         names: N class names, in label order.
         train: images of every class.
         test: other images of every class, of the same shape.
+        notes: sentences about choices made on reading that a user should know of.
     """
 
     name: str
     names: tuple[str, ...]
     train: Images
     test: Images
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.train.pixels.shape[1:] != self.test.pixels.shape[1:]:
@@ -99,15 +101,15 @@ class ImageDataset:
         label_of = new_labels(len(self), ids)
         names = tuple(self.names[index] for index in ids)
         return ImageDataset(
-            self.name, names, _keep(self.train, label_of), _keep(self.test, label_of)
+            self.name, names, _keep(self.train, label_of), _keep(self.test, label_of), self.notes
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of class names, shapes, pixels and labels: equal when the content is."""
+        """SHA-256 of class names, shapes, pixels and labels; equal for equal content."""
         digest = hashlib.sha256()
         for name in self.names:
-            digest.update(name.encode() + b"\0")
+            digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
         for images in (self.train, self.test):
             digest.update(repr(images.pixels.shape).encode())
             digest.update(images.labels.astype("<i8").tobytes())

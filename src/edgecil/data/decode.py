@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,9 @@ import numpy as np
 
 from edgecil.data.dataset import ImageDataset, Images
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.io import limits
 from edgecil.io.arrays import Pixels
+from edgecil.io.files import check_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -22,30 +26,47 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".t
 
 _GREY = ("1", "L", "LA")
 _DEEP = ("I", "F")
-# A JPEG much larger than what is asked for is decoded at a fraction of its size, but at no less
-# than this many times what is asked for: many times faster, and the eye sees no difference.
+# A JPEG is decoded at a fraction of its size, but at least at this multiple of the target size:
+# several times faster, without a visible difference.
 _MARGIN = 2
+# Images that differ in size, or are larger than _LARGE, are scaled to one of these sides: the
+# largest that is not above their median shorter side.
+_SIDES = (32, 64, 224)
+_LARGE = 256
+# What Pillow may decode; other formats, some of which start programs, are refused.
+_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 
 
-def common_shape(paths: Sequence[Path], size: int | None) -> tuple[int, int, int]:
-    """(channels, height, width) that these images can share, from their headers alone.
+def choose_shape(
+    paths: Sequence[Path], size: int | None
+) -> tuple[tuple[int, int, int], str | None]:
+    """(channels, height, width) for a set of images, from their headers alone.
 
-    One channel if all are grey, else three. Without `size`, all must be equally large.
+    One channel if all are grey, else three. Without `size`, images of one size keep it up to 256
+    pixels; others are scaled to 32, 64 or 224, whichever is next below their median size.
+
+    Returns:
+        The shape, and a sentence about a size that was chosen here.
     """
     grey = True
-    seen: dict[tuple[int, int], Path] = {}
+    shapes: list[tuple[int, int]] = []
     for path in paths:
         with _opened(path) as image:
             grey &= image.mode in _GREY
-            seen.setdefault((image.height, image.width), path)
+            shapes.append((image.height, image.width))
     channels = 1 if grey else 3
     if size is not None:
-        return channels, size, size
-    if len(seen) > 1:
-        one, other = (f"{path} is {w} x {h}" for (h, w), path in list(seen.items())[:2])
-        raise DataError(f"Images differ in size ({one}, {other}); give one size for them all.")
-    height, width = next(iter(seen))
-    return channels, height, width
+        return (channels, size, size), None
+    height, width = shapes[0]
+    if set(shapes) == {(height, width)} and max(height, width) <= _LARGE:
+        return (channels, height, width), None
+    shorter = sorted(min(shape) for shape in shapes)
+    median = shorter[len(shorter) // 2]
+    side = max((side for side in _SIDES if side <= median), default=_SIDES[0])
+    return (channels, side, side), (
+        f"Images from {shorter[0]} to {max(map(max, shapes))} pixels per side are scaled and "
+        f"cropped to {side} x {side}; set 'image_size' to choose another size."
+    )
 
 
 def decode_images(paths: Sequence[Path], shape: tuple[int, int, int]) -> Pixels:
@@ -75,13 +96,13 @@ def decode_images(paths: Sequence[Path], shape: tuple[int, int, int]) -> Pixels:
 
 
 def resize_dataset(dataset: ImageDataset, size: int | None) -> ImageDataset:
-    """The dataset at `size` x `size` pixels; the dataset itself where it is so already."""
+    """The dataset at `size` x `size` pixels; the same object if it has that size already."""
     if size is None or dataset.shape[1:] == (size, size):
         return dataset
     train, test = (
         Images(_resize(part.pixels, size), part.labels) for part in (dataset.train, dataset.test)
     )
-    return ImageDataset(dataset.name, dataset.names, train, test)
+    return ImageDataset(dataset.name, dataset.names, train, test, dataset.notes)
 
 
 def _resize(pixels: Pixels, size: int) -> Pixels:
@@ -96,12 +117,27 @@ def _resize(pixels: Pixels, size: int) -> Pixels:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Image]:
-    """The image in a file; whatever a decoder may trip over names the file."""
+    """The image in a file, its size checked before any pixel is decoded; errors name the file."""
     _require_pillow()
-    from PIL.Image import open as open_image
+    import PIL.Image
 
+    limit = limits.PIXELS.value
+    if PIL.Image.MAX_IMAGE_PIXELS is not None and limit > PIL.Image.MAX_IMAGE_PIXELS:
+        PIL.Image.MAX_IMAGE_PIXELS = limit  # the user has raised ours above Pillow's
     try:
-        with open_image(path) as image:
+        check_file(path)
+    except DataError as error:
+        if path.exists():
+            raise
+        raise DataError(
+            f"{path} belongs to the dataset but does not exist; this copy is incomplete."
+        ) from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
+            opened = PIL.Image.open(path, formats=_formats())
+        with opened as image:
+            limits.PIXELS.check(str(path), image.width * image.height)
             if image.mode.startswith(_DEEP):
                 raise DataError(
                     f"{path} has more than 8 bits per channel ({image.mode}); save it with 8."
@@ -109,12 +145,22 @@ def _opened(path: Path) -> Iterator[Image]:
             yield image
     except (EdgecilError, MemoryError):
         raise
-    except FileNotFoundError as error:
+    except PIL.Image.DecompressionBombError as error:
         raise DataError(
-            f"{path} belongs to the dataset but is not there; this copy is incomplete."
+            f"{path} has more than the limit of {limit:,} pixels; if you trust it, set the "
+            f"environment variable {limits.PIXELS.variable} to a higher limit."
         ) from error
-    except Exception as error:
+    except Exception as error:  # a decoder may raise anything
         raise DataError(f"Cannot decode image {path}: {error}.") from error
+
+
+@cache
+def _formats() -> tuple[str, ...]:
+    """The allowed formats that this Pillow was built with."""
+    import PIL.Image
+
+    PIL.Image.init()
+    return tuple(name for name in _FORMATS if name in PIL.Image.OPEN)
 
 
 def _coloured(image: Image, channels: int) -> Image:
@@ -139,5 +185,5 @@ def _require_pillow() -> None:
         import PIL  # noqa: F401
     except ImportError as error:
         raise PrerequisiteError(
-            "Reading image files needs Pillow; install it with: pip install 'edgecil[train]'"
+            "Reading image files requires Pillow; run pip install 'edgecil[train]'."
         ) from error

@@ -1,8 +1,9 @@
-"""A dataset as a list of image files: cheap to make, decoded only where it is used."""
+"""A dataset as a list of image files; only the classes that are used are decoded."""
 
 from __future__ import annotations
 
-import csv
+import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 
 from edgecil.classes import get_classes
 from edgecil.data.dataset import ImageDataset, Images, check_coverage, new_labels
-from edgecil.data.decode import common_shape, decode_images
-from edgecil.errors import DataError, PrerequisiteError
+from edgecil.data.decode import choose_shape, decode_images
+from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.io.arrays import Ints
-from edgecil.io.files import read_text
+from edgecil.io.files import check_header, parse_rows, read_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +29,10 @@ class ImageFiles:
         paths: n files.
         labels: (n,) int64 in [0, N).
         testing: (n,) True for test images.
-        size: pixels per side that the dataset is commonly used at; None to keep its own.
-        channels: 3 for a dataset in colour, None to keep images grey where all of them are.
+        size: pixels per side that the dataset is commonly used at; None for the images' own, or
+            a default where they differ or are large.
+        channels: 3 for a dataset in colour; None for 1 if all images are grey.
+        notes: sentences about choices that a user should know of.
     """
 
     name: str
@@ -39,6 +42,7 @@ class ImageFiles:
     testing: NDArray[np.bool_]
     size: int | None = None
     channels: int | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_coverage(self.name, self.names, self.labels[~self.testing], self.labels[self.testing])
@@ -49,23 +53,41 @@ class ImageFiles:
         label_of = new_labels(len(self.names), ids)[self.labels]
         train = np.flatnonzero((label_of >= 0) & ~self.testing)
         test = np.flatnonzero((label_of >= 0) & self.testing)
+        notes = self.notes
         if size is None or self.channels is None:
-            shape = common_shape(self._at([*train, *test]), size)
+            shape, note = choose_shape(self._at([*train, *test]), size)
+            notes += () if note is None else (note,)
         else:
             shape = self.channels, size, size
+        _check_memory(self.name, len(train) + len(test), shape)
         return ImageDataset(
             self.name,
             tuple(self.names[index] for index in ids),
             Images(decode_images(self._at(train), shape), label_of[train]),
             Images(decode_images(self._at(test), shape), label_of[test]),
+            notes,
         )
 
     def _at(self, indices: Iterable[int]) -> list[Path]:
         return [self.paths[index] for index in indices]
 
 
+def _check_memory(name: str, count: int, shape: tuple[int, int, int]) -> None:
+    """An error if the pixels of `count` images exceed the memory of this machine."""
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    size = count * math.prod(shape)
+    if size > memory:
+        raise UsageError(
+            f"{count} images of {name!r} at {shape[1]} x {shape[2]} pixels take "
+            f"{size / 1e9:,.1f} GB, and this machine has {memory / 1e9:,.1f} GB; choose fewer "
+            "'classes' or a smaller 'image_size'."
+        )
+
+
 def filed_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """N class names of a known dataset in label order, and the N codes its images are under."""
+    """N class names of a bundled class list in label order, and the N codes of its image files."""
     classes = get_classes(name)
     return classes.labels, classes.folders or ()
 
@@ -95,24 +117,29 @@ def find_home(root: Path, inner: str, needed: Sequence[str], advice: str) -> Pat
 def read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """The rows of a .csv (or tab-separated) file with a header, these columns only."""
     text = read_text(path)
-    header = text.split("\n", 1)[0]
-    rows = list(csv.DictReader(text.splitlines(), delimiter="\t" if "\t" in header else ","))
-    lacking = [column for column in columns if not rows or column not in rows[0]]
-    if lacking:
-        raise DataError(f"{path} must have a column headed {lacking[0]!r} and rows below it.")
-    for line, row in enumerate(rows, start=2):
-        if any(not row[column] for column in columns):
+    delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
+    rows = parse_rows(text, str(path), delimiter=delimiter)
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    check_header(header, str(path))
+    missing = [column for column in columns if len(rows) < 2 or column not in header]
+    if missing:
+        raise DataError(f"{path} must have a column headed {missing[0]!r} and rows below it.")
+    places = [header.index(column) for column in columns]
+    values = []
+    for line, row in enumerate(rows[1:], start=2):
+        if any(place >= len(row) or not row[place].strip() for place in places):
             raise DataError(f"Line {line} of {path} has no value for {', '.join(columns)}.")
-    return [tuple(row[column].strip() for column in columns) for row in rows]
+        values.append(tuple(row[place].strip() for place in places))
+    return values
 
 
 def match_codes(path: Path, given: Sequence[str], codes: Sequence[str]) -> Ints:
     """The label of each code, its position in the class list; shape (n,)."""
     label_of = {code: label for label, code in enumerate(codes)}
-    strange = [code for code in given if code not in label_of]
-    if strange:
+    unexpected = [code for code in given if code not in label_of]
+    if unexpected:
         raise DataError(
-            f"{path} has the class {strange[0]!r}, which is none of the {len(codes)} classes "
+            f"{path} has the class {unexpected[0]!r}, which is none of the {len(codes)} classes "
             f"({codes[0]}, …, {codes[-1]})."
         )
     return np.array([label_of[code] for code in given], dtype=np.int64)

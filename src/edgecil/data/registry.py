@@ -1,14 +1,16 @@
-"""Every image dataset known by name, and how to get at its images."""
+"""Image datasets by name or path, and how their images are read."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes, select_classes
-from edgecil.classes.registry import CLASS_LISTS
+from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import ImageDataset
 from edgecil.data.decode import resize_dataset
 from edgecil.data.formats import (
@@ -16,34 +18,77 @@ from edgecil.data.formats import (
     cifar,
     cub,
     eyepacs,
+    fine_grained,
     folder,
     ham10000,
+    imagenet,
     imagenet_variants,
     quickdraw,
 )
+from edgecil.data.formats.cifar import CIFAR10, CIFAR100
 from edgecil.data.image_files import ImageFiles
-from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown
+from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, unknown
 from edgecil.io.arrays import Ints
+from edgecil.registry import Registry
 
-_LISTED: dict[str, tuple[Callable[[Path], ImageFiles], str]] = {
-    "cub200": (cub.list_cub, cub.ADVICE),
-    **{
-        name: (
-            partial(imagenet_variants.list_imagenet_variant, name),
-            imagenet_variants.advice(name),
+
+@dataclass(frozen=True)
+class DatasetFormat:
+    """How the images of a named dataset are read from its official layout.
+
+    Attributes:
+        advice: how to get the images, a clause for errors; empty for bundled images.
+        list_files: the image files below a directory, for a dataset of image files.
+        read: the dataset in a directory, for one whose files hold many images.
+        find: checks that the files of `read` are there.
+        download: downloads and verifies the official archive.
+    """
+
+    advice: str = ""
+    list_files: Callable[[Path], ImageFiles] | None = None
+    read: Callable[[Path], ImageDataset] | None = None
+    find: Callable[[Path], object] | None = None
+    download: Callable[[Path], object] | None = None
+
+
+def _formats() -> dict[str, DatasetFormat]:
+    formats = {
+        name: DatasetFormat(read=partial(quickdraw.read_quickdraw, name))
+        for name in quickdraw.NAMES
+    }
+    for layout in (CIFAR10, CIFAR100):
+        formats[layout.name] = DatasetFormat(
+            layout.advice,
+            read=partial(cifar.read_cifar, layout),
+            find=partial(cifar.find_cifar, layout),
+            download=partial(cifar.download_cifar, layout),
         )
-        for name in imagenet_variants.NAMES
-    },
-    "ham10000": (ham10000.list_ham10000, ham10000.ADVICE),
-    "eyepacs": (eyepacs.list_eyepacs, eyepacs.ADVICE),
-    "folder": (folder.list_folder, folder.ADVICE),
-}
+    formats["cub200"] = DatasetFormat(cub.ADVICE, cub.list_cub)
+    for name in imagenet_variants.NAMES:
+        formats[name] = DatasetFormat(
+            imagenet_variants.advice(name),
+            partial(imagenet_variants.list_imagenet_variant, name),
+        )
+    for name in imagenet.NAMES:
+        formats[name] = DatasetFormat(imagenet.ADVICE, partial(imagenet.list_imagenet, name))
+    formats[imagenet.TINY] = DatasetFormat(imagenet.TINY_ADVICE, imagenet.list_tiny_imagenet)
+    formats["food101"] = DatasetFormat(fine_grained.FOOD_ADVICE, fine_grained.list_food101)
+    formats["fgvc-aircraft"] = DatasetFormat(
+        fine_grained.AIRCRAFT_ADVICE, fine_grained.list_aircraft
+    )
+    formats["stanford-cars"] = DatasetFormat(fine_grained.CARS_ADVICE, fine_grained.list_cars)
+    formats["ham10000"] = DatasetFormat(ham10000.ADVICE, ham10000.list_ham10000)
+    formats["eyepacs"] = DatasetFormat(eyepacs.ADVICE, eyepacs.list_eyepacs)
+    return formats
+
+
+IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _formats(), aliases=ALIASES)
+
 _ARRAYS = ".npz"
-IMAGE_DATASETS = (*quickdraw.NAMES, "cifar100", *_LISTED)
 
 
 def load_dataset(
-    name: str,
+    name: str | Path,
     *,
     root: str | Path | None = None,
     count: int | None = None,
@@ -55,103 +100,142 @@ def load_dataset(
     """The images of a dataset, or of some of its classes, in memory.
 
     Args:
-        name: one of `IMAGE_DATASETS` (`quickdraw` and `quickdraw-pretrain` are bundled; `folder`
-            is any image folder), or the path of an .npz file.
-        root: the directory that holds the images; bundled datasets and .npz files have none.
+        name: a name in `IMAGE_DATASETS` (`quickdraw` and `quickdraw-pretrain` are bundled), a
+            folder of images with one sub-folder per class, or an .npz file.
+        root: the directory that holds the images of a named dataset.
         count: only the first `count` classes, in label order.
         seed: draw the `count` classes instead.
         ids: only these classes, relabelled in this order.
-        size: scale to `size` x `size` pixels; by default photographs come at 224, what is
-            stored at one size at that size.
-        download: fetch the dataset if it is not in `root` (CIFAR-100 alone has an archive with a
-            known checksum).
+        size: scale to `size` x `size` pixels; by default photographs come at 224, and images that
+            are all stored at one small size at that size.
+        download: download the dataset if it is not in `root` (CIFAR-10 and CIFAR-100, whose
+            archives have a published checksum).
 
     Returns:
         The chosen classes, relabelled from 0; images of other classes are not decoded.
+
+    Warns:
+        EdgecilWarning: about images that were held out for testing, or scaled to a default size.
     """
     if size is not None and size < 1:
-        raise UsageError(f"The image size must be at least 1. Got {size} instead.")
-    known = _resolve(name)
-    if download and known != "cifar100":
-        raise UsageError(f"Only cifar100 can be downloaded. Got {name} instead.")
+        raise UsageError(f"'image_size' must be at least 1. Got {size} instead.")
 
     def chosen(total: int) -> Ints:
         return select_classes(total, count=count, seed=seed, ids=ids)
 
-    if known in _LISTED:
-        files = _LISTED[known][0](_directory(known, root))
-        return files.decode(chosen(len(files.names)), size)
-    if known == "cifar100":
-        home = _directory(known, root)
+    path = dataset_path(name)
+    if path is not None:
+        _refuse_directory(name, root)
         if download:
-            _fetch_cifar100(home)
-        dataset = cifar.read_cifar100(home)
-    elif root is not None:
-        raise UsageError(f"{name} needs no directory. Got {root}; leave it out.")
-    elif known in quickdraw.NAMES:
-        dataset = quickdraw.read_quickdraw(known)
-    else:
-        dataset = arrays.read_arrays(Path(name))
+            raise _no_download(str(name))
+        if path.suffix.lower() == _ARRAYS and not path.is_dir():
+            dataset = arrays.read_arrays(path)
+            return resize_dataset(dataset.take(chosen(len(dataset))), size)
+        files = folder.list_folder(path)
+        dataset = files.decode(chosen(len(files.names)), size)
+        for note in dataset.notes:
+            warnings.warn(note, EdgecilWarning, stacklevel=2)
+        return dataset
+    resolved = _resolve(str(name))
+    form = IMAGE_DATASETS[resolved]
+    if download and form.download is None:
+        raise _no_download(resolved)
+    if not form.advice:
+        _refuse_directory(name, root)
+    home = _directory(resolved, form, root) if form.advice else Path()
+    if form.list_files is not None:
+        files = form.list_files(home)
+        return files.decode(chosen(len(files.names)), size)
+    assert form.read is not None
+    if download and form.download is not None and not _is_there(form, home):
+        form.download(home)
+    dataset = form.read(home)
     return resize_dataset(dataset.take(chosen(len(dataset))), size)
 
 
-def dataset_classes(name: str) -> ClassList:
+def dataset_path(name: str | Path) -> Path | None:
+    """The path of a dataset that is given as one; None for a name.
+
+    A name that is registered is a name, even if there is a folder of that name here; `./name`
+    is always a path.
+    """
+    text = os.fspath(name)
+    path = Path(text).expanduser()
+    if path.suffix.lower() == _ARRAYS:
+        return path
+    if not isinstance(name, Path) and "/" not in text and os.sep not in text:
+        if text in IMAGE_DATASETS or text in CLASS_LISTS or not path.is_dir():
+            return None
+        return path
+    return path
+
+
+def dataset_classes(name: str | Path) -> ClassList:
     """The classes of a dataset in label order; no image is decoded.
 
     Args:
         name: a dataset's name, a folder of images, or an .npz file.
     """
-    path = Path(name).expanduser()
-    if path.suffix.lower() == _ARRAYS:
-        dataset = arrays.read_arrays(path)
-        return ClassList(dataset.name, dataset.names)
-    if path.is_dir() and name not in CLASS_LISTS:
-        return ClassList(path.resolve().name, folder.list_folder(path).names)
-    return get_classes(name)
+    path = dataset_path(name)
+    if path is None:
+        return get_classes(str(name))
+    if path.suffix.lower() == _ARRAYS and not path.is_dir():
+        return arrays.read_array_classes(path)
+    files = folder.list_folder(path)
+    return ClassList(files.name, files.names)
 
 
-def dataset_status(name: str, root: str | Path | None = None) -> tuple[bool, str]:
+def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bool, str]:
     """Whether a dataset could be loaded, and one sentence: where it is, or how to get it.
 
-    No image is decoded, so a damaged one is not noticed here.
+    No image is decoded, so damaged images are not detected.
     """
-    known = _resolve(name)
-    if known in quickdraw.NAMES:
-        return True, "Bundled with edgecil."
-    if known == _ARRAYS:
-        there = Path(name).is_file()
-        return there, f"In {name}." if there else f"There is no file {name}."
     try:
-        home = _directory(known, root)
-        cifar.find_cifar100(home) if known == "cifar100" else _LISTED[known][0](home)
+        path = dataset_path(name)
+        if path is not None:
+            dataset_classes(path)
+            return True, f"In {path}."
+        resolved = _resolve(str(name))
+        form = IMAGE_DATASETS[resolved]
+        if not form.advice:
+            return True, "Bundled with edgecil."
+        home = _directory(resolved, form, root)
+        find = form.find if form.list_files is None else form.list_files
+        assert find is not None
+        find(home)
     except (PrerequisiteError, DataError) as error:
         return False, str(error)
     return True, f"In {home}."
 
 
 def _resolve(name: str) -> str:
-    """The dataset that is meant: one of `IMAGE_DATASETS`, or `.npz` for a path to such a file."""
-    if Path(name).suffix.lower() == _ARRAYS:
-        return _ARRAYS
-    known = name
-    with suppress(UsageError):
-        known = get_classes(name).name
-    if known not in IMAGE_DATASETS:
-        raise unknown("image dataset", name, (*IMAGE_DATASETS, "FILE.npz"))
-    return known
+    if name not in IMAGE_DATASETS:
+        raise unknown("image dataset", name, (*IMAGE_DATASETS, "FOLDER", "FILE.npz"))
+    return IMAGE_DATASETS.resolve(name)
 
 
-def _directory(known: str, root: str | Path | None) -> Path:
+def _is_there(form: DatasetFormat, home: Path) -> bool:
+    try:
+        assert form.find is not None
+        form.find(home)
+    except (PrerequisiteError, DataError):
+        return False
+    return True
+
+
+def _directory(name: str, form: DatasetFormat, root: str | Path | None) -> Path:
     if root is not None:
         return Path(root).expanduser()
-    advice = cifar.ADVICE if known == "cifar100" else _LISTED[known][1]
     raise PrerequisiteError(
-        f"The images of {known!r} need a directory of yours (--root DIR); {advice}."
+        f"The images of {name!r} require a directory of yours ('root'); {form.advice}."
     )
 
 
-def _fetch_cifar100(root: Path) -> None:
-    try:
-        cifar.find_cifar100(root)
-    except (PrerequisiteError, DataError):
-        cifar.download_cifar100(root)
+def _refuse_directory(name: str | Path, root: str | Path | None) -> None:
+    if root is not None:
+        raise UsageError(f"{name} does not use 'root'. Got {root}; leave it out.")
+
+
+def _no_download(name: str) -> UsageError:
+    able = [name for name, form in IMAGE_DATASETS.items() if form.download is not None]
+    return UsageError(f"Only {' and '.join(able)} can be downloaded. Got {name} instead.")

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from edgecil.classes import ClassList, read_classes, select_classes
+from edgecil.classes import ClassList, get_classes, read_classes, select_classes
 from edgecil.classes.lists import class_list
+from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
@@ -68,9 +69,12 @@ def similarity(
 
     Args:
         dataset: a dataset's name, a folder of images or an .npz file.
-        names: class names in place of a dataset: a .txt, .csv or .json file, or a list.
+        names: class names, in place of a dataset or of its own names: a .txt, .csv or .json file,
+            a list, or the name of a class list (`ham10000-paper` and `eyepacs-paper` are those of
+            the paper).
         encoder: a text encoder or its name; `minilm-bundled` by default.
-        template: the text around a name; "a photo of a {name}." by default.
+        template: the text around a name; "a photo of a {name}." by default. `{label}` stands for
+            the raw label, as the paper's authors encode it.
         captions: one text per class in place of its name: a file, a mapping, a list, or
             `bundled` for those that come with edgecil.
         weights: where the weights of `encoder` are: a folder, a file or a hub id.
@@ -153,17 +157,17 @@ def choose_similarity(
     }
     given.pop("on_progress", None)
     _refuse("embeddings" if similarity is None else "similarity", given)
-    found: Similarity
+    whole: Similarity
     if embeddings is not None:
-        found = read_embeddings(embeddings)
+        whole = read_embeddings(embeddings)
     elif isinstance(similarity, (str, Path)):
-        found = read_similarity(similarity)
+        whole = read_similarity(similarity)
     else:
         assert similarity is not None
-        found = similarity
+        whole = similarity
     if all(value is None for value in chosen.values()):
-        return found
-    return found.take(select_classes(len(found), **chosen))
+        return whole
+    return whole.take(select_classes(len(whole), **chosen))
 
 
 # `choose_similarity` has a parameter of the function's name.
@@ -171,19 +175,31 @@ build_similarity = similarity
 
 
 def find_classes(dataset: str | None = None, names: Names | None = None) -> ClassList:
-    """The class list of a dataset, of a file or of a list of names; exactly one is given."""
-    if (dataset is None) == (names is None):
-        raise UsageError("Give either 'dataset' or 'names' to say which classes are meant.")
+    """The class list of a dataset, or other names for its classes.
+
+    Args:
+        dataset: a dataset's name, a folder of images or an .npz file.
+        names: a file, a list, or the name of a class list; with a dataset as many as it has.
+    """
+    if dataset is None and names is None:
+        raise UsageError("Give 'dataset' or 'names' to say which classes are meant.")
+    of_dataset = None
     if dataset is not None:
         from edgecil.data import dataset_classes
 
-        return dataset_classes(dataset)
+        of_dataset = dataset_classes(dataset)
+    if names is None:
+        assert of_dataset is not None
+        return of_dataset
     if isinstance(names, ClassList):
-        return names
-    if isinstance(names, (str, Path)):
-        return read_classes(names)
-    assert names is not None
-    return class_list("names", names)
+        listed = names
+    elif isinstance(names, str) and names in CLASS_LISTS and not Path(names).exists():
+        listed = get_classes(names)
+    elif isinstance(names, (str, Path)):
+        listed = read_classes(names)
+    else:
+        listed = class_list("names", names)
+    return listed if of_dataset is None else listed.require(len(of_dataset))
 
 
 def find_captions(classes: ClassList, captions: Captions) -> Mapping[str, str] | Sequence[str]:

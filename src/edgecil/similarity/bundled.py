@@ -34,13 +34,13 @@ class BundledEncoder:
         asked = [text for batch in text_batches(texts) for text in batch]
         absent = [text for text in asked if text not in self._rows]
         if absent:
-            others = f" nor {len(absent) - 1} more" if len(absent) > 1 else ""
+            others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             raise PrerequisiteError(
-                f"The bundled MiniLM table does not hold {absent[0]!r}{others}; encoder 'minilm' "
-                f"encodes any text (once: {INSTALL})."
+                f"The bundled MiniLM table lacks {absent[0]!r}{others}; the encoder 'minilm' "
+                f"encodes any text (install it with {INSTALL})."
             )
-        found = self._vectors[[self._rows[text] for text in asked]]
-        return found.astype(np.float64)
+        rows = self._vectors[[self._rows[text] for text in asked]]
+        return rows.astype(np.float64)
 
 
 @cache

@@ -1,18 +1,18 @@
-"""Embeddings kept on disk between runs, found again by what they are embeddings of."""
+"""Embeddings cached on disk, by a key made of encoder, weights and texts."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import EdgecilError
+from edgecil.errors import DataError, EdgecilError
+from edgecil.io.arrays import read_npz
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.similarity.encoders import Encoder
 
@@ -23,8 +23,7 @@ _warned: set[Path] = set()
 def encode_cached(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float64]:
     """`encoder.encode(texts)`, shape (n, d), computed once for these weights and texts.
 
-    A damaged file in the cache is computed anew; a cache that cannot be written costs a warning,
-    not the result.
+    A damaged file in the cache is computed again; a cache that cannot be written gives a warning.
     """
     key = hashlib.sha256(
         json.dumps([encoder.name, encoder.version, list(texts)]).encode("utf-8")
@@ -39,10 +38,9 @@ def encode_cached(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float64]
 
 def _read(path: Path, key: str, count: int) -> NDArray[np.float64] | None:
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            vectors = held["vectors"]
-            intact = str(held["key"]) == key
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+        arrays, _ = read_npz(path, ("vectors", "key"))
+        vectors, intact = arrays["vectors"], str(arrays["key"]) == key
+    except (DataError, KeyError):
         return None
     if not intact or vectors.ndim != 2 or len(vectors) != count or vectors.dtype != np.float64:
         return None
@@ -51,7 +49,7 @@ def _read(path: Path, key: str, count: int) -> NDArray[np.float64] | None:
 
 def _write(path: Path, key: str, vectors: NDArray[np.float64]) -> None:
     try:
-        with replace_file(path) as file:
+        with replace_file(path, private=True) as file:
             np.savez(file, vectors=vectors, key=np.array(key))
     except EdgecilError as error:
         if path.parent not in _warned:

@@ -1,4 +1,4 @@
-"""Captions written by a language model: what each class looks like, in 8 to 20 words."""
+"""Captions written by a language model: how each class looks, in 8 to 20 words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ from functools import partial
 
 from edgecil.classes import ClassList
 from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
+from edgecil.registry import Registry
+from edgecil.similarity.build import Names, find_classes
 
 FEWEST_WORDS, MOST_WORDS = 8, 20
 
-_PROMPT = """Describe in one short caption of {fewest} to {most} words what "{name}", a class of \
+_DEFAULT = """Describe in one short caption of {fewest} to {most} words what "{name}", a class of \
 the image dataset "{dataset}", typically looks like: its shape, colour, texture and surroundings, \
 as seen in a picture. Answer with the caption alone."""
-# What stands before a caption, or instead of one.
+# The prompt of the paper's appendix on professional images, word for word.
+_PAPER = (
+    "Generate one concise, visually descriptive caption (8\u201320 words) that highlights the "
+    "typical visual appearance, color, texture, and anatomical context of a {name} lesion in "
+    "medical images."
+)
+DEFAULT_PROMPT = "default"
+PROMPTS: Registry[str] = Registry("prompt", {DEFAULT_PROMPT: _DEFAULT, "paper": _PAPER})
+# What stands before a caption, or in place of one.
+_FIELD = re.compile(r"\{(\w+)\}")
 _NUMBERED = re.compile(r"(\d+[.):]|[-*•#])\s")
 _OPENING = re.compile(
     r"(sure[\s,!.:]|certainly|of course|here(’|')?( i)?s\b|here are|caption:|(i(’|'| a)m )?sorry"
@@ -27,26 +38,69 @@ def write_captions(
     classes: ClassList,
     model: LanguageModel,
     *,
+    prompt: str = DEFAULT_PROMPT,
     on_caption: Callable[[str, str], None] = lambda label, caption: None,
 ) -> dict[str, str]:
     """A caption for each class, by label, in label order.
 
-    A class that was captioned before is not asked for again; no two classes have one caption.
+    The answer to an earlier request for the same class is reused; all captions differ.
 
     Args:
         classes: N classes.
-        model: who writes.
-        on_caption: told of each label and its caption.
+        model: the language model.
+        prompt: `default`, `paper` (the paper's own, for medical images), or a text with `{name}`.
+        on_caption: called with each label and its caption.
     """
+    text = find_prompt(prompt)
     captions: dict[str, str] = {}
     for label, name in zip(classes.labels, classes.words, strict=True):
-        question = _PROMPT.format(
-            fewest=FEWEST_WORDS, most=MOST_WORDS, name=name, dataset=classes.name
-        )
+        question = fill_prompt(text, name=name, dataset=classes.name)
         read = partial(read_caption, taken=captions.values())
         captions[label] = Conversation(model).ask(question, read)
         on_caption(label, captions[label])
     return captions
+
+
+def captions(
+    *,
+    dataset: str | None = None,
+    names: Names | None = None,
+    model: str | LanguageModel | None = None,
+    prompt: str = DEFAULT_PROMPT,
+    on_caption: Callable[[str, str], None] = lambda label, caption: None,
+) -> dict[str, str]:
+    """Captions of a dataset's classes by a language model, by label and in label order.
+
+    Args:
+        dataset: a dataset's name, a folder of images or an .npz file.
+        names: other names for the classes (see :func:`edgecil.similarity.similarity`).
+        model: the model's name at the endpoint that the environment names, or a model.
+        prompt: see :func:`write_captions`.
+        on_caption: called with each label and its caption.
+    """
+    classes = find_classes(dataset, names)
+    find_prompt(prompt)
+    if not isinstance(model, LanguageModel):
+        model = LanguageModel.from_environment(model)
+    return write_captions(classes, model, prompt=prompt, on_caption=on_caption)
+
+
+def find_prompt(prompt: str) -> str:
+    """The text of a named prompt, or a prompt given as text with `{name}` in it."""
+    if "{name}" in prompt:
+        return prompt
+    return PROMPTS[prompt]
+
+
+def fill_prompt(prompt: str, *, name: str, dataset: str) -> str:
+    """A prompt for one class; only the fields of this function are replaced.
+
+    >>> fill_prompt("What does a {name} look like? {x}", name="cat", dataset="pets")
+    'What does a cat look like? {x}'
+    """
+    fields = {"fewest": str(FEWEST_WORDS), "most": str(MOST_WORDS), "name": name}
+    fields["dataset"] = dataset
+    return _FIELD.sub(lambda match: fields.get(match[1], match[0]), prompt)
 
 
 def read_caption(answer: str, taken: Collection[str] = ()) -> str:
@@ -69,7 +123,9 @@ def read_caption(answer: str, taken: Collection[str] = ()) -> str:
     if opening:
         raise UnusableAnswerError(f"it begins with {opening[0].strip()!r}; give the caption alone.")
     if caption.lower() in (other.lower() for other in taken):
-        raise UnusableAnswerError("another class has the same caption; say what sets this apart.")
+        raise UnusableAnswerError(
+            "another class has the same caption; describe how this one differs."
+        )
     words = len(caption.split())
     if not FEWEST_WORDS <= words <= MOST_WORDS:
         raise UnusableAnswerError(

@@ -1,8 +1,7 @@
-"""Captions in place of class names: a sentence that says what a class looks like."""
+"""Captions in place of class names: one text per class that describes how it looks."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import as_file, files
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.io.files import read_text, replace_file
+from edgecil.io.files import check_header, parse_rows, read_text, replace_file
 
 CAPTIONED = ("ham10000", "eyepacs", "quickdraw")
 
@@ -56,7 +55,7 @@ def read_captions(path: str | Path, classes: ClassList) -> tuple[str, ...]:
             return check_captions(classes, text.rstrip("\n").split("\n"))
         pairs = _json_pairs(text) if suffix == ".json" else _csv_pairs(text)
         return check_captions(classes, _in_label_order(classes, pairs))
-    except (ValueError, csv.Error, RecursionError) as error:
+    except (ValueError, RecursionError, DataError) as error:
         kind = UsageError if isinstance(error, UsageError) else DataError
         raise kind(f"{path}: {error}") from error
 
@@ -92,23 +91,23 @@ def check_caption_path(path: str | Path) -> Path:
 
 
 def _in_label_order(classes: ClassList, pairs: Iterable[tuple[str, str]]) -> list[str]:
-    known = dict(zip(classes.words, classes.labels, strict=True))
-    known |= {label: label for label in classes.labels}
-    found: dict[str, str] = {}
+    label_of = dict(zip(classes.words, classes.labels, strict=True))
+    label_of |= {label: label for label in classes.labels}
+    captions: dict[str, str] = {}
     for name, caption in pairs:
-        if name not in known:
+        if name not in label_of:
             raise unknown(f"class of {classes.name!r}", str(name), classes.labels)
-        label = known[name]
-        if label in found:
+        label = label_of[name]
+        if label in captions:
             raise UsageError(f"Class {label!r} has more than one caption; give exactly one.")
-        found[label] = caption
-    missing = [label for label in classes.labels if label not in found]
+        captions[label] = caption
+    missing = [label for label in classes.labels if label not in captions]
     if missing:
         raise UsageError(
             f"{len(missing)} of the {len(classes)} classes of {classes.name!r} have no caption, "
             f"{missing[0]!r} first; give every class one."
         )
-    return [found[label] for label in classes.labels]
+    return [captions[label] for label in classes.labels]
 
 
 def _json_pairs(text: str) -> list[tuple[str, str]]:
@@ -119,8 +118,9 @@ def _json_pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _csv_pairs(text: str) -> list[tuple[str, str]]:
-    rows = [row for row in csv.reader(text.splitlines(), skipinitialspace=True) if row]
+    rows = parse_rows(text, "the text")
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    check_header(header, "the text")
     if not {"name", "caption"} <= set(header):
         raise UsageError("captions need a header line with the columns name and caption.")
     name, caption = header.index("name"), header.index("caption")

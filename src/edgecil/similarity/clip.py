@@ -20,6 +20,7 @@ from edgecil.similarity.clip_weights import clip_settings, read_clip
 from edgecil.similarity.pretrained import (
     TOKENIZERS,
     encode_batches,
+    first_line,
     locate,
     require_packages,
     text_batches,
@@ -94,12 +95,12 @@ class ClipEncoder:
         return model.eval(), tokenizer
 
     def _check_sizes(self, settings: dict[str, Any]) -> None:
-        found = (settings["hidden_size"], settings["projection_dim"])
-        if self._sizes not in (None, found):
+        sizes = (settings["hidden_size"], settings["projection_dim"])
+        if self._sizes not in (None, sizes):
             raise UsageError(
-                f"{self._files.weights} is not {self.name}: width and projection are {found}, "
-                f"those of {self.name} {self._sizes}; give that encoder's weights, or read these "
-                "with edgecil.similarity.load_clip."
+                f"{self._files.weights} is not {self.name}: width and projection are {sizes}, "
+                f"those of {self.name} are {self._sizes}; give that encoder's weights, or read "
+                "these with edgecil.similarity.load_clip."
             )
 
     def _tokenizer(self, vocabulary: int) -> Any:
@@ -115,17 +116,19 @@ class ClipEncoder:
         try:
             tokenizer = CLIPTokenizerFast.from_pretrained(folder, local_files_only=True)
         except Exception as error:
-            raise DataError(f"The tokenizer in {folder} cannot be read: {error}.") from error
+            raise DataError(
+                f"The tokenizer in {folder} cannot be read: {first_line(error)}."
+            ) from error
         if len(tokenizer) > vocabulary:
             raise DataError(
                 f"The tokenizer in {folder} has {len(tokenizer)} tokens but the weights in "
-                f"{self._files.weights} know {vocabulary}; they do not belong together."
+                f"{self._files.weights} have {vocabulary}; they do not belong together."
             )
         return tokenizer
 
 
 def load_clip(weights: str | Path, *, name: str = "clip") -> ClipEncoder:
-    """Any CLIP text tower of OpenAI's architecture, of whatever size.
+    """Any CLIP text tower of OpenAI's architecture, of any size.
 
     Args:
         weights: a folder or a weight file in Hugging Face or open_clip layout, or a hub id.

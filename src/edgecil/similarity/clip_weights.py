@@ -1,4 +1,4 @@
-"""The text tower in a CLIP weight file, whichever layout it is in.
+"""The text tower in a CLIP weight file, in either of two layouts.
 
 Hugging Face and open_clip (OpenAI's own names) store the same transformer under different names,
 with the attention's three input projections apart or stacked, and the output projection one way
@@ -7,7 +7,6 @@ or transposed. Everything is asked for by its Hugging Face name.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.errors import DataError, name_some
+from edgecil.io.files import read_json
 from edgecil.io.weights import WeightFiles
 from edgecil.similarity.pretrained import read_text_tensors
 
@@ -65,8 +65,14 @@ class ClipWeights:
     def layers(self) -> int:
         """The number of transformer blocks the file has."""
         block = re.escape(self._own("text_model.encoder.layers.")) + r"(\d+)\."
-        found = [match[1] for name in self.tensors if (match := re.match(block, name))]
-        return 1 + max(map(int, found), default=0)
+        matches = (re.match(block, name) for name in self.tensors)
+        numbers = {int(match[1]) for match in matches if match}
+        if numbers != set(range(len(numbers))):
+            raise DataError(
+                f"{self.file} is not a complete CLIP text tower: its {len(numbers)} transformer "
+                "blocks are not numbered from 0."
+            )
+        return max(1, len(numbers))
 
     def _own(self, name: str) -> str:
         if self.prefix is None:
@@ -97,34 +103,40 @@ def clip_settings(files: WeightFiles, weights: ClipWeights) -> dict[str, Any]:
 
     Without a config the tower is taken for one of OpenAI's: heads of width 64, quick GELU.
     """
-    told = _told(files.folder, weights)
-    layers = told.get("num_hidden_layers") or weights.layers()
+    config = _read_config(files.folder, weights)
+    layers = weights.layers()
+    stated = config.get("num_hidden_layers") or layers
+    if stated != layers:
+        raise DataError(
+            f"The configuration in {files.folder} states {stated} transformer blocks, but "
+            f"{weights.file} has {layers}; give files that belong together."
+        )
     held = weights.take([TOKENS, POSITIONS, PROJECTION, FIRST_MLP])
     vocabulary, width = held[TOKENS].shape
     return {
         "hidden_act": "quick_gelu",
         "layer_norm_eps": 1e-5,
-        **told,
+        **config,
         "vocab_size": vocabulary,
         "hidden_size": width,
         "intermediate_size": held[FIRST_MLP].shape[0],
         "projection_dim": held[PROJECTION].shape[0],
         "max_position_embeddings": held[POSITIONS].shape[0],
         "num_hidden_layers": layers,
-        "num_attention_heads": told.get("num_attention_heads") or max(1, width // 64),
+        "num_attention_heads": config.get("num_attention_heads") or max(1, width // 64),
     }
 
 
-def _told(folder: Path, weights: ClipWeights) -> dict[str, Any]:
+def _read_config(folder: Path, weights: ClipWeights) -> dict[str, Any]:
     path = folder / ("config.json" if weights.prefix is None else "open_clip_config.json")
     if not path.is_file():
         return {}
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path)
         if weights.prefix is None:
             text = config.get("text_config", config)
-            known = ("hidden_act", "layer_norm_eps", "num_hidden_layers", "num_attention_heads")
-            return {key: text[key] for key in known if text.get(key) is not None}
+            keys = ("hidden_act", "layer_norm_eps", "num_hidden_layers", "num_attention_heads")
+            return {key: text[key] for key in keys if text.get(key) is not None}
         model = config.get("model_cfg", config)
         text = model.get("text_cfg", {})
         return {
@@ -132,5 +144,5 @@ def _told(folder: Path, weights: ClipWeights) -> dict[str, Any]:
             "num_hidden_layers": text.get("layers"),
             "num_attention_heads": text.get("heads"),
         }
-    except (OSError, ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, TypeError) as error:
         raise DataError(f"{path} is not a CLIP configuration: {error}.") from error

@@ -10,13 +10,15 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError
 from edgecil.io.hub import cached_snapshot
+from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WEIGHTS
+from edgecil.registry import Registry
 from edgecil.similarity.bundled import BundledEncoder
 from edgecil.similarity.clip import ClipEncoder
 from edgecil.similarity.minilm import INSTALL, MiniLMEncoder, installed_weights
-from edgecil.similarity.pretrained import locate, missing_packages, require_packages
+from edgecil.similarity.pretrained import PACKAGES, locate, require_packages
 
 
 class Encoder(Protocol):
@@ -36,7 +38,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True)
 class EncoderEntry:
-    """What is known about an encoder before anything is loaded.
+    """An entry of the catalogue of encoders.
 
     Attributes:
         about: what it is, in a few words.
@@ -66,7 +68,7 @@ class EncoderStatus:
     sentence: str
 
 
-ENCODERS = {
+_CATALOGUE = {
     "minilm-bundled": EncoderEntry("MiniLM-L6 embeddings of the bundled class names", "bundled"),
     "minilm": EncoderEntry(
         "MiniLM-L6 on any text", "minilm", "sentence-transformers/all-MiniLM-L6-v2"
@@ -86,12 +88,13 @@ ENCODERS = {
         "CLIP ViT-L/14", "clip", "openai/clip-vit-large-patch14", (768, 768)
     ),
 }
+ENCODERS: Registry[EncoderEntry] = Registry("encoder", _CATALOGUE)
 DEFAULT_ENCODER = "minilm-bundled"
 
 
-def encoder_names() -> tuple[str, ...]:
-    """Names of every known text encoder, the default first."""
-    return tuple(ENCODERS)
+def encoder_names(pattern: str = "*") -> tuple[str, ...]:
+    """Names of the text encoders that match a shell pattern, the default first."""
+    return ENCODERS.names(pattern)
 
 
 def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
@@ -101,9 +104,10 @@ def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
         name: one of :func:`encoder_names`.
         weights: a folder, weight file or hub id in place of the catalogue's. A CLIP encoder
             refuses weights whose width or projection are not those of its name; RN101, ViT-B/32
-            and ViT-B/16 have equal sizes and cannot be told apart.
+            and ViT-B/16 have equal sizes and cannot be distinguished.
     """
-    entry = _entry(name)
+    name = ENCODERS.resolve(name)
+    entry = ENCODERS[name]
     if entry.kind == "bundled":
         if weights is not None:
             raise UsageError(
@@ -121,12 +125,13 @@ def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
 
 
 def encoder_status(name: str) -> EncoderStatus:
-    """Whether an encoder can run here, told without importing torch or touching the network."""
-    entry = _entry(name)
+    """Whether an encoder can run here; torch is not imported and no connection is made."""
+    name = ENCODERS.resolve(name)
+    entry = ENCODERS[name]
     if entry.kind == "bundled":
         return EncoderStatus(name, True, f"{entry.about}; comes with edgecil.")
-    if missing := missing_packages():
-        lacking = f"{entry.about}; needs {' and '.join(missing)}"
+    if missing := missing_packages(PACKAGES):
+        lacking = f"{entry.about}; requires {' and '.join(missing)}"
         return EncoderStatus(name, False, f"{lacking}: run pip install 'edgecil[clip]'.")
     folder = cached_snapshot(entry.hub_id, WEIGHTS)
     if entry.kind == "minilm":
@@ -141,15 +146,9 @@ def encoder_status(name: str) -> EncoderStatus:
     return EncoderStatus(name, True, f"{entry.about}; weights in {folder}.")
 
 
-def _entry(name: str) -> EncoderEntry:
-    if name not in ENCODERS:
-        raise unknown("encoder", name, ENCODERS)
-    return ENCODERS[name]
-
-
 def _remedy(entry: EncoderEntry) -> str:
     download = (
         f"run hf download {entry.hub_id} where there is a network and give the folder it prints "
-        "with --weights FOLDER"
+        "as 'weights'"
     )
     return f"run {INSTALL}, or {download}" if entry.kind == "minilm" else download

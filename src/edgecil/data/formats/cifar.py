@@ -1,4 +1,4 @@
-"""CIFAR-100 from its official python files: three pickles, read without running what they say.
+"""CIFAR-10 and CIFAR-100 from their official python files, read without running the pickles.
 
 Reference:
     Krizhevsky, Learning Multiple Layers of Features from Tiny Images (2009).
@@ -7,8 +7,8 @@ Reference:
 from __future__ import annotations
 
 import hashlib
-import pickle
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,39 +17,101 @@ import numpy as np
 from edgecil.classes import get_classes
 from edgecil.data.dataset import ImageDataset, Images
 from edgecil.data.image_files import find_home
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.files import replace_file
-
-URL = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
-MD5 = "eb9058c3a382ffc7106e4002c42a8d85"
-FOLDER = "cifar-100-python"
-FILES = ("train", "test", "meta")
-ADVICE = f"get {URL} (by hand, or with download) and unpack it there"
+from edgecil.io.pickles import read_pickle
 
 _CHUNK = 1 << 20
-_PATIENCE = 60  # seconds without a byte
+_TIMEOUT = 60  # seconds without a byte
+_SIDE = 32
 
 
-def find_cifar100(root: Path) -> Path:
-    """The directory with CIFAR-100's three files: `root/cifar-100-python` or `root`."""
-    return find_home(root, FOLDER, FILES, ADVICE)
+@dataclass(frozen=True)
+class CifarLayout:
+    """The official files of a CIFAR dataset.
+
+    Attributes:
+        name: the dataset's name.
+        url: the official archive.
+        md5: the archive's published checksum.
+        folder: the folder that the archive unpacks to.
+        train: files with training images.
+        test: files with test images.
+        meta: the file with the class names.
+        labels: the key of the labels in the image files.
+        names: the key of the class names in `meta`.
+    """
+
+    name: str
+    url: str
+    md5: str
+    folder: str
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+    meta: str
+    labels: str
+    names: str
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that are needed."""
+        return (*self.train, *self.test, self.meta)
+
+    @property
+    def advice(self) -> str:
+        """How to get the files, a clause for errors."""
+        return f"get {self.url} (by hand, or with 'download') and unpack it there"
 
 
-def read_cifar100(root: Path) -> ImageDataset:
-    """CIFAR-100 with fine labels: 500 training and 100 test images of each of 100 classes."""
-    home = find_cifar100(root)
-    classes = get_classes("cifar100")
-    meta = _load(home / "meta")
-    if tuple(meta.get("fine_label_names", ())) != classes.labels:
-        raise DataError(f"{home / 'meta'} does not list CIFAR-100's 100 fine labels in order.")
-    train, test = (_read_part(home / part) for part in ("train", "test"))
+CIFAR10 = CifarLayout(
+    "cifar10",
+    "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
+    "c58f30108f718f92721af3b95e74349a",
+    "cifar-10-batches-py",
+    tuple(f"data_batch_{number}" for number in range(1, 6)),
+    ("test_batch",),
+    "batches.meta",
+    "labels",
+    "label_names",
+)
+CIFAR100 = CifarLayout(
+    "cifar100",
+    "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",
+    "eb9058c3a382ffc7106e4002c42a8d85",
+    "cifar-100-python",
+    ("train",),
+    ("test",),
+    "meta",
+    "fine_labels",
+    "fine_label_names",
+)
+
+
+def find_cifar(layout: CifarLayout, root: Path) -> Path:
+    """The directory with the dataset's files: `root` or the archive's folder in it."""
+    return find_home(root, layout.folder, layout.files, layout.advice)
+
+
+def read_cifar(layout: CifarLayout, root: Path) -> ImageDataset:
+    """The dataset with its official split; CIFAR-100 with fine labels."""
+    home = find_cifar(layout, root)
+    classes = get_classes(layout.name)
+    if _read(layout, home / layout.meta).get(layout.names) != list(classes.labels):
+        raise DataError(
+            f"{home / layout.meta} does not list the {len(classes)} classes of {layout.name} in "
+            f"order; {layout.advice}."
+        )
+    train, test = (
+        _join([_read_part(layout, home / file) for file in files])
+        for files in (layout.train, layout.test)
+    )
     return ImageDataset(classes.name, classes.labels, train, test)
 
 
-def download_cifar100(root: Path) -> Path:
-    """Fetch the official archive (169 MB), verify it and unpack it to `root/cifar-100-python`.
+def download_cifar(layout: CifarLayout, root: Path) -> Path:
+    """Download the official archive (about 170 MB), verify it and unpack it below `root`.
 
-    Files appear whole or not at all; the archive itself is not kept.
+    Each file is written completely or not at all; the archive itself is not kept.
     """
     import urllib.request
     from http.client import HTTPException
@@ -57,92 +119,70 @@ def download_cifar100(root: Path) -> Path:
     with tempfile.TemporaryFile() as archive:
         digest = hashlib.md5(usedforsecurity=False)
         try:
-            with urllib.request.urlopen(URL, timeout=_PATIENCE) as reply:
+            with urllib.request.urlopen(layout.url, timeout=_TIMEOUT) as reply:
                 while chunk := reply.read(_CHUNK):
                     digest.update(chunk)
                     archive.write(chunk)
         except (OSError, HTTPException) as error:
             raise PrerequisiteError(
-                f"Cannot download {URL}: {error}; get it by hand and unpack it in {root}."
+                f"Cannot download {layout.url}: {error}; get it by hand and unpack it in {root}."
             ) from error
-        if digest.hexdigest() != MD5:
+        if digest.hexdigest() != layout.md5:
             raise DataError(
-                f"What came from {URL} has the MD5 sum {digest.hexdigest()} and not {MD5}; "
-                "nothing was unpacked: try again, or get it by hand."
+                f"The download of {layout.url} has the MD5 sum {digest.hexdigest()}, not "
+                f"{layout.md5}; nothing was unpacked: try again, or get it by hand."
             )
         archive.seek(0)
-        _unpack(archive, root / FOLDER)
-    return root / FOLDER
+        _unpack(layout, archive, root / layout.folder)
+    return root / layout.folder
 
 
-def _unpack(archive: IO[bytes], home: Path) -> None:
-    """The three files and nothing else, wherever the archive says that they belong."""
+def _unpack(layout: CifarLayout, archive: IO[bytes], home: Path) -> None:
+    """The needed files and no others, always into `home`."""
     import tarfile
 
     with tarfile.open(fileobj=archive) as members:
-        for name in FILES:
-            source = members.extractfile(f"{FOLDER}/{name}")
+        for name in layout.files:
+            source = members.extractfile(f"{layout.folder}/{name}")
             if source is None:
-                raise DataError(f"{FOLDER}/{name} in {URL} is not a file.")
+                raise DataError(f"{layout.folder}/{name} in {layout.url} is not a file.")
             with replace_file(home / name) as target:
                 while chunk := source.read(_CHUNK):
                     target.write(chunk)
 
 
-def _read_part(path: Path) -> Images:
-    content = _load(path)
-    try:
-        pixels = np.asarray(content["data"])
-        labels = np.asarray(content["fine_labels"], dtype=np.int64)
-        return Images(pixels.reshape(-1, 3, 32, 32), labels)
-    except (KeyError, ValueError, TypeError) as error:
+def _read_part(layout: CifarLayout, path: Path) -> Images:
+    content = _read(layout, path)
+    pixels, labels = content.get("data"), content.get(layout.labels)
+    if (
+        not isinstance(pixels, np.ndarray)
+        or pixels.dtype != np.uint8
+        or pixels.ndim != 2
+        or pixels.shape[1] != 3 * _SIDE * _SIDE
+        or not isinstance(labels, list)
+        or not all(type(label) is int for label in labels)
+    ):
         raise DataError(
-            f"{path} does not hold CIFAR-100's 'data' (n x 3072) and 'fine_labels': {error}."
-        ) from error
+            f"{path} does not hold the arrays of {layout.name}, 'data' (n x {3 * _SIDE * _SIDE} "
+            f"bytes) and {layout.labels!r} (n whole numbers); {layout.advice}."
+        )
+    shaped = pixels.reshape(-1, 3, _SIDE, _SIDE)
+    return Images(shaped, np.array(labels, dtype=np.int64))
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            content = _Unpickler(file, encoding="latin1").load()
-    except EdgecilError:
-        raise
-    except Exception as error:  # a broken pickle may raise anything
-        raise DataError(f"Cannot read {path}: {error}; {ADVICE}.") from error
+def _join(parts: list[Images]) -> Images:
+    if len(parts) == 1:
+        return parts[0]
+    return Images(
+        np.concatenate([part.pixels for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+    )
+
+
+def _read(layout: CifarLayout, path: Path) -> dict[str, Any]:
+    content = read_pickle(path)
     if not isinstance(content, dict):
-        raise DataError(f"{path} holds a {type(content).__name__} and not a dictionary; {ADVICE}.")
+        raise DataError(
+            f"{path} holds a {type(content).__name__}, not a dictionary; {layout.advice}."
+        )
     return content
-
-
-def _encode(text: str, _: str) -> bytes:
-    """How Python 3 writes bytes for Python 2."""
-    return text.encode("latin1")
-
-
-def _dtype(code: str, align: int, copy: int) -> np.dtype[Any]:
-    """NumPy 1 wrote 0 and 1 where some releases of NumPy 2.4 want False and True."""
-    return np.dtype(code, align=bool(align), copy=bool(copy))
-
-
-_RECONSTRUCT = np.empty(0).__reduce__()[0]
-_ALLOWED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): _dtype,
-    ("numpy.core.multiarray", "_reconstruct"): _RECONSTRUCT,  # NumPy 1, as in the official files
-    ("numpy._core.multiarray", "_reconstruct"): _RECONSTRUCT,  # NumPy 2
-    ("_codecs", "encode"): _encode,
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    """Plain values and NumPy arrays; whatever else a pickle asks for is refused."""
-
-    def find_class(self, module_name: str, global_name: str) -> Any:
-        """The function or type of that name, if it can do nothing but build an array."""
-        try:
-            return _ALLOWED[module_name, global_name]
-        except KeyError:
-            raise DataError(
-                f"A CIFAR-100 file asks to run {module_name}.{global_name}, which no official "
-                f"file does; {ADVICE}."
-            ) from None

@@ -1,23 +1,31 @@
-"""Any image folder: one sub-folder per class.
+"""Any folder of images: one sub-folder per class.
 
 `root/train/<class>/*` with `root/test/<class>/*` (or `val`) keeps that split; `root/<class>/*`
-is split 80/20 inside each class with seed 0 (:mod:`edgecil.data.split`).
+is split 80/20 inside each class with seed 0 (:mod:`edgecil.data.split`). Images may be in folders
+below a class folder.
 """
 
 from __future__ import annotations
 
+import os
+import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from edgecil.data.decode import SUFFIXES
 from edgecil.data.image_files import ImageFiles
-from edgecil.data.split import hold_out
+from edgecil.data.split import TEST_SHARE, hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Ints
 
 ADVICE = "give a folder with one sub-folder of images per class, or with such a train and a test"
+TRAIN = ("train", "training")
+TEST = ("test", "testing", "val", "valid", "validation")
+
+_IGNORED = ("__MACOSX",)
 
 
 def list_folder(root: Path) -> ImageFiles:
@@ -27,10 +35,19 @@ def list_folder(root: Path) -> ImageFiles:
     """
     if not root.is_dir():
         raise PrerequisiteError(f"There is no directory {root}; {ADVICE}.")
-    folders = _folders(root / "train") or _folders(root)
+    train = _part(root, TRAIN)
+    folders = _folders(root if train is None else train)
     if not folders:
         raise PrerequisiteError(f"{root} has no sub-folders; {ADVICE}.")
-    return list_class_folders(root.resolve().name, root, folders, folders)
+    names = [class_name(folder) for folder in folders]
+    files = list_class_folders(class_name(root.resolve().name), root, folders, names)
+    if train is not None:
+        return files
+    note = (
+        f"{root} has no train and test folders: {files.testing.sum()} of its {len(files.paths)} "
+        f"images, {TEST_SHARE:.0%} of each class, are held out for testing (always the same ones)."
+    )
+    return replace(files, notes=(note,))
 
 
 def list_class_folders(
@@ -42,7 +59,7 @@ def list_class_folders(
     size: int | None = None,
     channels: int | None = None,
 ) -> ImageFiles:
-    """The files below known class folders, with or without train and test above them.
+    """The files below given class folders, with or without train and test above them.
 
     Args:
         name: the dataset's name.
@@ -52,55 +69,86 @@ def list_class_folders(
         size: see :class:`ImageFiles`.
         channels: see :class:`ImageFiles`.
     """
-    if _folders(root / "train"):
-        train, train_labels = _files(root / "train", folders)
-        test, test_labels = _files(_test_part(root, folders), folders)
+    training = _part(root, TRAIN)
+    if training is not None:
+        train, train_labels = class_files(training, folders)
+        test, test_labels = class_files(_test_part(root, training, folders), folders)
         paths, labels = train + test, np.concatenate([train_labels, test_labels])
         testing = np.arange(len(paths)) >= len(train)
     else:
-        paths, labels = _files(root, folders)
+        paths, labels = class_files(root, folders)
         testing = hold_out(labels)
     return ImageFiles(name, tuple(names), tuple(paths), labels, testing, size, channels)
+
+
+def class_name(folder: str) -> str:
+    r"""The name of a class folder as text: composed characters, no undecodable bytes.
+
+    >>> class_name("cafe\u0301") == "caf\u00e9"
+    True
+    """
+    return unicodedata.normalize("NFC", os.fsencode(folder).decode("utf-8", "replace"))
+
+
+def _part(root: Path, names: Sequence[str]) -> Path | None:
+    """The first folder of one of these names that has class folders; case does not matter."""
+    by_name = {folder.lower(): folder for folder in reversed(_folders(root))}
+    for name in names:
+        if name in by_name and _folders(root / by_name[name]):
+            return root / by_name[name]
+    return None
 
 
 def _folders(path: Path) -> list[str]:
     if not path.is_dir():
         return []
     return sorted(
-        entry.name for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith(".")
+        entry.name
+        for entry in path.iterdir()
+        if entry.is_dir() and not entry.name.startswith(".") and entry.name not in _IGNORED
     )
 
 
-def _test_part(root: Path, folders: Sequence[str]) -> Path:
-    for part in ("test", "val"):
-        if found := _folders(root / part):
-            strange = sorted(set(found) - set(folders))
-            if strange:
-                raise DataError(
-                    f"{root / part / strange[0]} has no counterpart in {root / 'train'}; both "
-                    "must hold the same classes."
-                )
-            return root / part
-    raise DataError(
-        f"{root / 'test'} is missing: {root / 'train'} holds class folders, so the test images "
-        f"must be in class folders of {root / 'test'} or {root / 'val'}."
-    )
+def _test_part(root: Path, training: Path, folders: Sequence[str]) -> Path:
+    part = _part(root, TEST)
+    if part is None:
+        raise DataError(
+            f"{root / 'test'} is missing: {training} holds class folders, so the test images must "
+            f"be in class folders of {root / 'test'} or {root / 'val'}."
+        )
+    extra = sorted(set(_folders(part)) - set(folders))
+    if extra:
+        raise DataError(
+            f"{part / extra[0]} has no counterpart in {training}; both must hold the same classes."
+        )
+    return part
 
 
-def _files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
+def class_files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
     """Image files of each class by name, and their labels, shape (n,)."""
     paths: list[Path] = []
     counts = []
     for folder in folders:
         if not (part / folder).is_dir():
             raise DataError(f"The class folder {part / folder} is missing.")
-        found = sorted(
-            path
-            for path in (part / folder).iterdir()
-            if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
-        )
-        if not found:
-            raise DataError(f"The class folder {part / folder} holds no images.")
-        paths += found
-        counts.append(len(found))
+        images = image_paths(part / folder)
+        if not images:
+            raise DataError(
+                f"The class folder {part / folder} holds no images ({', '.join(SUFFIXES)})."
+            )
+        paths += images
+        counts.append(len(images))
     return paths, np.repeat(np.arange(len(folders), dtype=np.int64), counts)
+
+
+def image_paths(folder: Path) -> list[Path]:
+    """Image files in a folder and in folders below it, sorted; hidden ones are left out."""
+    paths = []
+    for directory, inner, files in os.walk(folder):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        paths += [
+            Path(directory, name)
+            for name in files
+            if not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
+        ]
+    return sorted(paths)

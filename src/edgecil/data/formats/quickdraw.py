@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import lzma
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ TRAIN = 60
 _WHITE = 255 // 15
 
 
-def read_quickdraw(name: str) -> ImageDataset:
-    """`quickdraw` (100 classes) or `quickdraw-pretrain` (the other 245)."""
+def read_quickdraw(name: str, _: Path | None = None) -> ImageDataset:
+    """`quickdraw` (100 classes) or `quickdraw-pretrain` (the other 245); needs no directory."""
     classes = get_classes(name)
     packed = (files("edgecil.data") / "bundled" / f"{name}.npy.xz").read_bytes()
     drawings = _unpack(np.load(io.BytesIO(lzma.decompress(packed)), allow_pickle=False))

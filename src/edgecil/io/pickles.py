@@ -1,0 +1,81 @@
+"""Pickles of plain values and NumPy arrays; anything else that a pickle asks for is refused."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import pickletools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecil.errors import DataError, EdgecilError
+from edgecil.io import limits
+from edgecil.io.files import check_file
+
+
+def read_pickle(path: Path) -> Any:
+    """The value in a pickle of Python 2 or 3, built from plain values and NumPy arrays.
+
+    No function that the pickle names is called, and it cannot allocate more memory than a small
+    multiple of its own size.
+    """
+    size = check_file(path, limits.PICKLE)
+    try:
+        content = path.read_bytes()
+        for _ in pickletools.genops(io.BytesIO(content)):
+            pass  # an item that is cut short is an error before memory is allocated for it
+        return _Unpickler(content, size).load()
+    except EdgecilError:
+        raise
+    except Exception as error:  # a broken pickle may raise anything
+        raise DataError(f"Cannot read {path}: {error}.") from error
+
+
+class _ArrayType:
+    """Stands for `numpy.ndarray`, which a pickle may name but not call."""
+
+
+class _Unpickler(pickle.Unpickler):
+    """Plain values and NumPy arrays."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        super().__init__(io.BytesIO(content), encoding="latin1")
+        self._bytes_left = size
+        self._allowed: dict[tuple[str, str], Any] = {
+            ("numpy", "ndarray"): _ArrayType,
+            ("numpy", "dtype"): _dtype,
+            ("numpy.core.multiarray", "_reconstruct"): _empty_array,  # NumPy 1
+            ("numpy._core.multiarray", "_reconstruct"): _empty_array,  # NumPy 2
+            ("_codecs", "encode"): self._encode,
+        }
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """The function or type of that name, if it can do nothing but build an array."""
+        try:
+            return self._allowed[module_name, global_name]
+        except KeyError:
+            raise DataError(
+                f"A pickle asks to run {module_name}.{global_name}, which no file of arrays does; "
+                "download it again from the official source."
+            ) from None
+
+    def _encode(self, text: str, _: str) -> bytes:
+        """How Python 3 writes bytes for Python 2; in total no more than the file holds."""
+        self._bytes_left -= len(text)
+        if self._bytes_left < 0:
+            raise pickle.UnpicklingError("it expands to more than its own size")
+        return text.encode("latin1")
+
+
+def _empty_array(kind: type, shape: tuple[int, ...], _: Any) -> Any:
+    """An array to be filled by the state that follows it in the pickle."""
+    if kind is not _ArrayType or shape != (0,):
+        raise pickle.UnpicklingError("it builds an array in an unusual way")
+    return np.empty(0)
+
+
+def _dtype(code: str, align: int, copy: int) -> np.dtype[Any]:
+    """NumPy 1 wrote 0 and 1 where some releases of NumPy 2.4 require False and True."""
+    return np.dtype(code, align=bool(align), copy=bool(copy))
