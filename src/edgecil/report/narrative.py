@@ -124,7 +124,7 @@ def _order_effect(dataset: DatasetAnalysis, ranked: list[MethodSummary]) -> list
         (s for s in ranked if s.basis in ("enumerated", "sample")), key=lambda s: s.range
     )
     if not measured:
-        return _estimated_effect(dataset, ranked[0])
+        return _estimated_effect(dataset, ranked[0], several=len(ranked) > 1)
     least, most = measured[0], measured[-1]
     bound = "at least " if most.basis == "sample" else ""
     span = f"{most.range:.1f} points"
@@ -140,9 +140,9 @@ def _order_effect(dataset: DatasetAnalysis, ranked: list[MethodSummary]) -> list
     return sentences
 
 
-def _estimated_effect(dataset: DatasetAnalysis, best: MethodSummary) -> list[str]:
+def _estimated_effect(dataset: DatasetAnalysis, best: MethodSummary, *, several: bool) -> list[str]:
     sentences = []
-    if best.central is not None:
+    if several and best.central is not None:
         low, high = best.central
         sentences.append(
             f"An estimated 90 % of its class orders lie between {low:.1f} and {high:.1f} %."

@@ -152,7 +152,7 @@ def _draw_row(axes: Axes, row: OverviewRow, place: int, width: float) -> None:
     """Draw a method; `width` is that of a dot in points of accuracy."""
     summary = row.summary
     _draw_density(axes, row, place)
-    depth = place + 0.06 + _SWARM * _swarm(row.accuracies, width)
+    depth = place + 0.08 + _SWARM * _swarm(row.accuracies, width)
     names = np.array(row.protocols)
     for layer, protocol in enumerate(_layers(row)):
         chosen = names == protocol
@@ -172,7 +172,11 @@ def _draw_row(axes: Axes, row: OverviewRow, place: int, width: float) -> None:
         axes.plot(summary.central, [place, place], color=INK, lw=1.2, label="90 % of the orders")
     if summary.mean_interval is not None:
         axes.plot(
-            summary.mean_interval, [place, place], color=INK, lw=4.0, label="mean, 90 % interval"
+            summary.mean_interval,
+            [place, place],
+            color=INK,
+            lw=3.0,
+            label="90 % interval of the mean",
         )
     axes.plot(summary.mean, place, "D", color=INK, markersize=4.5, label="mean")
     axes.annotate(
@@ -188,7 +192,7 @@ def _draw_row(axes: Axes, row: OverviewRow, place: int, width: float) -> None:
         axes.plot([value, value], [place - 0.1, place + 0.44], color=INK, lw=1.0)
         axes.annotate(
             f"{value:.1f}",
-            (value, place + 0.06),
+            (value, place + 0.26),
             xytext=(shift, 0),
             textcoords="offset points",
             ha=side,
@@ -225,7 +229,7 @@ def _swarm(values: Floats, width: float) -> Floats:
     ranks = np.zeros(len(values))
     for bin_ in np.unique(bins):
         members = np.flatnonzero(bins == bin_)
-        ranks[members[np.argsort(values[members], kind="stable")]] = np.arange(len(members))
+        ranks[members] = np.arange(len(members))
     return np.asarray(ranks / max(float(ranks.max()), 8.0))
 
 
