@@ -79,9 +79,9 @@ def places(sizes: tuple[int, ...]) -> Ints:
                 for rest in fill([*left[:task], room - 1, *left[task + 1 :]]):
                     yield [task, *rest]
 
-    found = np.array(list(fill(list(sizes))))
-    found.setflags(write=False)
-    return found
+    placements = np.array(list(fill(list(sizes))))
+    placements.setflags(write=False)
+    return placements
 
 
 def sequence_at(place: Sequence[int] | Ints) -> ClassSequence:

@@ -28,10 +28,10 @@ def test_every_class_is_the_one_that_the_greedy_walk_comes_to(build, choose, kin
     walks = {
         ClassSequence.from_order(walk(values, start, choose), sizes) for start in range(sum(sizes))
     }
-    found = {
+    sequence = {
         build(SimilarityMatrix.of(values), space, np.random.default_rng(seed)) for seed in range(60)
     }
-    assert found == walks, "any class may be the start, and nothing else is left to chance"
+    assert sequence == walks, "any class may be the start, and nothing else is left to chance"
 
 
 def test_the_walk_goes_by_all_chosen_classes_not_by_the_last() -> None:
@@ -40,7 +40,7 @@ def test_the_walk_goes_by_all_chosen_classes_not_by_the_last() -> None:
     for pair, value in {(0, 1): 0.1, (0, 2): 0.4, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.1}.items():
         values[pair] = values[pair[::-1]] = value
     start_at_0 = next(seed for seed in range(99) if np.random.default_rng(seed).integers(4) == 0)
-    found = adversarial_hard(
+    sequence = adversarial_hard(
         SimilarityMatrix.of(values), SequenceSpace((1,) * 4), np.random.default_rng(start_at_0)
     )
-    assert found.order == (0, 1, 2, 3)
+    assert sequence.order == (0, 1, 2, 3)

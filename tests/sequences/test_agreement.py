@@ -43,32 +43,32 @@ def pair(classes: int, seed: int, kind: str = "signed") -> tuple[Floats, Floats]
 @pytest.mark.parametrize(("classes", "kind"), [(4, "signed"), (6, "tied"), (12, "signed")])
 def test_differences_and_rank_correlation_are_over_class_pairs(classes, kind, seed) -> None:
     left, right = pair(classes, seed, kind)
-    found = agree(
+    agreement = agree(
         SimilarityMatrix.of(left), SimilarityMatrix.of(right), SequenceSpace.equal(classes, 2)
     )
-    assert found.mae == pytest.approx(np.mean(np.abs(np.array(upper(left)) - upper(right))))
-    assert found.spearman == pytest.approx(spearmanr(upper(left), upper(right)).statistic)
+    assert agreement.mae == pytest.approx(np.mean(np.abs(np.array(upper(left)) - upper(right))))
+    assert agreement.spearman == pytest.approx(spearmanr(upper(left), upper(right)).statistic)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["signed", "tied"])
 def test_for_few_classes_p_counts_every_permutation(kind, seed) -> None:
     left, right = pair(5, seed, kind)
-    found = agree(SimilarityMatrix.of(left), SimilarityMatrix.of(right), SequenceSpace((3, 2)))
+    agreement = agree(SimilarityMatrix.of(left), SimilarityMatrix.of(right), SequenceSpace((3, 2)))
     observed = spearmanr(upper(left), upper(right)).statistic
     as_extreme = 0
     for order in permutations(range(5)):
         moved = right[np.ix_(order, order)]
         as_extreme += abs(spearmanr(upper(left), upper(moved)).statistic) >= abs(observed) - 1e-9
-    assert found.permutations == 120
-    assert found.p_value == pytest.approx(as_extreme / 120)
+    assert agreement.permutations == 120
+    assert agreement.p_value == pytest.approx(as_extreme / 120)
 
 
 def test_for_more_classes_p_comes_from_random_permutations() -> None:
     left, right = pair(9, 0)
     space = SequenceSpace((3, 3, 3))
-    found = agree(SimilarityMatrix.of(left), SimilarityMatrix.of(right), space)
-    assert found.permutations == 9_999
+    agreement = agree(SimilarityMatrix.of(left), SimilarityMatrix.of(right), space)
+    assert agreement.permutations == 9_999
     observed = spearmanr(upper(left), upper(right)).statistic
     rng = np.random.default_rng(99)
     orders = [rng.permutation(9) for _ in range(1000)]
@@ -77,7 +77,9 @@ def test_for_more_classes_p_comes_from_random_permutations() -> None:
         for order in orders
     ]
     share = np.mean(as_extreme)
-    assert found.p_value == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 1000) + 1e-3)
+    assert agreement.p_value == pytest.approx(
+        share, abs=4 * np.sqrt(share * (1 - share) / 1000) + 1e-3
+    )
     unrelated = agree(
         SimilarityMatrix.of(left), SimilarityMatrix.of(matrix("signed", 9, 77)), space
     )
@@ -86,43 +88,43 @@ def test_for_more_classes_p_comes_from_random_permutations() -> None:
 
 def test_a_matrix_agrees_with_itself() -> None:
     similarity = SimilarityMatrix.of(matrix("signed", 9))
-    found = agree(similarity, similarity, SequenceSpace((3, 3, 3)))
-    assert found.mae == 0
-    assert found.spearman == pytest.approx(1)
-    assert 1e-4 <= found.p_value <= 5e-4
+    agreement = agree(similarity, similarity, SequenceSpace((3, 3, 3)))
+    assert agreement.mae == 0
+    assert agreement.spearman == pytest.approx(1)
+    assert 1e-4 <= agreement.p_value <= 5e-4
     for goal in ("hard", "easy"):
-        assert (found.csg[goal].position, found.csg[goal].matched) == (1, 1)
+        assert (agreement.csg[goal].position, agreement.csg[goal].matched) == (1, 1)
 
 
 def test_opposite_matrices_disagree_as_clearly_as_equal_ones_agree() -> None:
     values = matrix("signed", 5)
     left, right = SimilarityMatrix.of(values), SimilarityMatrix.of(-values)
-    found = agree(left, right, SequenceSpace((3, 2)))
-    assert found.spearman == pytest.approx(-1)
-    assert found.p_value == agree(left, left, SequenceSpace((3, 2))).p_value
+    agreement = agree(left, right, SequenceSpace((3, 2)))
+    assert agreement.spearman == pytest.approx(-1)
+    assert agreement.p_value == agree(left, left, SequenceSpace((3, 2))).p_value
 
 
 def test_rank_correlation_with_a_constant_is_undefined() -> None:
     left = SimilarityMatrix.of(matrix("signed", 6))
     alike = SimilarityMatrix.of(matrix("equal", 6))
     for first, second in ((left, alike), (alike, left), (alike, alike)):
-        found = agree(first, second, SequenceSpace((2, 2, 2)))
-        assert (found.spearman, found.p_value, found.permutations) == (None, None, 0)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Agreement) == found
+        agreement = agree(first, second, SequenceSpace((2, 2, 2)))
+        assert (agreement.spearman, agreement.p_value, agreement.permutations) == (None, None, 0)
+    assert msgspec.json.decode(msgspec.json.encode(agreement), type=Agreement) == agreement
 
 
 def test_csg_compares_the_edge_sequences_of_the_two_matrices() -> None:
     left, right = (SimilarityMatrix.of(values) for values in pair(12, 1))
     space = SequenceSpace((4, 4, 4))
-    found = agree(left, right, space)
+    agreement = agree(left, right, space)
     for goal in ("hard", "easy"):
         first, second = (
             get_generator("edge", goal)(form, space, np.random.default_rng(0))
             for form in (left, right)
         )
         stay = sum(len(set(a) & set(b)) for a, b in zip(first.tasks, second.tasks, strict=True))
-        assert found.csg[goal].position == stay / 12
-        assert found.csg[goal].matched >= found.csg[goal].position
+        assert agreement.csg[goal].position == stay / 12
+        assert agreement.csg[goal].matched >= agreement.csg[goal].position
 
 
 @pytest.mark.parametrize(
@@ -138,8 +140,8 @@ def test_csg_compares_the_edge_sequences_of_the_two_matrices() -> None:
     ],
 )
 def test_consistency_counted_by_hand(first, second, position, matched) -> None:
-    found = consistency(ClassSequence(first), ClassSequence(second))
-    assert (found.position, found.matched) == pytest.approx((position, matched))
+    agreement = consistency(ClassSequence(first), ClassSequence(second))
+    assert (agreement.position, agreement.matched) == pytest.approx((position, matched))
 
 
 @settings(max_examples=50)

@@ -111,9 +111,9 @@ def test_without_ties_relabelling_relabels_the_order(count, seed) -> None:
         (SimilarityMatrix.of(values), SimilarityMatrix.of(permuted(values, order))),
     ]
     for plain, relabelled in pairs if count > 2 else pairs[:1]:
-        found = canonical_order(plain)
-        assert sorted(found) == list(range(count))
-        np.testing.assert_array_equal(order[canonical_order(relabelled)], found)
+        canonical = canonical_order(plain)
+        assert sorted(canonical) == list(range(count))
+        np.testing.assert_array_equal(order[canonical_order(relabelled)], canonical)
 
 
 def test_names_decide_between_interchangeable_classes() -> None:

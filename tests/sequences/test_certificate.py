@@ -24,12 +24,12 @@ from tests.sequences.oracles import (
 
 def check(similarity, values: Floats, sizes: tuple[int, ...], weights: Floats) -> Bounds:
     space = SequenceSpace(sizes)
-    found = bounds(similarity, space, get_objective(weights, space))
+    limits = bounds(similarity, space, get_objective(weights, space))
     every = all_values(values, sizes, weights)
     rounding = 1e-13 * np.abs(weights).max() * np.abs(values).max() * len(values) ** 2
-    assert found.lower <= every.min() + rounding
-    assert found.upper >= every.max() - rounding
-    return found
+    assert limits.lower <= every.min() + rounding
+    assert limits.upper >= every.max() - rounding
+    return limits
 
 
 @pytest.mark.parametrize("sizes", SPACES, ids=str)
@@ -69,8 +69,8 @@ def test_bounds_hold_for_any_matrix_sizes_and_weights(data) -> None:
 def test_bounds_are_reached_where_two_sequences_are_all_there_is() -> None:
     """Weights that tell the two classes' places apart leave the value what it was."""
     values = matrix("signed", 2)
-    found = check(SimilarityMatrix.of(values), values, (1, 1), np.array([[0, 1], [1, 0.0]]))
-    assert found.lower == pytest.approx(found.upper) == pytest.approx(2 * values[0, 1])
+    limits = check(SimilarityMatrix.of(values), values, (1, 1), np.array([[0, 1], [1, 0.0]]))
+    assert limits.lower == pytest.approx(limits.upper) == pytest.approx(2 * values[0, 1])
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
@@ -87,9 +87,9 @@ def test_bounds_say_something() -> None:
     """For S on six classes they cut away most of what summing the largest entries would allow."""
     sizes, values = (2, 2, 2), matrix("positive", 6)
     weights = named_objectives(sizes)["adjacent"].weights
-    found = check(SimilarityMatrix.of(values), values, sizes, weights)
+    limits = check(SimilarityMatrix.of(values), values, sizes, weights)
     every = all_values(values, sizes, weights)
-    assert found.upper - found.lower < 3 * np.ptp(every)
+    assert limits.upper - limits.lower < 3 * np.ptp(every)
 
 
 @pytest.mark.parametrize("classes", [6, 12, 30])
@@ -101,12 +101,12 @@ def test_where_all_classes_are_alike_the_bounds_meet_and_leave_no_gap(classes) -
         sums_to_nothing = np.array([[0, 1, -2], [1, 0, 1], [-2, 1, 0.0]])
         for objective in (*named_objectives(space.sizes).values(), sums_to_nothing):
             chosen = get_objective(objective, space)
-            found = bounds(alike, space, chosen)
+            limits = bounds(alike, space, chosen)
             reached = chosen.value(alike, first)
-            assert found.lower == pytest.approx(reached, abs=1e-7)
-            assert found.upper == pytest.approx(reached, abs=1e-7)
-            assert 0 <= found.gap(reached, "min") <= 1
-            assert 0 <= found.gap(reached, "max") <= 1
+            assert limits.lower == pytest.approx(reached, abs=1e-7)
+            assert limits.upper == pytest.approx(reached, abs=1e-7)
+            assert 0 <= limits.gap(reached, "min") <= 1
+            assert 0 <= limits.gap(reached, "max") <= 1
 
 
 def test_a_gap_is_the_share_of_the_range_that_is_left() -> None:

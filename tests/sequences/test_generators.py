@@ -60,8 +60,8 @@ def test_the_result_lies_in_the_space(generator, kind) -> None:
         if generator.numbered and space.classes % space.sizes[0]:
             continue  # the authors' published code refuses it
         similarity = SimilarityMatrix.of(matrix(kind, space.classes))
-        found = generator(similarity, space, np.random.default_rng(0))
-        assert found in space, space
+        sequence = generator(similarity, space, np.random.default_rng(0))
+        assert sequence in space, space
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
@@ -156,11 +156,11 @@ def test_relabelling_relabels_searched_optima_too() -> None:
 def test_one_task_is_the_only_sequence_or_no_question(generator) -> None:
     similarity, space = SimilarityMatrix.of(matrix("signed", 4)), SequenceSpace((4,))
     try:
-        found = generator(similarity, space, np.random.default_rng(0))
+        sequence = generator(similarity, space, np.random.default_rng(0))
     except UsageError as error:
         assert "K >= 2" in str(error)  # noqa: PT017
     else:
-        assert found == ClassSequence([range(4)])
+        assert sequence == ClassSequence([range(4)])
 
 
 @pytest.mark.parametrize(

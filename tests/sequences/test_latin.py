@@ -132,7 +132,7 @@ def test_classes_are_treated_alike() -> None:
 
 @pytest.mark.parametrize("runs", [0, -1])
 def test_no_runs_are_refused(runs) -> None:
-    with pytest.raises(UsageError, match=f"'runs' parameter must be an int >= 1. Got {runs}"):
+    with pytest.raises(UsageError, match=f"'budget' parameter must be an int >= 1. Got {runs}"):
         latin(SequenceSpace((2, 2)), runs, np.random.default_rng(0))
 
 
@@ -150,3 +150,13 @@ def test_thousands_of_classes_stay_balanced_and_change_partners() -> None:
     assert not np.any(first == second)
     together = np.flatnonzero(first == first[0])
     assert len(set(second[together].tolist())) > 10
+
+
+@pytest.mark.parametrize("budget", [6, 8, 10, 15])
+def test_from_six_sequences_on_first_and_last_tasks_differ(budget) -> None:
+    """Six classes have 15 pairs; each is the first task once at most, and the last."""
+    for seed in range(5):
+        runs = latin(SequenceSpace((2, 2, 2)), budget, np.random.default_rng(seed))
+        check_balance(SequenceSpace((2, 2, 2)), runs)
+        for end in (0, -1):
+            assert len({run.tasks[end] for run in runs}) == budget

@@ -59,8 +59,8 @@ WANTED = in_order("fox", "apple", "bus", "elm", "cat", "dog")
 @pytest.mark.parametrize("goal", ["hard", "easy"])
 def test_llm_1_is_the_first_answer_in_the_datasets_own_labels(monkeypatch, goal) -> None:
     with serve(lambda messages: f"Sure:\n```json\n{named(WANTED, messages)}\n```") as server:
-        found = generate(server, monkeypatch, "llm-1", goal)
-    assert found == ClassSequence([[5, 0, 1], [4, 2], [3]])
+        sequence = generate(server, monkeypatch, "llm-1", goal)
+    assert sequence == ClassSequence([[5, 0, 1], [4, 2], [3]])
     asked = server.requests[0]["messages"][0]["content"]
     assert set(numbers_of(server.requests[0]["messages"])) == set(NAMES)
     assert f"as {goal} as possible" in asked
@@ -76,9 +76,9 @@ def test_llm_5_is_told_four_times_how_its_last_answer_scored(monkeypatch) -> Non
         return named(in_order(*(NAMES[class_] for class_ in orders[round_])), messages)
 
     with serve(answer) as server:
-        found = generate(server, monkeypatch, "llm-5", "hard")
+        sequence = generate(server, monkeypatch, "llm-5", "hard")
     sequences = [ClassSequence.from_order(order.tolist(), SPACE.sizes) for order in orders]
-    assert found == sequences[4]
+    assert sequence == sequences[4]
     assert len(server.requests) == 5
     questions = [
         message["content"]

@@ -24,15 +24,17 @@ from tests.sequences.oracles import (
 
 def check(values: Floats, sizes: tuple[int, ...], weights: Floats) -> None:
     space = SequenceSpace(sizes)
-    found = moments(SimilarityMatrix.of(values), space, get_objective(weights, space))
+    computed = moments(SimilarityMatrix.of(values), space, get_objective(weights, space))
     every = all_values(values, sizes, weights)
     scale = np.abs(weights).max() * max(np.abs(values).max(), 1e-300) * len(values) ** 2
-    assert found.mean == pytest.approx(every.mean(), abs=1e-12 * scale)
+    assert computed.mean == pytest.approx(every.mean(), abs=1e-12 * scale)
     # The variance is a difference of squares: half the digits are left where nothing varies.
-    assert found.std == pytest.approx(every.std(), rel=1e-7, abs=1e-7 * scale)
+    assert computed.std == pytest.approx(every.std(), rel=1e-7, abs=1e-7 * scale)
     if every.std() > 1e-5 * scale:
         for value in (every[0], every.min(), every.max()):
-            assert found.z(value) == pytest.approx((value - every.mean()) / every.std(), abs=1e-6)
+            assert computed.z(value) == pytest.approx(
+                (value - every.mean()) / every.std(), abs=1e-6
+            )
 
 
 @pytest.mark.parametrize("sizes", SPACES, ids=str)
@@ -57,9 +59,9 @@ def test_embeddings_have_the_moments_of_their_matrix(sizes) -> None:
     vectors = Embeddings.of(np.random.default_rng(0).normal(size=(sum(sizes), 3)))
     space = SequenceSpace(sizes)
     for objective in named_objectives(sizes).values():
-        found = moments(vectors, space, objective)
+        computed = moments(vectors, space, objective)
         every = all_values(vectors.similarity().values, sizes, objective.weights)
-        assert (found.mean, found.std) == pytest.approx((every.mean(), every.std()))
+        assert (computed.mean, computed.std) == pytest.approx((every.mean(), every.std()))
 
 
 @pytest.mark.parametrize("offset", [0.1, 0.7, 1 / 3, -0.3, 1.0, 1e3])
@@ -68,10 +70,10 @@ def test_where_all_classes_are_alike_no_sequence_stands_out(sizes, offset) -> No
     N, space = sum(sizes), SequenceSpace(sizes)
     alike = SimilarityMatrix.of(np.full((N, N), offset))
     for objective in named_objectives(sizes).values():
-        found = moments(alike, space, objective)
+        computed = moments(alike, space, objective)
         value = objective.value(alike, next(space.enumerate()))
-        assert found.std == 0
-        assert found.z(value) == 0
+        assert computed.std == 0
+        assert computed.z(value) == 0
 
 
 def test_where_all_pairs_weigh_the_same_no_sequence_stands_out() -> None:
@@ -79,8 +81,8 @@ def test_where_all_pairs_weigh_the_same_no_sequence_stands_out() -> None:
     space, vectors = SequenceSpace(sizes), np.random.default_rng(0).normal(size=(9, 4))
     for similarity in (SimilarityMatrix.of(matrix("signed", 9)), Embeddings.of(vectors)):
         objective = get_objective(np.ones((4, 4)), space)
-        found = moments(similarity, space, objective)
-        assert found.z(objective.value(similarity, next(space.enumerate()))) == 0
+        computed = moments(similarity, space, objective)
+        assert computed.z(objective.value(similarity, next(space.enumerate()))) == 0
 
 
 def test_a_common_offset_shifts_the_mean_and_keeps_the_spread() -> None:

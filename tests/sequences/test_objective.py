@@ -36,14 +36,14 @@ from tests.sequences.oracles import (
 
 def mean_over(values: Floats, tasks, wanted) -> float:
     """Mean similarity of the ordered pairs c ≠ c' whose tasks i, j are wanted."""
-    found = []
+    terms = []
     for i, first in enumerate(tasks):
         for j, second in enumerate(tasks):
             for c in first:
                 for other in second:
                     if c != other and wanted(i, j):
-                        found.append(values[c, other])
-    return sum(found) / len(found)
+                        terms.append(values[c, other])
+    return sum(terms) / len(terms)
 
 
 def some_sequences(sizes: tuple[int, ...], count: int = 12) -> list[ClassSequence]:
@@ -85,8 +85,8 @@ def test_means_are_over_the_pairs_that_their_names_say(sizes) -> None:
         objective = build(space)
         for sequence in some_sequences(sizes):
             expected = mean_over(values, sequence.tasks, wanted)
-            found = objective.value(SimilarityMatrix.of(values), sequence)
-            assert found == pytest.approx(expected), objective.name
+            value = objective.value(SimilarityMatrix.of(values), sequence)
+            assert value == pytest.approx(expected), objective.name
 
 
 def lemma(vectors: Floats, ratio: float) -> float:
@@ -177,11 +177,11 @@ def test_own_weights_are_applied_to_every_ordered_pair_of_classes(sizes, seed) -
 
 def test_task_similarity_sums_over_different_classes() -> None:
     values = matrix("signed", 5)
-    found = task_similarity(SimilarityMatrix.of(values), ClassSequence([[4, 0], [1, 2, 3]]))
+    between_tasks = task_similarity(SimilarityMatrix.of(values), ClassSequence([[4, 0], [1, 2, 3]]))
     own = 2 * values[0, 4]
     between = sum(values[c, other] for c in (0, 4) for other in (1, 2, 3))
     other_own = 2 * (values[1, 2] + values[1, 3] + values[2, 3])
-    np.testing.assert_allclose(found, [[own, between], [between, other_own]])
+    np.testing.assert_allclose(between_tasks, [[own, between], [between, other_own]])
 
 
 def test_pairs_of_different_classes_are_counted() -> None:

@@ -33,15 +33,15 @@ from tests.sequences.oracles import (
 FIVE_TASKS = [(1,) * 5, (2, 1, 1, 1, 1), (1, 1, 2, 1, 2), (2, 2, 1, 1, 1)]
 
 
-def check_optimum(found, every, direction: str) -> None:
-    """`found` is the extreme of all values, on the right side of its bound."""
+def check_optimum(optimum, every, direction: str) -> None:
+    """`optimum` is the extreme of all values, on the right side of its bound."""
     best = every.min() if direction == "min" else every.max()
-    assert found.value == pytest.approx(best, abs=1e-9)
-    assert 0 <= found.gap <= 1
+    assert optimum.value == pytest.approx(best, abs=1e-9)
+    assert 0 <= optimum.gap <= 1
     if direction == "min":
-        assert found.bound <= best + 1e-9
+        assert optimum.bound <= best + 1e-9
     else:
-        assert found.bound >= best - 1e-9
+        assert optimum.bound >= best - 1e-9
 
 
 @pytest.mark.parametrize("sizes", SPACES, ids=str)
@@ -55,13 +55,13 @@ def test_both_ends_of_every_objective_are_those_of_brute_force(sizes, kind) -> N
     for objective in chosen:
         every = all_values(values, sizes, objective.weights)
         for goal in ("hard", "easy"):
-            found = find_optimum(similarity, space, goal, objective=objective)
-            check_optimum(found, every, objective.direction(goal))
-            assert found.exact
-            assert found.bound == found.value
-            assert found.gap == 0
-            assert found.sequence in space
-            assert objective.value(similarity, found.sequence) == found.value
+            optimum = find_optimum(similarity, space, goal, objective=objective)
+            check_optimum(optimum, every, objective.direction(goal))
+            assert optimum.exact
+            assert optimum.bound == optimum.value
+            assert optimum.gap == 0
+            assert optimum.sequence in space
+            assert objective.value(similarity, optimum.sequence) == optimum.value
 
 
 @pytest.mark.parametrize("sizes", FIVE_TASKS, ids=str)
@@ -72,10 +72,10 @@ def test_weights_that_are_no_chain_are_enumerated(sizes, seed) -> None:
     objective = get_objective(symmetric(5, seed), space)
     every = all_values(values, sizes, objective.weights)
     for goal in ("hard", "easy"):
-        found = find_optimum(SimilarityMatrix.of(values), space, goal, objective=objective)
-        assert every.min() - 1e-9 <= found.value <= every.max() + 1e-9
-        check_optimum(found, every, objective.direction(goal))
-        assert found.exact
+        optimum = find_optimum(SimilarityMatrix.of(values), space, goal, objective=objective)
+        assert every.min() - 1e-9 <= optimum.value <= every.max() + 1e-9
+        check_optimum(optimum, every, objective.direction(goal))
+        assert optimum.exact
 
 
 def test_annealing_alone_nearly_always_finds_what_is_proved_elsewhere() -> None:
@@ -117,9 +117,9 @@ def test_generators_return_the_sequence_of_the_optimum() -> None:
 
 def test_one_task_leaves_nothing_to_choose() -> None:
     values, space = matrix("signed", 5), SequenceSpace((5,))
-    found = find_optimum(SimilarityMatrix.of(values), space, "hard", objective="intra")
-    assert found.sequence.tasks == (tuple(range(5)),)
-    assert found.value == pytest.approx(values.sum() / 20)
+    optimum = find_optimum(SimilarityMatrix.of(values), space, "hard", objective="intra")
+    assert optimum.sequence.tasks == (tuple(range(5)),)
+    assert optimum.value == pytest.approx(values.sum() / 20)
 
 
 def test_an_unknown_goal_is_refused() -> None:
@@ -143,16 +143,16 @@ def test_on_real_names_the_optimum_beats_edge_and_keeps_its_bound(name, space) -
     similarity = text_similarity(get_classes(name))
     limits = bounds(similarity, space, get_objective("adjacent", space))
     for goal, sign in (("hard", 1), ("easy", -1)):
-        found = find_optimum(similarity, space, goal)
+        optimum = find_optimum(similarity, space, goal)
         edge = get_generator("edge", goal)(similarity, space, np.random.default_rng(0))
-        assert found.sequence in space
-        assert sign * found.value <= sign * score(similarity, edge)
-        assert found.value == pytest.approx(score(similarity, found.sequence))
-        assert found.bound == (limits.lower if goal == "hard" else limits.upper)
-        assert limits.lower <= found.value <= limits.upper
-        assert not found.exact
-        assert found.gap == pytest.approx(
-            abs(found.value - found.bound) / (limits.upper - limits.lower)
+        assert optimum.sequence in space
+        assert sign * optimum.value <= sign * score(similarity, edge)
+        assert optimum.value == pytest.approx(score(similarity, optimum.sequence))
+        assert optimum.bound == (limits.lower if goal == "hard" else limits.upper)
+        assert limits.lower <= optimum.value <= limits.upper
+        assert not optimum.exact
+        assert optimum.gap == pytest.approx(
+            abs(optimum.value - optimum.bound) / (limits.upper - limits.lower)
         )
 
 
@@ -187,12 +187,12 @@ def test_thousands_of_classes_are_never_compared_all_with_all(monkeypatch) -> No
     objective = get_objective("adjacent", space)
     exact = moments(vectors, space, objective)
     for goal, sign in (("hard", 1), ("easy", -1)):
-        found, again = (find_optimum(vectors, space, goal) for _ in range(2))
-        assert found == again
-        assert found.sequence in space
-        assert sign * exact.z(found.value) < -10
-        assert sign * found.bound < sign * found.value
-        assert found.gap < 0.2
+        optimum, again = (find_optimum(vectors, space, goal) for _ in range(2))
+        assert optimum == again
+        assert optimum.sequence in space
+        assert sign * exact.z(optimum.value) < -10
+        assert sign * optimum.bound < sign * optimum.value
+        assert optimum.gap < 0.2
     assert blocks
     assert max(blocks) <= 2000
 
@@ -220,6 +220,6 @@ def test_as_many_tasks_as_classes_are_ordered_by_their_deltas() -> None:
     space = SequenceSpace((1,) * 60)
     for name in ("adjacent", "generalization"):
         objective = get_objective(name, space)
-        found = find_optimum(matrix, space, "hard", objective=name)
-        assert found.value == pytest.approx(objective.value(matrix, found.sequence))
-        assert abs(moments(matrix, space, objective).z(found.value)) > 2.0
+        optimum = find_optimum(matrix, space, "hard", objective=name)
+        assert optimum.value == pytest.approx(objective.value(matrix, optimum.sequence))
+        assert abs(moments(matrix, space, objective).z(optimum.value)) > 2.0

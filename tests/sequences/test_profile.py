@@ -40,29 +40,29 @@ def test_every_part_of_a_profile_is_its_definition(sizes) -> None:
     rows = places(sizes)
     index = len(rows) // 3
     sequence = sequence_at(rows[index])
-    found = profile(SimilarityMatrix.of(values), sequence)
+    seen = profile(SimilarityMatrix.of(values), sequence)
     by_distance = [similarities_at(values, sequence.tasks, lag) for lag in range(len(sizes))]
-    assert found.score == pytest.approx(score_by_loops(values, sequence.tasks))
-    assert found.score == score(SimilarityMatrix.of(values), sequence)
-    assert found.lag1 == pytest.approx(np.mean(by_distance[1]))
-    assert found.inter == pytest.approx(np.mean(np.concatenate(by_distance[1:])))
+    assert seen.score == pytest.approx(score_by_loops(values, sequence.tasks))
+    assert seen.score == score(SimilarityMatrix.of(values), sequence)
+    assert seen.lag1 == pytest.approx(np.mean(by_distance[1]))
+    assert seen.inter == pytest.approx(np.mean(np.concatenate(by_distance[1:])))
     if by_distance[0]:
-        assert found.intra == pytest.approx(np.mean(by_distance[0]))
+        assert seen.intra == pytest.approx(np.mean(by_distance[0]))
     else:
-        assert found.intra is None
+        assert seen.intra is None
     if len(sizes) > 2:
-        assert found.lag2 == pytest.approx(np.mean(by_distance[2]))
+        assert seen.lag2 == pytest.approx(np.mean(by_distance[2]))
     else:
-        assert found.lag2 is None
+        assert seen.lag2 is None
     named = named_objectives(sizes)
-    assert set(found.objectives) == set(named)
+    assert set(seen.objectives) == set(named)
     for name, objective in named.items():
         every = all_values(values, sizes, objective.weights)
-        assert found.objectives[name]["value"] == pytest.approx(every[index])
+        assert seen.objectives[name]["value"] == pytest.approx(every[index])
         if every.std() > 1e-9:
             z = (every[index] - every.mean()) / every.std()
-            assert found.objectives[name]["z"] == pytest.approx(z, abs=1e-9)
-    assert found.z == found.objectives["adjacent"]["z"]
+            assert seen.objectives[name]["z"] == pytest.approx(z, abs=1e-9)
+    assert seen.z == seen.objectives["adjacent"]["z"]
 
 
 def test_both_forms_of_a_similarity_give_the_same_profile() -> None:
@@ -74,11 +74,11 @@ def test_both_forms_of_a_similarity_give_the_same_profile() -> None:
 
 
 def test_a_profile_is_plain_json() -> None:
-    found = profile(SimilarityMatrix.of(matrix("signed", 4)), ClassSequence([[0, 1], [2, 3]]))
-    again = json.loads(json.dumps(vars(found)))
-    assert again["score"] == found.score
+    seen = profile(SimilarityMatrix.of(matrix("signed", 4)), ClassSequence([[0, 1], [2, 3]]))
+    again = json.loads(json.dumps(vars(seen)))
+    assert again["score"] == seen.score
     assert again["lag2"] is None
-    assert again["objectives"]["intra"]["value"] == found.intra
+    assert again["objectives"]["intra"]["value"] == seen.intra
 
 
 @pytest.mark.parametrize("function", [profile, score])

@@ -38,7 +38,7 @@ def runs_of(name: str, space: SequenceSpace = SIX, **options):
 def test_every_protocol_of_the_design_is_there() -> None:
     wanted = {*EXTREMES, "random", "random-legacy", "enumerate", "latin", "llm-1", "llm-5"}
     assert wanted <= set(PROTOCOLS)
-    assert all(known.name == name and known.summary for name, known in PROTOCOLS.items())
+    assert all(entry.name == name and entry.summary for name, entry in PROTOCOLS.items())
 
 
 @pytest.mark.parametrize("name", OFFLINE)
@@ -114,13 +114,13 @@ def test_edge_runs_are_the_generators() -> None:
 
 @pytest.mark.parametrize("name", ["edge", "optimal"])
 def test_the_median_is_none_of_the_random_protocols_and_no_extreme(name) -> None:
-    known = {
+    of_random = {
         run.sequence for random in ("random", "random-legacy") for run in protocol(random, SIX)
     }
     medians = set()
     for seed in range(150):
         hard, median, easy = runs_of(name, order_seed=seed)
-        assert median.sequence not in known | {hard.sequence, easy.sequence}
+        assert median.sequence not in of_random | {hard.sequence, easy.sequence}
         medians.add(median.sequence)
     assert len(medians) > 30
 

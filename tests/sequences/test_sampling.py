@@ -30,8 +30,8 @@ def test_each_order_scores_as_it_does_alone(sizes) -> None:
                 objective.value(similarity, ClassSequence.from_order(order, sizes))
                 for order in orders
             ]
-            found = score_orders(similarity, space, orders, objective)
-            np.testing.assert_allclose(found, expected, atol=1e-12)
+            scores = score_orders(similarity, space, orders, objective)
+            np.testing.assert_allclose(scores, expected, atol=1e-12)
 
 
 def test_s_is_the_default() -> None:
@@ -51,19 +51,19 @@ def test_no_orders_have_no_scores() -> None:
 def test_a_sample_is_scored_in_the_order_in_which_it_is_drawn(count) -> None:
     """Drawn in blocks of 2,000 from one stream."""
     space, similarity = SequenceSpace((2, 3, 2)), SimilarityMatrix.of(matrix("signed", 7))
-    found = sample_scores(similarity, space, count, np.random.default_rng(4))
+    scores = sample_scores(similarity, space, count, np.random.default_rng(4))
     rng = np.random.default_rng(4)
     orders = [space.sample_orders(min(2000, count - done), rng) for done in range(0, count, 2000)]
-    np.testing.assert_array_equal(found, score_orders(similarity, space, np.concatenate(orders)))
+    np.testing.assert_array_equal(scores, score_orders(similarity, space, np.concatenate(orders)))
 
 
 def test_the_sample_has_the_exact_moments() -> None:
     space, similarity = SequenceSpace.equal(30, 5), SimilarityMatrix.of(matrix("positive", 30))
     for objective in named_objectives(space.sizes).values():
         exact = moments(similarity, space, objective)
-        found = sample_scores(similarity, space, 10_000, np.random.default_rng(0), objective)
-        assert found.mean() == pytest.approx(exact.mean, abs=4 * exact.std / 100)
-        assert found.std() == pytest.approx(exact.std, rel=0.04)
+        scores = sample_scores(similarity, space, 10_000, np.random.default_rng(0), objective)
+        assert scores.mean() == pytest.approx(exact.mean, abs=4 * exact.std / 100)
+        assert scores.std() == pytest.approx(exact.std, rel=0.04)
 
 
 @pytest.mark.parametrize(

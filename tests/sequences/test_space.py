@@ -35,14 +35,14 @@ SIZES = [
 
 def by_permuting(sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], ...]]:
     """The tasks of every sequence, from all orders of the classes."""
-    found = set()
+    sequences = set()
     for order in permutations(range(sum(sizes))):
         rest, tasks = list(order), []
         for size in sizes:
             tasks.append(tuple(sorted(rest[:size])))
             rest = rest[size:]
-        found.add(tuple(tasks))
-    return sorted(found)
+        sequences.add(tuple(tasks))
+    return sorted(sequences)
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
@@ -170,15 +170,15 @@ def test_sizes_must_be_whole_and_positive(sizes) -> None:
 def test_a_sample_is_of_different_sequences_of_the_space(sizes, data) -> None:
     space = SequenceSpace(sizes)
     count = data.draw(st.integers(0, min(space.size, 60)))
-    found = space.sample(count, np.random.default_rng(data.draw(st.integers(0, 99))))
-    assert len(found) == len(set(found)) == count
-    assert all(sequence in space for sequence in found)
+    sequences = space.sample(count, np.random.default_rng(data.draw(st.integers(0, 99))))
+    assert len(sequences) == len(set(sequences)) == count
+    assert all(sequence in space for sequence in sequences)
 
 
 def test_a_sample_as_large_as_the_space_is_the_space() -> None:
     space = SequenceSpace([2, 2, 2])
-    found = space.sample(90, np.random.default_rng(0))
-    assert sorted(sequence.tasks for sequence in found) == by_permuting((2, 2, 2))
+    sequences = space.sample(90, np.random.default_rng(0))
+    assert sorted(sequence.tasks for sequence in sequences) == by_permuting((2, 2, 2))
 
 
 @pytest.mark.parametrize("count", [1, 7, 30, 46, 80])
@@ -188,9 +188,9 @@ def test_every_sequence_is_as_likely_to_be_sampled(count) -> None:
     included: Counter[ClassSequence] = Counter()
     first: Counter[ClassSequence] = Counter()
     for _ in range(repeats):
-        found = space.sample(count, rng)
-        included.update(found)
-        first.update(found[:1])
+        sequences = space.sample(count, rng)
+        included.update(sequences)
+        first.update(sequences[:1])
     share = count / space.size
     for counts, each in ((included, share), (first, 1 / space.size)):
         seen = np.array([counts[sequence] for sequence in space.enumerate()])

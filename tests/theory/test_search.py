@@ -8,8 +8,8 @@ from edgecil.theory.search import least_integer
 
 @given(st.integers(1, 10**40), st.integers(1, 10**40))
 def test_finds_the_step_or_says_there_is_none(step: int, last: int) -> None:
-    found = least_integer(lambda value: value >= step, last)
-    assert found == (step if step <= last else None)
+    least = least_integer(lambda value: value >= step, last)
+    assert least == (step if step <= last else None)
     assert least_integer(lambda value: value >= step) == step
 
 

@@ -17,10 +17,10 @@ _READ_AT_MOST = 10_000_000
 def canonical_order(similarity: Similarity) -> Ints:
     """Class ids, shape (N,), sorted by what distinguishes the classes, not by their labels.
 
-    Classes are told apart by their sorted similarities to all others, then by which classes those
-    similarities lead to (colour refinement). Where that leaves classes alike, the effect of setting
-    one of them apart tells them apart. Only where a symmetry of the matrix makes them
-    interchangeable does the name decide (and where it would take too long to find out).
+    Classes are distinguished by their sorted similarities to all others, then by which classes
+    those similarities lead to (colour refinement). Classes that remain equal are distinguished by
+    the effect of individualising one of them. The name decides only where a symmetry of the matrix
+    makes classes interchangeable (and where the search would take too long).
     """
     ids = np.arange(len(similarity))
     name = np.argsort(np.argsort(np.array(similarity.names), kind="stable"))
@@ -36,15 +36,15 @@ def canonical_order(similarity: Similarity) -> Ints:
         if patience < 0:
             break
         tried = [_refined(similarity, 2 * colours - (ids == class_)) for class_ in candidates]
-        colours = min(tried, key=lambda found: _appearance(similarity, found))
+        colours = min(tried, key=lambda refined: _appearance(similarity, refined))
     return np.lexsort((name, colours)).astype(np.int64)
 
 
 def _refined(similarity: Similarity, colours: Ints) -> Ints:
     """The coarsest finer colours with which classes of one colour see the same colours."""
-    colours, found = _ranks(colours[:, None]), 0
-    while found < colours.max() + 1 <= len(colours):
-        found = int(colours.max()) + 1
+    colours, count = _ranks(colours[:, None]), 0
+    while count < colours.max() + 1 <= len(colours):
+        count = int(colours.max()) + 1
         keys = similarity.sort_keys(colours)
         colours = _ranks(np.column_stack([colours, keys]))
     return colours
@@ -52,19 +52,19 @@ def _refined(similarity: Similarity, colours: Ints) -> Ints:
 
 def _twins_by_name(similarity: Similarity, colours: Ints, name: Ints) -> Ints:
     """Finer colours, in which classes that can change places with nothing else moving differ."""
-    found = colours.copy()
-    found *= len(colours)
+    finer = colours.copy()
+    finer *= len(colours)
     for colour in np.flatnonzero(np.bincount(colours) > 1):
         alike = np.flatnonzero(colours == colour)
         twins = similarity.twins(alike)
         for group in range(twins.max() + 1):
             members = alike[twins == group]
-            found[members] += np.argsort(np.argsort(name[members]))
-    return found
+            finer[members] += np.argsort(np.argsort(name[members]))
+    return finer
 
 
 def _appearance(similarity: Similarity, colours: Ints) -> bytes:
-    """What a coloured similarity looks like to someone who sees no labels."""
+    """A coloured similarity as bytes that do not depend on the labels."""
     order = np.argsort(colours, kind="stable")
     keys = similarity.sort_keys(colours)[order] + 0.0  # no negative zeros
     return colours[order].tobytes() + keys.tobytes()

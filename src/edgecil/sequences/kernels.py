@@ -281,13 +281,13 @@ def _cheapest(
     mask: int, new: int, link: float, first: Ints, last: Ints, best: Floats, inner: Floats
 ) -> int:
     """The state with used set `mask` from which adding the task `new` costs least."""
-    found, least = -1, np.inf
+    cheapest, least = -1, np.inf
     for state in range(first[mask], first[mask + 1]):
         joint = inner[last[state] | new] - inner[last[state]] - inner[new]
         cost = best[state] + link * joint
         if cost < least:
-            found, least = state, cost
-    return found
+            cheapest, least = state, cost
+    return cheapest
 
 
 @compiled

@@ -1,8 +1,10 @@
-"""Latin sequences: runs in which every class visits the positions evenly, with new partners.
+"""Latin sequences: every class visits the positions evenly and shares tasks with new partners.
 
-Needs no similarity. Over L runs a class stands at a position with m of the N places either
-⌊Lm/N⌋ or ⌈Lm/N⌉ times; over K runs of equal tasks, exactly once. Among such designs, the one
-returned makes classes share a task with as many different others as annealing finds.
+They need no similarity. Over L sequences a class is at a position with m of the N places either
+⌊Lm/N⌋ or ⌈Lm/N⌉ times; over K sequences of equal tasks, exactly once. Among such designs, annealing
+looks for one in which classes share a task with as many different others as possible. From six
+sequences on, partners in the first and in the last task count once more, so that these two tasks,
+which influence accuracies most, differ from sequence to sequence.
 """
 
 from __future__ import annotations
@@ -19,17 +21,19 @@ _MOVES = 200_000
 _SHUFFLES_PER_PLACE = 8
 _COUNT_MEETINGS_UP_TO = 4000
 _SEPARATIONS = 500
+_VARY_ENDS_FROM = 6
+_VARY_ENDS_UP_TO = 1000
 
 
-def latin(space: SequenceSpace, runs: int, rng: np.random.Generator) -> list[ClassSequence]:
-    """`runs` sequences with balanced positions and changing partners, for any task sizes.
+def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[ClassSequence]:
+    """`budget` sequences with balanced positions and changing partners, for any task sizes.
 
-    No sequence comes twice while the space has others. Beyond 4,000 classes partners change at
-    random instead of as much as possible.
+    No sequence occurs twice while the space has others. Beyond 4,000 classes partners change at
+    random instead of as much as possible; beyond 1,000 the first and last task do not count more.
     """
-    if runs < 1:
-        raise UsageError(f"The 'runs' parameter must be an int >= 1. Got {runs} instead.")
-    rounds, rest = divmod(runs, space.size)
+    if budget < 1:
+        raise UsageError(f"The 'budget' parameter must be an int >= 1. Got {budget} instead.")
+    rounds, rest = divmod(budget, space.size)
     whole = list(space.enumerate()) * rounds if rounds else []
     place = _evenly_shifted(space, rest, rng)
     if space.tasks > 1 and rest > 1:
@@ -89,4 +93,5 @@ def _move(
     sizes = np.array(space.sizes)
     low, high = runs * sizes // classes, -(-runs * sizes // classes)
     seed = int(rng.integers(2**32))
-    change_partners(place, sizes, low, high, seed, temperatures, count)
+    ends = runs >= _VARY_ENDS_FROM and classes <= _VARY_ENDS_UP_TO
+    change_partners(place, sizes, low, high, seed, temperatures, count, ends)

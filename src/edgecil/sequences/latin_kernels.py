@@ -13,7 +13,14 @@ Flags = NDArray[np.bool_]
 
 @compiled
 def change_partners(
-    place: Ints, sizes: Ints, low: Ints, high: Ints, seed: int, temperatures: Floats, count: bool
+    place: Ints,
+    sizes: Ints,
+    low: Ints,
+    high: Ints,
+    seed: int,
+    temperatures: Floats,
+    count: bool,
+    ends: bool,
 ) -> int:
     """Anneal L runs so that classes meet new partners, keeping every class's visits balanced.
 
@@ -29,6 +36,8 @@ def change_partners(
         seed: of the proposals.
         temperatures: (s,) one per proposal.
         count: whether meetings count, which takes (N, N) memory; else every move is made.
+        ends: whether meetings in the first and in the last task count once more, each by itself,
+            so that these tasks change from run to run.
 
     Returns:
         The sum over class pairs of their squared number of meetings; 0 if they do not count.
@@ -38,6 +47,7 @@ def change_partners(
     tasks = len(sizes)
     member = np.empty((runs, tasks, sizes.max()), dtype=np.int64)
     met = np.zeros((classes, classes) if count else (0, 0), dtype=np.int64)
+    met_at_ends = np.zeros((2, classes, classes) if count and ends else (2, 0, 0), dtype=np.int64)
     visits = np.zeros((classes, tasks), dtype=np.int64)
     for run in range(runs):
         filled = np.zeros(tasks, dtype=np.int64)
@@ -48,10 +58,18 @@ def change_partners(
                 for other in member[run, p, : filled[p]]:
                     met[c, other] += 1
                     met[other, c] += 1
+                    if ends and (p == 0 or p == tasks - 1):
+                        end = 0 if p == 0 else 1
+                        met_at_ends[end, c, other] += 1
+                        met_at_ends[end, other, c] += 1
             member[run, p, filled[p]] = c
             filled[p] += 1
-    cost = int(np.sum(met**2)) // 2
-    least = _fewest_repeats(int(np.sum(met)) // 2, classes * (classes - 1) // 2) if count else -1
+    pairs = classes * (classes - 1) // 2
+    cost = int(np.sum(met**2)) // 2 + int(np.sum(met_at_ends**2)) // 2
+    least = _fewest_repeats(int(np.sum(met)) // 2, pairs) if count else -1
+    if count and ends:
+        for end in range(2):
+            least += _fewest_repeats(int(np.sum(met_at_ends[end])) // 2, pairs)
     ring = np.empty(tasks, dtype=np.int64)
     chosen = np.empty(runs, dtype=np.bool_)
     for temperature in temperatures:
@@ -62,17 +80,17 @@ def change_partners(
         if np.random.random() < 0.5:
             other = (run + 1 + np.random.randint(runs - 1)) % runs
             ring_here = _find_ring(place, member, sizes, run, other, c, ring)
-            change = _turn(place, member, met, sizes, run, other, ring_here)
+            change = _turn(place, member, met, met_at_ends, sizes, run, other, ring_here)
             if change > patience:
-                change += _turn(place, member, met, sizes, run, other, ring_here[::-1])
+                change += _turn(place, member, met, met_at_ends, sizes, run, other, ring_here[::-1])
         else:
             e = (c + 1 + np.random.randint(classes - 1)) % classes
             chosen[:] = False
             if not _balanced(place, visits, low, high, chosen, run, c, e):
                 continue
-            change = _exchange(place, member, met, visits, sizes, chosen, c, e)
+            change = _exchange(place, member, met, met_at_ends, visits, sizes, chosen, c, e)
             if change > patience:
-                change += _exchange(place, member, met, visits, sizes, chosen, c, e)
+                change += _exchange(place, member, met, met_at_ends, visits, sizes, chosen, c, e)
         cost += change
     return cost
 
@@ -85,9 +103,14 @@ def _fewest_repeats(meetings: int, pairs: int) -> int:
 
 
 @compiled
-def _replace(group: Ints, met: Ints, leaver: int, comer: int) -> int:
-    """Put `comer` in the seat of `leaver`; the change in squared meetings."""
+def _replace(
+    member: Ints, met: Ints, met_at_ends: Ints, sizes: Ints, p: int, leaver: int, comer: int
+) -> int:
+    """Put `comer` in the seat of `leaver` in task p of a run; the change in squared meetings."""
+    group = member[p, : sizes[p]]
     change, seat = 0, 0
+    at_end = met_at_ends.shape[1] > 0 and (p == 0 or p == len(sizes) - 1)
+    end = met_at_ends[0 if p == 0 else 1]
     for other in range(len(group)):
         x = group[other]
         if x == leaver:
@@ -100,6 +123,12 @@ def _replace(group: Ints, met: Ints, leaver: int, comer: int) -> int:
         met[x, comer] += 1
         met[leaver, x] -= 1
         met[x, leaver] -= 1
+        if at_end:
+            change += 2 * (end[comer, x] - end[leaver, x]) + 2
+            end[comer, x] += 1
+            end[x, comer] += 1
+            end[leaver, x] -= 1
+            end[x, leaver] -= 1
     group[seat] = comer
     return change
 
@@ -124,7 +153,14 @@ def _find_ring(
 
 @compiled
 def _turn(
-    place: Ints, member: Ints, met: Ints, sizes: Ints, run: int, other: int, ring: Ints
+    place: Ints,
+    member: Ints,
+    met: Ints,
+    met_at_ends: Ints,
+    sizes: Ints,
+    run: int,
+    other: int,
+    ring: Ints,
 ) -> int:
     """Let every class of a ring exchange its places in two runs; the change in squares."""
     if len(ring) < 2:
@@ -133,11 +169,11 @@ def _turn(
     for i in range(len(ring)):
         c, following = ring[i], ring[(i + 1) % len(ring)]
         q = place[other, c]
-        change += _replace(member[run, q, : sizes[q]], met, following, c)
+        change += _replace(member[run], met, met_at_ends, sizes, q, following, c)
     for i in range(len(ring)):
         c, following = ring[i], ring[(i + 1) % len(ring)]
         q = place[other, c]
-        change += _replace(member[other, q, : sizes[q]], met, c, following)
+        change += _replace(member[other], met, met_at_ends, sizes, q, c, following)
     for c in ring:
         place[run, c], place[other, c] = place[other, c], place[run, c]
     return change
@@ -173,15 +209,23 @@ def _balanced(
 
 @compiled
 def _exchange(
-    place: Ints, member: Ints, met: Ints, visits: Ints, sizes: Ints, chosen: Flags, c: int, e: int
+    place: Ints,
+    member: Ints,
+    met: Ints,
+    met_at_ends: Ints,
+    visits: Ints,
+    sizes: Ints,
+    chosen: Flags,
+    c: int,
+    e: int,
 ) -> int:
     """Exchange the places of c and e in the chosen runs; the change in squared meetings."""
     change = 0
     for run in range(len(chosen)):
         p, q = place[run, c], place[run, e]
         if chosen[run] and p != q:
-            change += _replace(member[run, p, : sizes[p]], met, c, e)
-            change += _replace(member[run, q, : sizes[q]], met, e, c)
+            change += _replace(member[run], met, met_at_ends, sizes, p, c, e)
+            change += _replace(member[run], met, met_at_ends, sizes, q, e, c)
             place[run, c], place[run, e] = q, p
             visits[c, p] -= 1
             visits[c, q] += 1

@@ -159,10 +159,10 @@ class SequenceSpace:
             chosen = rng.permutation(self.size)[:count]
             listed = list(islice(self.enumerate(), self.size))
             return [listed[index] for index in chosen]
-        found: dict[ClassSequence, None] = {}
-        while len(found) < count:
-            found[ClassSequence.from_order(rng.permutation(self.classes), self.sizes)] = None
-        return list(found)
+        drawn: dict[ClassSequence, None] = {}
+        while len(drawn) < count:
+            drawn[ClassSequence.from_order(rng.permutation(self.classes), self.sizes)] = None
+        return list(drawn)
 
     def sample_orders(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """`count` independent uniform orders as rows, shape (count, N); rows may repeat."""

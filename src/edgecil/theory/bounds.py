@@ -179,7 +179,7 @@ THEOREM_2 = SampleBound(
 Its proof needs more than its premise: that *every* accuracy lies between those of the two extreme
 sequences (the premise puts them one standard deviation from the mean), and that the mean over the
 L + 2 runs is unbiased (it is off by up to R/(L+2) when the extremes are not symmetric about the
-mean). With R known in that sense `HOEFFDING_SERFLING` grants the same with fewer runs and without
+mean). Given R in that sense, `HOEFFDING_SERFLING` grants the same with fewer runs and without
 the extremes in the mean. At ε ≥ R any single run will do.
 """
 

@@ -107,7 +107,7 @@ def tolerance_share(
 ) -> float:
     """The largest share of all orders that L random ones bound with that confidence.
 
-    In an endless space by bisection, rounded down; in a finite one a whole number of orders.
+    Rounded down, so that it is granted; in a finite space it is a whole number of orders.
 
     >>> round(tolerance_share(3, 0.95), 4)
     0.3684
@@ -124,7 +124,7 @@ def tolerance_share(
             population,
         )
         assert outside is not None
-        return float(1 - Fraction(outside - 1, population))
+        return _rounded_down(1 - Fraction(outside - 1, population))
     low, high = 0.0, 1.0
     while (middle := (low + high) / 2) not in (low, high):
         granted = _confidence(Fraction(middle), drawn, number, None) >= wanted
@@ -137,6 +137,11 @@ def _draws(runs: int, size: int | None) -> tuple[int, int | None]:
         return whole_number("runs", runs, least=1), None
     population = whole_number("size", size, least=1)
     return whole_number("runs", runs, least=1, most=population), population
+
+
+def _rounded_down(share: Fraction) -> float:
+    nearest = float(share)
+    return nearest if Fraction(nearest) <= share else math.nextafter(nearest, 0.0)
 
 
 def _sides(sides: int) -> int:

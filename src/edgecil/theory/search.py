@@ -1,4 +1,4 @@
-"""The least integer for which something holds, without a range known beforehand."""
+"""The least integer for which something holds, in a range that may have no upper end."""
 
 from __future__ import annotations
 

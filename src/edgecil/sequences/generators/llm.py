@@ -1,7 +1,7 @@
 """Sequences that a language model proposes (the paper's LLM-1 and LLM-5 baselines).
 
-It is given the class names and told what a hard or an easy sequence is. LLM-1 is its first answer;
-for LLM-5 it is told four times how its last answer scored, and the fifth counts.
+The model receives the class names and the definition of a hard or an easy sequence. LLM-1 is its
+first answer; LLM-5 is the fifth, after feedback on the score of each answer before it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def llm_1_hard(
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """What the model takes for hard at once; all randomness is the model's."""
+    """The model's first answer for a hard sequence; all randomness is the model's."""
     return propose(similarity, space, "hard", rounds=1, conversation=conversation)
 
 
@@ -56,29 +56,29 @@ def llm_1_easy(
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """What the model takes for easy at once."""
+    """The model's first answer for an easy sequence."""
     return propose(similarity, space, "easy", rounds=1, conversation=conversation)
 
 
-@register("llm-5", "hard", "its fifth, told each time how the last scored (LLM-5)", asks_model=True)
+@register("llm-5", "hard", "its fifth answer, after feedback on S (LLM-5)", asks_model=True)
 def llm_5_hard(
     similarity: Similarity,
     space: SequenceSpace,
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """What the model takes for hard after four rounds of feedback."""
+    """The model's hard sequence after four rounds of feedback."""
     return propose(similarity, space, "hard", rounds=5, conversation=conversation)
 
 
-@register("llm-5", "easy", "its fifth, told each time how the last scored (LLM-5)", asks_model=True)
+@register("llm-5", "easy", "its fifth answer, after feedback on S (LLM-5)", asks_model=True)
 def llm_5_easy(
     similarity: Similarity,
     space: SequenceSpace,
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """What the model takes for easy after four rounds of feedback."""
+    """The model's easy sequence after four rounds of feedback."""
     return propose(similarity, space, "easy", rounds=5, conversation=conversation)
 
 
@@ -93,11 +93,11 @@ def propose(
     """A language model's last answer of several, each after the first with feedback on its score.
 
     Args:
-        similarity: its names are what the model sees, its values what it is judged by.
+        similarity: the model sees its names; feedback uses its values.
         space: N classes and their task sizes.
         goal: `hard` or `easy`.
         rounds: how many answers to ask for.
-        conversation: to hold it in; one with the model that the environment names by default.
+        conversation: a new one with the model that the environment names, by default.
     """
     conversation = conversation or Conversation(LanguageModel.from_environment())
     read = partial(read_tasks, space=space)
@@ -109,18 +109,16 @@ def propose(
         tasks=space.tasks,
         sizes=", ".join(map(str, space.sizes)),
     )
-    found = conversation.ask(question, read)
+    sequence = conversation.ask(question, read)
     for _ in range(rounds - 1):
-        judged = profile(similarity, found)
-        feedback = _FEEDBACK.format(
-            score=judged.score, z=judged.z, goal=goal, extreme=_EXTREME[goal]
-        )
-        found = conversation.ask(feedback, read)
-    return found
+        seen = profile(similarity, sequence)
+        feedback = _FEEDBACK.format(score=seen.score, z=seen.z, goal=goal, extreme=_EXTREME[goal])
+        sequence = conversation.ask(feedback, read)
+    return sequence
 
 
 def read_tasks(answer: str, space: SequenceSpace) -> ClassSequence:
-    """The sequence in an answer: its last JSON list of tasks that fits, whatever stands around.
+    """The sequence in an answer: its last JSON list of tasks that fits the space.
 
     >>> read_tasks("Not [[0, 1], [2, 3]] but [[1, 2], [0, 3]].", SequenceSpace((2, 2))).tasks
     ((1, 2), (0, 3))
@@ -143,18 +141,18 @@ def _task_lists(answer: str) -> Iterator[list[list[Any]]]:
     while start >= 0:
         end = start + 1
         try:
-            found, end = decoder.raw_decode(answer, start)
+            value, end = decoder.raw_decode(answer, start)
         except ValueError:
-            found = None
+            value = None
         except RecursionError:
             return
-        if found and all(isinstance(task, list) for task in found):
-            yield found
+        if value and all(isinstance(task, list) for task in value):
+            yield value
         start = answer.find("[", end)
 
 
 def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
-    """The sequence of these tasks, or why it is none of the space's; digits may be texts."""
+    """The sequence of these tasks, or an error if it is not in the space; digits may be text."""
     numbers = [[_number(class_) for class_ in task] for task in tasks]
     order = [class_ for task in numbers for class_ in task]
     strange = [class_ for class_ in order if type(class_) is not int]

@@ -34,13 +34,13 @@ _BLOCK_COOLING = ((0.5, 0.1), (0.2, 0.02))
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best sequence found for an objective.
+    """An extreme sequence of an objective, with a certificate.
 
     Attributes:
         sequence: the sequence.
         value: its objective.
-        bound: what no sequence of the space can beat; equal to `value` if `exact`.
-        gap: share of the certified range that could be left, in [0, 1].
+        bound: a value that no sequence of the space can pass; equal to `value` if `exact`.
+        gap: distance between value and bound, as a share of the distance between both bounds.
         exact: whether the value is proved optimal.
     """
 
