@@ -14,7 +14,7 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from edgecil.errors import PrerequisiteError, UsageError, unknown
 from edgecil.methods.method import Environment, Method
@@ -131,7 +131,7 @@ def _load(source: Source) -> Callable[..., Any]:
     if not callable(member):
         names = [name for name, value in vars(module).items() if inspect.isclass(value)]
         raise unknown(f"class in {source.label}", source.attribute, names)
-    return member  # type: ignore[no-any-return]
+    return cast(Callable[..., Any], member)
 
 
 def _import_file(source: Source) -> ModuleType:
@@ -197,7 +197,7 @@ def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
     def build(settings: Any, environment: Environment) -> Method:
         values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
         if is_method:
-            return method(environment, **values)  # type: ignore[no-any-return]
+            return cast(Method, method(environment, **values))
         return PlainMethod(partial(method, **values), name, environment)
 
     lines = (inspect.getdoc(method) or "your own learner").splitlines()
