@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from edgecil.engine import Experiment, ExperimentConfig, TrainingFailedError
     from edgecil.engine.run import run
     from edgecil.errors import EdgecilError
-    from edgecil.estimation import Analysis, analyze
+    from edgecil.estimation import Analysis, TruthTable, analyze, truths
     from edgecil.interop import export
     from edgecil.methods import Method, register_method
     from edgecil.recipes import read_recipe, recipe_names
@@ -69,7 +69,7 @@ _HOME = {
     "edgecil.engine": ("Experiment", "ExperimentConfig", "TrainingFailedError"),
     "edgecil.engine.run": ("run",),
     "edgecil.errors": ("EdgecilError",),
-    "edgecil.estimation": ("Analysis", "analyze"),
+    "edgecil.estimation": ("Analysis", "TruthTable", "analyze", "truths"),
     "edgecil.interop": ("export",),
     "edgecil.methods": ("Method", "register_method"),
     "edgecil.recipes": ("read_recipe", "recipe_names"),
@@ -119,6 +119,7 @@ __all__ = [
     "SimilarityMatrix",
     "SpaceSummary",
     "TrainingFailedError",
+    "TruthTable",
     "analyze",
     "choose_similarity",
     "compare_similarities",
@@ -144,6 +145,7 @@ __all__ = [
     "similarity",
     "space",
     "text_similarity",
+    "truths",
     "write_report",
 ]
 

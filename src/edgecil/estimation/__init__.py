@@ -54,6 +54,8 @@ from edgecil.estimation.ranking import (
 )
 from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.truth import Truth, find_truth
+from edgecil.estimation.truth_files import read_truths, write_truths
+from edgecil.estimation.truth_tables import TruthTable, truths
 from edgecil.estimation.variance import VarianceShares, split_variance
 
 __all__ = [
@@ -84,6 +86,7 @@ __all__ = [
     "RedrawnEstimates",
     "Run",
     "Truth",
+    "TruthTable",
     "VarianceShares",
     "analyze",
     "analyze_table",
@@ -107,7 +110,10 @@ __all__ = [
     "rank",
     "ranking_error",
     "read_accuracies",
+    "read_truths",
     "split_variance",
+    "truths",
     "wasserstein",
     "write_accuracies",
+    "write_truths",
 ]

@@ -1,0 +1,359 @@
+"""Truth tables: several methods trained on every class order, or on many random ones.
+
+A protocol or an estimator can be tried on a truth table in seconds, without training. edgecil comes
+with some, and a user's own enumerated results can be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.classes.lists import ClassList
+from edgecil.engine.accuracies import (
+    DEFAULT_METRIC,
+    AccuracyTable,
+    DataFrame,
+    Run,
+    read_accuracies,
+)
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.results import METRICS, Accuracies, RunResult
+from edgecil.errors import DataError, UsageError, unknown
+from edgecil.estimation.truth import LEAST_SAMPLE, Truth
+from edgecil.io.arrays import Floats
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import Similarity, text_similarity
+
+Kind = Literal["enumerated", "sample"]
+Source = str | Path | DataFrame | Experiment
+_PROTOCOLS: dict[Kind, str] = {"enumerated": "enumerate", "sample": "random"}
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A method's correct answers per class on every sequence of a table.
+
+    Attributes:
+        seeds: R training seeds.
+        classifiers: C names, the main one first.
+        correct: (R, C, K, N, n) correct answers of repeat, classifier, after task, class, sequence;
+            0 for classes not seen yet. Sequences come last because that compresses best.
+        totals: (N,) test images of each class.
+    """
+
+    seeds: tuple[int, ...]
+    classifiers: tuple[str, ...]
+    correct: NDArray[np.integer[Any]]
+    totals: NDArray[np.integer[Any]]
+
+    def metric(
+        self, name: str, sequences: Sequence[ClassSequence], classifier: str | None
+    ) -> Floats:
+        """A metric of every repeat and sequence, shape (R, n)."""
+        chosen = classifier or self.classifiers[0]
+        if chosen not in self.classifiers:
+            raise unknown("classifier", chosen, self.classifiers)
+        compute = METRICS[name].compute
+        member = _membership(sequences)
+        totals = (member @ self.totals.astype(np.int64)).tolist()
+        values = np.full((len(self.seeds), len(sequences)), np.nan)
+        for repeat, counts in enumerate(self.correct[:, self.classifiers.index(chosen)]):
+            by_task = np.einsum("tcn,nsc->nts", counts.astype(np.int64), member).tolist()
+            for index, rows in enumerate(by_task):
+                correct = tuple(tuple(row[: t + 1]) for t, row in enumerate(rows))
+                value = compute(Accuracies(correct, tuple(totals[index])))
+                if value is not None:
+                    values[repeat, index] = value
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """A method's values of one metric on every sequence of a table.
+
+    Attributes:
+        seeds: R training seeds.
+        name: the metric.
+        values: (R, n), of repeat and sequence.
+    """
+
+    seeds: tuple[int, ...]
+    name: str
+    values: Floats
+
+    def metric(
+        self, name: str, sequences: Sequence[ClassSequence], classifier: str | None
+    ) -> Floats:
+        """The values, shape (R, n); an error if another metric or a classifier is requested."""
+        if name != self.name or classifier is not None:
+            raise UsageError(
+                f"This truth table has the metric {self.name!r} only, because it was read from "
+                f"accuracies and not from correct answers. Got {classifier or name!r} instead."
+            )
+        return self.values
+
+
+@dataclass(frozen=True, eq=False)
+class TruthTable:
+    """Several methods trained on the same sequences of the same classes.
+
+    Attributes:
+        name: of the set of classes, unique among tables.
+        dataset: the dataset's name.
+        classes: names of the N classes; None if unknown.
+        kind: `enumerated` if the n sequences are all of Ω, `sample` if they are random ones.
+        sequences: n different sequences.
+        results: by method, on every sequence.
+        provenance: by method, what determined the results.
+    """
+
+    name: str
+    dataset: str
+    classes: tuple[str, ...] | None
+    kind: Kind
+    sequences: tuple[ClassSequence, ...]
+    results: Mapping[str, Counts | Values]
+    provenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    _computed: dict[tuple[str, str, str | None], Floats] = field(default_factory=dict, repr=False)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods."""
+        return tuple(self.results)
+
+    @cached_property
+    def space(self) -> SequenceSpace:
+        """Ω, every sequence with these task sizes."""
+        return SequenceSpace(self.sequences[0].sizes)
+
+    def accuracies(
+        self, method: str, metric: str = DEFAULT_METRIC, classifier: str | None = None
+    ) -> Floats:
+        """A metric of every training, in per cent, shape (repeats, n)."""
+        if method not in self.results:
+            raise unknown(f"method in the truth table {self.name!r}", method, self.results)
+        key = method, METRICS.resolve(metric), classifier
+        if key not in self._computed:
+            self._computed[key] = self.results[method].metric(key[1], self.sequences, classifier)
+        return self._computed[key].copy()
+
+    def truth(
+        self, method: str, *, repeat: int | None = None, metric: str = DEFAULT_METRIC
+    ) -> Truth:
+        """The true distribution over sequences: of one repeat, or of the mean over repeats."""
+        values = self.accuracies(method, metric)
+        chosen = values.mean(axis=0) if repeat is None else values[repeat]
+        return Truth(self.kind, (_PROTOCOLS[self.kind],), self.sequences, chosen)
+
+    def runs(
+        self, metric: str = DEFAULT_METRIC, *, methods: Sequence[str] | None = None
+    ) -> AccuracyTable:
+        """Every training as a run of the protocol `enumerate` or `random`."""
+        runs, short = [], "all" if self.kind == "enumerated" else "random"
+        for method in self.methods if methods is None else methods:
+            values = self.accuracies(method, metric)
+            for seed, row in zip(self.results[method].seeds, values, strict=True):
+                for number, (sequence, value) in enumerate(
+                    zip(self.sequences, row.tolist(), strict=True), start=1
+                ):
+                    protocol, label = _PROTOCOLS[self.kind], f"{short}-{number}"
+                    runs.append(Run(method, self.dataset, protocol, label, sequence, seed, value))
+        return AccuracyTable(tuple(runs), self.classes, METRICS.resolve(metric))
+
+    def similarity(self) -> Similarity:
+        """The bundled text similarity of the classes; an error if their names are unknown."""
+        if self.classes is None:
+            raise UsageError(
+                f"The truth table {self.name!r} has no class names, from which a similarity could "
+                "be computed."
+            )
+        return text_similarity(ClassList(self.dataset, self.classes))
+
+
+def truths(
+    *sources: Source, bundled: bool = True, metric: str = DEFAULT_METRIC
+) -> list[TruthTable]:
+    """The truth tables that come with edgecil, and your own.
+
+    Args:
+        sources: your own results on every class sequence, or on at least 30 random ones: a CSV file
+            or DataFrame as :func:`read_accuracies` reads it, an experiment or its directory, or an
+            `.npz` file of truth tables.
+        bundled: include the tables that come with edgecil.
+        metric: the column to read from CSV files and DataFrames.
+
+    Returns:
+        One table for each set of classes.
+
+    >>> table = truths()[0]
+    >>> table.dataset, table.space.sizes, len(table.sequences)
+    ('quickdraw', (2, 2, 2), 90)
+    >>> table.accuracies("ranpac").shape
+    (2, 90)
+    """
+    from edgecil.estimation.truth_files import bundled_tables, read_truths
+
+    tables = list(bundled_tables()) if bundled else []
+    for source in sources:
+        if isinstance(source, Experiment):
+            tables.append(experiment_truth(source))
+        elif isinstance(source, (str, Path)) and Path(source).is_dir():
+            tables.append(experiment_truth(Experiment.open(source)))
+        elif isinstance(source, (str, Path)) and Path(source).suffix == ".npz":
+            tables += read_truths(source)
+        else:
+            name = Path(source).name if isinstance(source, (str, Path)) else "DataFrame"
+            tables += [
+                accuracy_truth(table, name) for table in read_accuracies(source, metric=metric)
+            ]
+    return merge_tables(tables)
+
+
+def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTable:
+    """The truth table in an experiment: every repeat that is finished on all its sequences.
+
+    Sequences are those of `enumerate`, or else those of `random`. Methods whose first repeat is
+    unfinished are left out.
+
+    Args:
+        experiment: the results.
+        name: the table's name; that of the directory by default.
+    """
+    name = name or experiment.directory.name
+    chosen = experiment.sequences()
+    kind: Kind = "enumerated" if "enumerate" in chosen else "sample"
+    sequences = _sorted(run.sequence for run in chosen.get(_PROTOCOLS[kind], ()))
+    if kind == "sample" and len(sequences) < LEAST_SAMPLE:
+        raise DataError(_no_truth(str(experiment.directory), len(sequences)))
+    by_run = {(run.method, run.seed, run.sequence): run for run in experiment.results()}
+    results: dict[str, Counts | Values] = {}
+    for method in dict.fromkeys(method for method, _, _ in by_run):
+        seeds = sorted({seed for other, seed, _ in by_run if other == method})
+        whole = [
+            (seed, [by_run[method, seed, sequence] for sequence in sequences])
+            for seed in seeds
+            if all((method, seed, sequence) in by_run for sequence in sequences)
+        ]
+        if whole:
+            results[method] = _count_runs(whole)
+    if not results:
+        raise DataError(
+            f"{experiment.directory} is no truth yet: no method has finished all "
+            f"{len(sequences)} sequences."
+        )
+    identity = experiment.identity
+    provenance = {
+        method: {
+            **{key: value for key, value in identity.items() if not key.startswith("method ")},
+            "settings": identity.get(f"method {method}"),
+        }
+        for method in results
+    }
+    return TruthTable(
+        name, experiment.dataset, experiment.names, kind, sequences, results, provenance
+    )
+
+
+def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
+    """The truth in a table of accuracies: methods that ran all of Ω, or the same random sequences.
+
+    Args:
+        table: the runs.
+        name: the new table's name.
+    """
+    by_method: dict[str, dict[ClassSequence, dict[int, float]]] = {}
+    for run in table.renumbered().runs:
+        drawn = run.protocol in ("enumerate", "random", "random-legacy")
+        if run.accuracy is not None and drawn:
+            sequences = by_method.setdefault(run.method, {})
+            sequences.setdefault(run.sequence, {})[run.seed] = run.accuracy
+    size = table.space.size
+    complete = {name: values for name, values in by_method.items() if len(values) == size}
+    kind: Kind = "enumerated" if complete else "sample"
+    chosen = complete or by_method
+    common = _sorted(
+        sequence
+        for sequence in next(iter(chosen.values()), {})
+        if all(sequence in values for values in chosen.values())
+    )
+    if kind == "sample" and len(common) < LEAST_SAMPLE:
+        raise DataError(_no_truth(name, len(common)))
+    results: dict[str, Counts | Values] = {}
+    for method, values in chosen.items():
+        seeds = sorted(set.intersection(*(set(values[sequence]) for sequence in common)))
+        if seeds:
+            rows = [[values[sequence][seed] for sequence in common] for seed in seeds]
+        else:  # every sequence has seeds of its own: one repeat, the mean over them
+            seeds = [0]
+            rows = [[float(np.mean(list(values[sequence].values()))) for sequence in common]]
+        results[method] = Values(tuple(seeds), table.metric, np.array(rows))
+    return TruthTable(name, table.dataset, table.names, kind, common, results)
+
+
+def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
+    """Tables of the same classes and sequences joined; a method that occurs again replaces."""
+    merged: dict[object, TruthTable] = {}
+    for table in tables:
+        names = table.name if table.classes is None else table.classes
+        key = table.dataset, names, table.sequences
+        first = merged.setdefault(key, table)
+        if first is not table:
+            merged[key] = replace(
+                first,
+                results={**first.results, **table.results},
+                provenance={**first.provenance, **table.provenance},
+                _computed={},
+            )
+    return list(merged.values())
+
+
+def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> Counts | Values:
+    """The correct answers of R repeats on n sequences; accuracies where counts are unknown."""
+    seeds = tuple(seed for seed, _ in repeats)
+    first = repeats[0][1][0]
+    runs = [run for _, row in repeats for run in row]
+    if any(run.reported or run.nodes[-1].class_correct is None for run in runs):
+        rows = [[run.accuracy for run in row] for _, row in repeats]
+        return Values(seeds, DEFAULT_METRIC, np.array(rows))
+    tasks, classes = len(first.sequence), len(first.sequence.order)
+    shape = len(seeds), len(first.classifiers), tasks, classes, len(repeats[0][1])
+    correct = np.zeros(shape, dtype=np.int64)
+    totals = np.zeros(classes, dtype=np.int64)
+    for repeat, (_, row) in enumerate(repeats):
+        for index, run in enumerate(row):
+            for step, node in enumerate(run.nodes):
+                assert node.class_correct is not None
+                assert node.class_totals is not None
+                seen = [class_ for task in run.sequence.tasks[: step + 1] for class_ in task]
+                totals[seen] = [count for task in node.class_totals for count in task]
+                for number, name in enumerate(first.classifiers):
+                    counts = [count for task in node.class_correct[name] for count in task]
+                    correct[repeat, number, step, seen, index] = counts
+    return Counts(seeds, first.classifiers, correct, totals)
+
+
+def _sorted(sequences: Iterable[ClassSequence]) -> tuple[ClassSequence, ...]:
+    """The different sequences, in the order in which a space is enumerated."""
+    return tuple(sorted(set(sequences), key=lambda sequence: sequence.tasks))
+
+
+def _membership(sequences: Sequence[ClassSequence]) -> NDArray[np.int64]:
+    """Whether a sequence's task holds a class, 0 or 1, shape (n, K, N)."""
+    task = np.stack([sequence.task_of() for sequence in sequences])
+    tasks = np.arange(len(sequences[0]))
+    return np.asarray(task[:, None, :] == tasks[None, :, None], dtype=np.int64)
+
+
+def _no_truth(origin: str, count: int) -> str:
+    return (
+        f"{origin} holds no truth: it requires runs on every class sequence (protocol enumerate), "
+        f"or on at least {LEAST_SAMPLE} random ones that all methods share; found {count}."
+    )

@@ -1,0 +1,190 @@
+"""Truth tables: the bundled ones, files of them, and a user's own."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.engine import METRICS, Node, NodeResult, Run, Store, read_accuracies, write_accuracies
+from edgecil.errors import DataError, UsageError
+from edgecil.estimation.truth_files import bundled_tables, read_truths, write_truths
+from edgecil.estimation.truth_tables import Counts, experiment_truth
+from edgecil.sequences import SequenceSpace, protocol
+from tests.estimation.experiments import write_experiment
+from tests.estimation.tables import SPACE, noisy, table_of
+
+DEMO = Path(__file__).parents[1] / "demo" / "accuracies.csv"
+
+
+def counted_experiment(directory: Path, *, runs: int) -> edgecil.Experiment:
+    """The first runs on six classes of ten test images; a seeded draw says what is correct."""
+    rng = np.random.default_rng(3)
+    with closing(Store(directory)) as store:
+        store.check_identity(
+            {"dataset": {"name": "drawn", "classes": list("abcdef")}, "method m": {"epochs": 2}}
+        )
+        labelled = protocol("enumerate", SPACE)
+        store.add_sequences("enumerate", labelled)
+        pairs = [(seed, run.sequence) for seed in (0, 1) for run in labelled][:runs]
+        for node in dict.fromkeys(
+            node for seed, sequence in pairs for node in Node("m", seed, sequence.tasks).path
+        ):
+            draws = rng.integers(11, size=(len(node.prefix), 2)).tolist()
+            correct = {"head": tuple((first, second) for first, second in draws)}
+            totals = ((10, 10),) * len(node.prefix)
+            store.record(node, NodeResult.per_class(correct, totals, 1.0, 1))
+    return edgecil.Experiment.open(directory)
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> edgecil.Experiment:
+    return counted_experiment(tmp_path_factory.mktemp("counted"), runs=180)
+
+
+def test_the_bundled_tables_have_every_order_of_four_sets_of_six_drawings() -> None:
+    tables = [table for table in edgecil.truths() if table.space == SPACE]
+    assert len({table.classes for table in tables}) == len(tables) >= 4
+    for table in tables:
+        assert table.kind == "enumerated"
+        assert table.sequences == tuple(SPACE.enumerate())
+        values = table.accuracies("ranpac")
+        assert values.shape == (2, 90)
+        assert 100 / 6 < values.min() < values.max() <= 100
+
+
+def test_the_bundled_tables_agree_with_the_stored_demo_to_the_last_digit() -> None:
+    demo = read_accuracies(DEMO)[0]
+    stored = {
+        (run.method, run.sequence): run.accuracy
+        for run in demo.runs
+        if run.protocol == "enumerate" and run.seed == 0
+    }
+    table = next(table for table in edgecil.truths() if table.name == "quickdraw-6-first")
+    shared = [method for method in demo.methods if method in table.methods]
+    assert "ranpac" in shared
+    for method in shared:
+        expected = [stored[method, sequence] for sequence in table.sequences]
+        assert table.accuracies(method)[0].tolist() == expected
+
+
+def test_bundled_results_say_what_determined_them() -> None:
+    for table in bundled_tables():
+        for method in table.methods:
+            about = table.provenance[method]
+            assert len(about["commit"]) == 40
+            assert about["torch"]
+            assert about["settings"]["recipe"]
+
+
+def test_every_metric_of_counts_is_that_of_the_experiment(counted: edgecil.Experiment) -> None:
+    table = experiment_truth(counted)
+    runs = {(run.seed, run.sequence): run for run in counted.results()}
+    for metric in METRICS:
+        expected = [
+            [runs[seed, sequence].metric(metric) for sequence in table.sequences] for seed in (0, 1)
+        ]
+        assert table.accuracies("m", metric).tolist() == expected
+    table_of_runs = table.runs("last")
+    assert table_of_runs.metric == "last"
+    assert len(table_of_runs.runs) == 180
+    assert table.truth("m", repeat=1).accuracies.tolist() == table.accuracies("m")[1].tolist()
+
+
+def test_an_unfinished_repeat_is_left_out_and_an_unfinished_method_is_an_error(
+    tmp_path: Path,
+) -> None:
+    table = experiment_truth(counted_experiment(tmp_path / "two", runs=91))
+    assert table.results["m"].seeds == (0,)
+    with pytest.raises(DataError, match="no method has finished all 90 sequences"):
+        experiment_truth(counted_experiment(tmp_path / "one", runs=3))
+
+
+def test_a_file_holds_the_same_tables_in_the_same_bytes(
+    counted: edgecil.Experiment, tmp_path: Path
+) -> None:
+    table = experiment_truth(counted, "drawn")
+    sample = replace(table, name="some", kind="sample", sequences=table.sequences[::-1])
+    for name in ("one.npz", "two.npz"):
+        write_truths([table, sample], tmp_path / name)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    for written, back in zip([table, sample], read_truths(tmp_path / "one.npz"), strict=True):
+        assert back.sequences == written.sequences
+        assert back.classes == ("a", "b", "c", "d", "e", "f")
+        assert back.provenance["m"]["settings"] == {"epochs": 2}
+        np.testing.assert_array_equal(back.accuracies("m"), written.accuracies("m"))
+
+
+def test_a_file_whose_counts_changed_is_refused(
+    counted: edgecil.Experiment, tmp_path: Path
+) -> None:
+    table = experiment_truth(counted, "drawn")
+    path = tmp_path / "truths.npz"
+    write_truths([table], path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays["drawn/m"][0, 0, 0, 0, 0] ^= 1
+    np.savez(path, **arrays)
+    with pytest.raises(DataError, match="counts of m on drawn do not have the checksum"):
+        read_truths(path)
+    path.write_bytes(b"PK")
+    with pytest.raises(DataError, match=r"Cannot read .*truths\.npz"):
+        read_truths(path)
+
+
+def test_own_results_are_added_from_a_csv_file_and_from_a_directory(tmp_path: Path) -> None:
+    runs = table_of({"a": noisy(1), "b": noisy(2)}, ("enumerate", "random")).runs
+    write_accuracies(runs, tmp_path / "own.csv.gz")
+    own = edgecil.truths(tmp_path / "own.csv.gz", bundled=False)[0]
+    assert own.methods == ("a", "b")
+    assert own.accuracies("a")[0].tolist() == [noisy(1)(sequence) for sequence in own.sequences]
+    with pytest.raises(UsageError, match="'accuracy' only"):
+        own.accuracies("a", "last")
+    write_experiment(tmp_path / "runs", {"c": noisy(4)}, ("enumerate",))
+    both = edgecil.truths(tmp_path / "own.csv.gz", tmp_path / "runs")
+    assert [table.methods for table in both[-2:]] == [("a", "b"), ("c",)]
+    assert len(both) == len(edgecil.truths()) + 2
+
+
+def test_directories_of_the_same_classes_are_one_table(tmp_path: Path) -> None:
+    for name, seed in (("x", 1), ("y", 2)):
+        write_experiment(tmp_path / name, {name: noisy(seed)}, ("enumerate",))
+    (table,) = edgecil.truths(tmp_path / "x", tmp_path / "y", bundled=False)
+    assert table.methods == ("x", "y")
+    assert table.accuracies("y").mean() == pytest.approx(
+        np.mean([noisy(2)(sequence) for sequence in SPACE.enumerate()])
+    )
+
+
+def test_a_few_runs_are_no_truth(tmp_path: Path) -> None:
+    write_accuracies(table_of({"a": noisy(1)}, ("latin",)).runs, tmp_path / "few.csv")
+    with pytest.raises(DataError, match=r"few\.csv holds no truth.*found 0"):
+        edgecil.truths(tmp_path / "few.csv")
+
+
+def test_thirty_shared_random_orders_are_a_sample(tmp_path: Path) -> None:
+    space = SequenceSpace.equal(20, 10)
+    rng = np.random.default_rng(0)
+    labelled = protocol("random", space, budget=40)
+    values = rng.normal(60, 2, 40).tolist()
+    runs = [
+        Run("a", "d", "random", run.label, run.sequence, 0, value)
+        for run, value in zip(labelled, values, strict=True)
+    ]
+    write_accuracies(runs, tmp_path / "sample.csv")
+    (table,) = edgecil.truths(tmp_path / "sample.csv", bundled=False)
+    assert table.kind == "sample"
+    assert sorted(table.accuracies("a")[0]) == sorted(values)
+
+
+def test_counts_name_an_unknown_classifier_and_tables_an_unknown_method() -> None:
+    table = edgecil.truths()[0]
+    assert isinstance(table.results["ranpac"], Counts)
+    with pytest.raises(UsageError, match="classifier"):
+        table.accuracies("ranpac", classifier="nme-of-nobody")
+    with pytest.raises(UsageError, match="method in the truth table"):
+        table.accuracies("nobody")
