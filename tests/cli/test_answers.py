@@ -28,7 +28,7 @@ LIGHT = (
 def test_every_verb_names_its_schema() -> None:
     tags = {f"edgecil.{verb}/1" for verb in VERBS} - {"edgecil.completion/1", "edgecil.analyze/1"}
     assert tags <= SCHEMAS.keys()
-    assert SCHEMA == "edgecil.analysis/1"
+    assert SCHEMA == "edgecil.analysis/2"
 
 
 @pytest.mark.parametrize("words", LIGHT, ids=lambda words: " ".join(map(str, words)))

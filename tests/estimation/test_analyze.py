@@ -134,12 +134,12 @@ def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has draws 2"):
         analyze(tmp_path / "saved.json", draws=9)
     (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}')
-    with pytest.raises(DataError, match=r"edgecil.analysis/1"):
+    with pytest.raises(DataError, match=r"edgecil.analysis/2"):
         analyze(tmp_path / "other.json")
 
 
 def test_what_is_saved_has_the_members_of_the_json_schema() -> None:
-    schema = json_schema(Analysis, "edgecil.analysis/1")
+    schema = json_schema(Analysis, "edgecil.analysis/2")
     plain = to_plain(quick(table_of({"m": noisy(0)})))
     assert set(plain) == set(schema["properties"]) - {"schema"}
     for name, value in (

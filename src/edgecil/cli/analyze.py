@@ -30,7 +30,8 @@ def run(*, json: bool, source: list[str], csv: str | None = None, **options: Any
     from edgecil.report.tables import terminal_tables
 
     if csv is not None:
-        for sentence in export_runs(source, csv, metric=options.get("metric", "accuracy")):
+        chosen = {name: options[name] for name in ("metric", "classifier") if name in options}
+        for sentence in export_runs(source, csv, **chosen):
             note(sentence)
     analysis = edgecil.analyze(source if len(source) > 1 else source[0], **options)
     if json:

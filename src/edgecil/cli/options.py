@@ -174,6 +174,11 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
         help="accuracy (default), last, average, forgetting or bwt; for a CSV, one of its columns",
     )
     group.add_argument(
+        "--classifier",
+        metavar="NAME",
+        help="classifier to analyse: head or nme (default: each method's main one)",
+    )
+    group.add_argument(
         "--similarity",
         metavar="FILE",
         help="similarity of the classes: .npz, .npy or .csv (default: the experiment's own; "

@@ -19,7 +19,7 @@ from edgecil.engine.plan import Prefix
 from edgecil.engine.results import METRICS, RunResult, Summary
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.engine.store import NoExperimentError, StoreReader
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, unknown
 from edgecil.io.files import replace_file
 from edgecil.io.notebook import html_figure, html_table
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
@@ -199,7 +199,8 @@ class Experiment:
 
         Args:
             metric: one of `edgecil.engine.METRICS`.
-            classifier: the classifier to read; the method's main one by default.
+            classifier: the classifier to read; the method's main one by default. Methods without
+                it are left out.
         """
         chosen = METRICS.resolve(metric)
         with self._reading() as store:
@@ -207,6 +208,8 @@ class Experiment:
             rows = _labelled_runs(store)
         if not rows:
             raise DataError(f"{self.directory} holds no results yet.")
+        if classifier is not None:
+            rows = _with_classifier(rows, classifier)
         runs = []
         for (method, seed), protocol, labelled, result in rows:
             value = None if result is None else result.metric(chosen, classifier)
@@ -457,6 +460,18 @@ def _labelled_runs(store: StoreReader) -> list[_LabelledRun]:
         for protocol, group in sequences.items()
         for labelled in group
     ]
+
+
+def _with_classifier(rows: Sequence[_LabelledRun], classifier: str) -> list[_LabelledRun]:
+    """The runs of the methods that have a classifier."""
+    available: dict[str, tuple[str, ...]] = {}
+    for (method, _), _, _, result in rows:
+        if result is not None:
+            available[method] = result.classifiers
+    if not any(classifier in names for names in available.values()):
+        names = dict.fromkeys(name for own in available.values() for name in own)
+        raise unknown("classifier", classifier, list(names))
+    return [row for row in rows if classifier in available.get(row[0][0], ())]
 
 
 def _failures(store: StoreReader) -> list[Failure]:

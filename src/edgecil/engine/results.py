@@ -184,8 +184,16 @@ class Accuracies:
     @property
     def average(self) -> float:
         """Average incremental accuracy: mean over t of the accuracy on all images seen by then."""
-        steps = [sum(counts) / sum(self.totals[: len(counts)]) for counts in self.correct]
-        return 100.0 * float(np.mean(steps))
+        return 100.0 * float(np.mean(self._steps))
+
+    @property
+    def curve(self) -> Floats | None:
+        """Accuracy on all images of the classes seen, after each task, shape (K,)."""
+        return 100.0 * np.array(self._steps)
+
+    @property
+    def _steps(self) -> list[float]:
+        return [sum(counts) / sum(self.totals[: len(counts)]) for counts in self.correct]
 
     @property
     def forgetting(self) -> float | None:
@@ -211,6 +219,7 @@ class Reported:
         last: accuracy over all test images after the last task.
         average: average incremental accuracy.
         rows: `rows[t][s]` accuracy on task s after task t, s <= t; empty if unknown.
+        steps: accuracy on all images of the classes seen, after each task; empty if unknown.
     """
 
     tasks: int
@@ -218,11 +227,17 @@ class Reported:
     last: float | None = None
     average: float | None = None
     rows: tuple[tuple[float, ...], ...] = ()
+    steps: tuple[float, ...] = ()
 
     @property
     def matrix(self) -> Floats:
         """A[t, s], shape (K, K); NaN above the diagonal, or everywhere if it is unknown."""
         return _triangle(self.rows, self.tasks)
+
+    @property
+    def curve(self) -> Floats | None:
+        """As in :class:`Accuracies`; None if the tool did not report it."""
+        return np.array(self.steps) if self.steps else None
 
     @property
     def forgetting(self) -> float | None:

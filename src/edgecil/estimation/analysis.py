@@ -12,6 +12,7 @@ from edgecil.estimation.budgets import BudgetPoint, OutsideRange
 from edgecil.estimation.closeness import AverageCloseness, Closeness
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.correlation import Correlation
+from edgecil.estimation.details import ClassPositions, TaskCurve
 from edgecil.estimation.estimators import Estimate
 from edgecil.estimation.normality import Normality
 from edgecil.estimation.ranking import AverageRanking, Ranking
@@ -122,7 +123,7 @@ class PredictorSummary:
 
 
 # Name and version of the JSON form of an analysis; a changed field is a new version.
-SCHEMA = "edgecil.analysis/1"
+SCHEMA = "edgecil.analysis/2"
 
 # Protocols with a hard, a median and an easy sequence; figures show the first that was run.
 _EXTREME = ("edge", "optimal", "adversarial", "maxcover")
@@ -147,6 +148,10 @@ class DatasetAnalysis:
         accuracy_matrices: by method and label (`hard`, `median`, `easy`) of the extreme protocol,
             the accuracy on task s after task t, shape (K, K), NaN above the diagonal.
         repeats: the training seeds.
+        curves: by method and protocol, the accuracy on all classes seen after each task, and its
+            spread over orders; empty for a file.
+        class_positions: by method, the final accuracy on each class by the task in which it comes;
+            empty where counts per class are unknown.
     """
 
     dataset: str
@@ -162,6 +167,8 @@ class DatasetAnalysis:
     identity: dict[str, Any] = field(default_factory=dict)
     accuracy_matrices: dict[str, dict[str, Floats]] = field(default_factory=dict)
     repeats: tuple[int, ...] = ()
+    curves: dict[str, dict[str, TaskCurve]] = field(default_factory=dict)
+    class_positions: dict[str, ClassPositions] = field(default_factory=dict)
 
     @property
     def protocols(self) -> tuple[str, ...]:
@@ -193,6 +200,7 @@ class AnalysisOptions:
 
     Attributes:
         metric: the metric.
+        classifier: the classifier whose metric it is; None for each method's main one.
         predictor: name of the predictor.
         draws: how often random parts of protocols are drawn.
         seed: of those draws.
@@ -206,6 +214,7 @@ class AnalysisOptions:
     seed: int = 0
     similarity: str | None = None
     pilot: str | None = None
+    classifier: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -24,6 +24,7 @@ from edgecil.estimation.analysis import (
     extreme_protocol,
 )
 from edgecil.estimation.analyze_table import DRAWS, analyze_table, describe_similarity
+from edgecil.estimation.details import RunDetails
 from edgecil.estimation.sources import (
     DatasetRuns,
     Source,
@@ -32,14 +33,12 @@ from edgecil.estimation.sources import (
     list_sources,
     read_runs,
 )
-from edgecil.io.arrays import Floats
 from edgecil.io.json import to_json, to_plain
 from edgecil.similarity import read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity
 
 Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
 
-_LABELS = ("hard", "median", "easy")
 _FOLDER = "analyses"
 _MOST_SAVED = 10
 
@@ -48,6 +47,7 @@ def analyze(
     source: Source | Sequence[Source],
     *,
     metric: str = "accuracy",
+    classifier: str | None = None,
     similarity: Similarities | None = None,
     predictor: str = "adjacent",
     pilot: Source | None = None,
@@ -63,7 +63,10 @@ def analyze(
         source: an experiment or its directory, a CSV file of accuracies, a DataFrame, an accuracy
             table, or several of these; or the JSON file of a saved analysis. Runs of several
             sources on the same dataset are analysed together.
-        metric: which number of each run to analyse.
+        metric: which number of each run to analyse: one of `edgecil.engine.METRICS`, or a column
+            of the CSV file.
+        classifier: which classifier of the learners to analyse, such as `nme` (nearest mean of
+            exemplars); methods without it are left out. By default each method's main one.
         similarity: between the classes, for predictors: a similarity, a file, or several
             similarities by the name of their source. By default the one that the experiment's
             sequences were chosen by; for a CSV file, that of the dataset's class names.
@@ -83,12 +86,13 @@ def analyze(
         seed,
         _describe_given(similarity),
         None if pilot is None else describe_source(pilot),
+        classifier,
     )
     if isinstance(source, (str, Path)) and Path(source).suffix == ".json":
         return _load(source, options)
     sources = list_sources(source)
-    runs = read_runs(sources, metric)
-    pilots = [] if pilot is None else read_runs(list_sources(pilot), metric)
+    runs = read_runs(sources, metric, classifier)
+    pilots = [] if pilot is None else read_runs(list_sources(pilot), metric, classifier)
     name = ", ".join(map(describe_source, sources))
     saved = None
     if len(sources) == 1 and isinstance(sources[0], Experiment):
@@ -138,6 +142,7 @@ def _analyze_dataset(
         seed=options.seed,
     )
     experiments = runs.experiments
+    details = RunDetails.of(analysis.table, experiments, options.classifier)
     identities = {str(experiment.directory): experiment.identity for experiment in experiments}
     return replace(
         analysis,
@@ -147,7 +152,9 @@ def _analyze_dataset(
             to_plain(config) for experiment in experiments for config in experiment.configs
         ),
         identity=next(iter(identities.values())) if len(identities) == 1 else identities,
-        accuracy_matrices=_accuracy_matrices(analysis, experiments),
+        accuracy_matrices=details.accuracy_matrices(extreme_protocol(analysis.protocols)),
+        curves=details.curves(),
+        class_positions=details.class_positions(),
     )
 
 
@@ -205,31 +212,6 @@ def _text_similarity(table: AccuracyTable) -> Similarity:
             f"{table.classes[-1]}."
         )
     return text_similarity(ClassList(table.dataset, names))
-
-
-def _accuracy_matrices(
-    analysis: DatasetAnalysis, experiments: Sequence[Experiment]
-) -> dict[str, dict[str, Floats]]:
-    """By method and label of the extreme protocol, the accuracy on each task after each task."""
-    protocol = extreme_protocol(analysis.protocols)
-    if protocol is None:
-        return {}
-    results = [result for experiment in experiments for result in experiment.results()]
-    matrices: dict[str, dict[str, Floats]] = {}
-    for method in analysis.methods:
-        orders = analysis.table.orders(method, protocol)
-        labels = dict(zip(orders.sequences, orders.labels, strict=True))
-        for result in results:
-            label = labels.get(result.sequence)
-            if result.method != method or label not in _LABELS:
-                continue
-            matrix = result.classifier().matrix
-            if not np.isnan(matrix[-1]).any():
-                matrices.setdefault(method, {}).setdefault(label, matrix)
-        if method in matrices:
-            own = matrices[method]
-            matrices[method] = {label: own[label] for label in _LABELS if label in own}
-    return matrices
 
 
 def _digest(

@@ -55,17 +55,23 @@ def describe_source(source: Source) -> str:
     return f"a table of {source.dataset}" if isinstance(source, AccuracyTable) else "a DataFrame"
 
 
-def read_runs(sources: Sequence[Source], metric: str) -> list[DatasetRuns]:
+def read_runs(
+    sources: Sequence[Source], metric: str, classifier: str | None = None
+) -> list[DatasetRuns]:
     """The runs of all sources by dataset; runs on the same dataset are joined into one table."""
     groups: dict[str, list[DatasetRuns]] = {}
     for source in sources:
-        for runs in _read(source, metric):
+        for runs in _read(source, metric, classifier):
             groups.setdefault(runs.table.dataset, []).append(runs)
     return [_join(group) for group in groups.values()]
 
 
 def export_runs(
-    source: Source | Sequence[Source], path: str | Path, *, metric: str = DEFAULT_METRIC
+    source: Source | Sequence[Source],
+    path: str | Path,
+    *,
+    metric: str = DEFAULT_METRIC,
+    classifier: str | None = None,
 ) -> list[str]:
     """Write the runs to a CSV file, with the ids that their classes have in the dataset.
 
@@ -74,7 +80,7 @@ def export_runs(
     """
     runs: list[Run] = []
     notes = []
-    for part in read_runs(list_sources(source), metric):
+    for part in read_runs(list_sources(source), metric, classifier):
         table = part.table
         if table.names is not None:
             try:
@@ -89,9 +95,14 @@ def export_runs(
     return notes
 
 
-def _read(source: Source, metric: str) -> Iterator[DatasetRuns]:
+def _read(source: Source, metric: str, classifier: str | None) -> Iterator[DatasetRuns]:
     if isinstance(source, Experiment):
-        yield DatasetRuns(source.table(metric), (source,))
+        yield DatasetRuns(source.table(metric, classifier), (source,))
+    elif classifier is not None:
+        raise UsageError(
+            f"The 'classifier' parameter requires experiment directories. Got {classifier!r} for "
+            f"{describe_source(source)}; give the column of that classifier as 'metric'."
+        )
     elif isinstance(source, AccuracyTable):
         if source.metric != metric:
             raise UsageError(

@@ -140,7 +140,7 @@ class LoggedRun:
         # With as many test images in each task, the mean over tasks is that over all images.
         accuracy = float(np.mean(complete[-1])) if complete else totals[-1]
         average = float(np.mean(totals))
-        return Reported(len(sequence), accuracy, totals[-1], average, complete)
+        return Reported(len(sequence), accuracy, totals[-1], average, complete, tuple(totals))
 
     def _whole(self, key: str, least: int = 0) -> int:
         text = self.settings.get(key, "")

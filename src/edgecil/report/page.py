@@ -175,7 +175,7 @@ def _commands(configs: Mapping[str, str], origin: Origin) -> Iterator[list[str]]
 def _options(options: AnalysisOptions) -> Iterator[str]:
     """The options that differ from their defaults, as words of a command line."""
     defaults = AnalysisOptions()
-    for name in ("metric", "predictor", "draws", "pilot", "similarity"):
+    for name in ("metric", "classifier", "predictor", "draws", "pilot", "similarity"):
         value = getattr(options, name)
         is_file = name != "similarity" or (value is not None and Path(value).is_file())
         if value != getattr(defaults, name) and is_file:

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecil.engine import Experiment, Node, NodeResult, Store
+from edgecil.engine.results import ClassCounts
+from edgecil.errors import UsageError
+from edgecil.estimation import DatasetAnalysis, analyze
+from edgecil.sequences import ClassSequence, LabelledSequence
+
+THERE, BACK = ((0, 3), (1, 2)), ((1, 2), (0, 3))
+NAMES = ("ant", "bee", "cat", "dog")
+# Right answers of 10 on each class after the last task, by sequence and training seed.
+RIGHT = {
+    (THERE, 0): {0: 2, 1: 8, 2: 10, 3: 4},
+    (THERE, 1): {0: 4, 1: 8, 2: 10, 3: 4},
+    (BACK, 0): {0: 9, 1: 1, 2: 3, 3: 7},
+}
+
+
+def write(directory: Path, names: tuple[str, ...] = NAMES) -> Experiment:
+    """Two orders of four classes; the first is trained with two seeds."""
+    with closing(Store(directory)) as store:
+        store.check_identity({"dataset": {"name": "pets", "classes": list(names)}})
+        labelled = [
+            LabelledSequence(label, ClassSequence(tasks))
+            for label, tasks in (("seed-0", THERE), ("seed-1", BACK))
+        ]
+        store.add_sequences("random", labelled)
+        for (tasks, seed), right in RIGHT.items():
+            first = tuple(10 for _ in tasks[0])
+            store.record(Node("m", seed, tasks[:1]), counts((first,)))
+            final = tuple(tuple(right[class_] for class_ in task) for task in tasks)
+            store.record(Node("m", seed, tasks), counts(final))
+    return Experiment.open(directory)
+
+
+def counts(head: ClassCounts) -> NodeResult:
+    nme = tuple(tuple(5 for _ in task) for task in head)
+    totals = tuple(tuple(10 for _ in task) for task in head)
+    return NodeResult.per_class({"head": head, "nme": nme}, totals, 1.0, 1)
+
+
+def details(directory: Path, **options: object) -> DatasetAnalysis:
+    return analyze(write(directory), draws=2, **options).datasets[0]  # type: ignore[arg-type]
+
+
+def test_curves_are_the_accuracy_on_all_classes_seen(tmp_path: Path) -> None:
+    curve = details(tmp_path).curves["m"]["random"]
+    assert curve.orders == 2
+    # after both tasks: 24 and 26 of 40 (mean of two seeds) on one order, 20 of 40 on the other
+    assert curve.mean.tolist() == [100.0, 56.25]
+    assert curve.std.tolist() == [0.0, 6.25]
+    assert (curve.min[1], curve.max[1], curve.quantiles["0.5"][1]) == (50.0, 62.5, 56.25)
+
+
+def test_classes_by_position(tmp_path: Path) -> None:
+    positions = details(tmp_path).class_positions["m"]
+    assert positions.orders.tolist() == [[1, 1]] * 4
+    assert positions.mean.tolist() == [[30.0, 90.0], [10.0, 80.0], [30.0, 100.0], [40.0, 70.0]]
+    assert positions.std.max() == 0.0
+
+
+def test_positions_that_no_order_has_are_missing() -> None:
+    from edgecil.estimation.details import _by_position
+
+    places = np.array([[0, 1], [0, 1]])
+    positions = _by_position(np.array([[10.0, 20.0], [30.0, 20.0]]), places, 2)
+    assert positions.mean[0].tolist()[0] == 20.0
+    assert positions.std[0, 0] == 10.0
+    assert np.isnan(positions.mean[0, 1])
+    assert positions.orders.tolist() == [[2, 0], [0, 2]]
+
+
+def test_a_class_keeps_its_name_across_experiments_that_number_classes_differently(
+    tmp_path: Path,
+) -> None:
+    first = write(tmp_path / "a")
+    other = write(tmp_path / "b", ("dog", "cat", "bee", "ant"))
+    both = analyze([first, other], draws=2).datasets[0]
+    assert both.table.names == NAMES
+    # ant is class 3 of the second experiment: 40, then 70
+    assert both.class_positions["m"].mean[0].tolist() == [35.0, 80.0]
+    assert both.class_positions["m"].orders[0].tolist() == [1, 1]
+
+
+def test_another_classifier(tmp_path: Path) -> None:
+    dataset = details(tmp_path, classifier="nme")
+    assert dataset.curves["m"]["random"].mean.tolist() == [50.0, 50.0]
+    assert dataset.table.orders("m").accuracies.tolist() == [50.0, 50.0]
+    with pytest.raises(UsageError, match="'foot'"):
+        details(tmp_path, classifier="foot")
+
+
+def test_a_file_has_no_classifiers(tmp_path: Path) -> None:
+    table = write(tmp_path).table()
+    with pytest.raises(UsageError, match="'nme'"):
+        analyze(table, classifier="nme")
+
+
+def test_every_metric_is_analysed(tmp_path: Path) -> None:
+    values = {
+        metric: details(tmp_path, metric=metric).table.orders("m").accuracies.tolist()
+        for metric in ("accuracy", "last", "average", "forgetting", "bwt")
+    }
+    assert values == {
+        "accuracy": [62.5, 50.0],
+        "last": [62.5, 50.0],
+        "average": [81.25, 75.0],
+        "forgetting": [65.0, 80.0],
+        "bwt": [-65.0, -80.0],
+    }
