@@ -63,6 +63,8 @@ def test_classes_by_position(tmp_path: Path) -> None:
     assert positions.orders.tolist() == [[1, 1]] * 4
     assert positions.mean.tolist() == [[30.0, 90.0], [10.0, 80.0], [30.0, 100.0], [40.0, 70.0]]
     assert positions.std.max() == 0.0
+    assert positions.cost_of_first.tolist() == [60.0, 70.0, 70.0, 30.0]
+    assert np.isnan(positions.cost_error).all(), "each class was in each task once"
 
 
 def test_positions_that_no_order_has_are_missing() -> None:
@@ -74,6 +76,18 @@ def test_positions_that_no_order_has_are_missing() -> None:
     assert positions.std[0, 0] == 10.0
     assert np.isnan(positions.mean[0, 1])
     assert positions.orders.tolist() == [[2, 0], [0, 2]]
+    assert np.isnan(positions.cost_of_first).all()
+
+
+def test_the_cost_of_coming_first_has_the_error_of_a_difference_of_means() -> None:
+    from edgecil.estimation.details import _by_position
+
+    first, last = [10.0, 14.0, 12.0], [30.0, 34.0]
+    values = np.array([[value] for value in first + last])
+    positions = _by_position(values, np.array([[0]] * 3 + [[1]] * 2), 2)
+    assert positions.cost_of_first.tolist() == [20.0]
+    expected = np.sqrt(np.var(first, ddof=1) / 3 + np.var(last, ddof=1) / 2)
+    assert positions.cost_error[0] == pytest.approx(expected)
 
 
 def test_a_class_keeps_its_name_across_experiments_that_number_classes_differently(

@@ -142,7 +142,7 @@ def test_in_small_spaces_it_is_the_true_argmin_and_argmax(sizes, kind) -> None:
         assert easy == pytest.approx(everything.max())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_it_is_never_less_extreme_than_a_reading_or_a_baseline(data) -> None:
     sizes = data.draw(
@@ -163,10 +163,13 @@ def test_it_is_never_less_extreme_than_a_reading_or_a_baseline(data) -> None:
     require_most_extreme(SimilarityMatrix.of(values), space, seed)
 
 
-@pytest.mark.parametrize("template", ["a photo of a {name}.", "{name}"])
 @pytest.mark.parametrize("name", BUNDLED)
-def test_so_it_is_on_every_bundled_dataset(name, template) -> None:
+def test_so_it_is_on_every_bundled_dataset(name) -> None:
+    """Datasets take turns with the two templates; of large ones, some classes do."""
+    template = ("a photo of a {name}.", "{name}")[BUNDLED.index(name) % 2]
     similarity = text_similarity(get_classes(name), template=template)
+    if len(similarity) > 250:
+        similarity = similarity.take(np.arange(0, len(similarity), len(similarity) // 200))
     spaces = [near_equal(len(similarity), K) for K in (3, 10) if len(similarity) >= K]
     if len(similarity) == 100:
         spaces.append(SequenceSpace.base_increment(100, 50, 10))

@@ -51,11 +51,17 @@ class ClassPositions:
             there are none.
         std: population standard deviation over these orders.
         orders: how many there are.
+        cost_of_first: shape (N,): mean accuracy in the last task minus mean accuracy in the first,
+            in points; what a class loses by coming first. NaN if no order has it there.
+        cost_error: shape (N,): its standard error over orders; NaN with fewer than two orders on
+            either side.
     """
 
     mean: Floats
     std: Floats
     orders: Ints
+    cost_of_first: Floats
+    cost_error: Floats
 
 
 @dataclass(frozen=True)
@@ -195,4 +201,7 @@ def _by_position(values: Floats, places: Ints, tasks: int) -> ClassPositions:
             chosen = values[at_position[:, class_], class_]
             mean[class_, position] = chosen.mean()
             std[class_, position] = chosen.std()
-    return ClassPositions(mean, std, orders)
+    ends, several = [0, -1], np.where(orders > 1, orders, 2)
+    variance = np.where(orders > 1, std**2 / (several - 1), np.nan)
+    cost = mean[:, -1] - mean[:, 0]
+    return ClassPositions(mean, std, orders, cost, np.sqrt(variance[:, ends].sum(axis=1)))

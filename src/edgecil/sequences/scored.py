@@ -92,7 +92,7 @@ def sequences(
     >>> D = [[0, 0.9, 0.1, 0.2], [0.9, 0, 0.3, 0.1], [0.1, 0.3, 0, 0.8], [0.2, 0.1, 0.8, 0]]
     >>> hard, _, easy = sequences(SimilarityMatrix.of(D), tasks=2, protocol="edge")
     >>> sorted(hard.tasks), round(hard.profile.score, 3), round(easy.profile.score, 3)
-    ([(0, 1), (2, 3)], 0.35, 1.05)
+    ([(0, 1), (2, 3)], 0.35, 1.1)
     """
     space = SequenceSpace.choose(
         len(similarity), tasks=tasks, base=base, increment=increment, sizes=sizes
