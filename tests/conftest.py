@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from edgecil.io.device import use_portable_kernels
+
+# Before any test computes with torch: stored accuracies are those of these kernels.
+use_portable_kernels()
+
 # Compiling a kernel at its first call must not look like a slow example.
 settings.register_profile("edgecil", deadline=None)
 settings.load_profile("edgecil")

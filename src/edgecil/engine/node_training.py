@@ -15,6 +15,7 @@ import torch
 
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult
+from edgecil.io.device import use_portable_kernels
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
 
@@ -39,6 +40,7 @@ class WorkerContext:
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
+        use_portable_kernels()
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.set_num_threads(self.threads)
         torch.use_deterministic_algorithms(True, warn_only=True)

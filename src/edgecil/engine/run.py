@@ -22,6 +22,7 @@ from edgecil.engine.experiment import (
     stored_answers,
 )
 from edgecil.engine.store import Store, clear
+from edgecil.io.device import use_portable_kernels
 from edgecil.io.locks import locked
 from edgecil.io.packages import require_training
 
@@ -70,6 +71,7 @@ def run(
             error carries the experiment.
     """
     require_training()
+    use_portable_kernels()
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
     from edgecil.engine.prepare import portable_config, prepare

@@ -6,6 +6,24 @@ import os
 
 from edgecil.errors import UsageError
 
+# The instruction sets that torch's own kernels, oneDNN and MKL may use. Each library picks the newest
+# that the processor has, and sums in another order with each: AVX-512 gave other accuracies than AVX2.
+_PORTABLE_KERNELS = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_CBWR": "AVX2",
+}
+
+
+def use_portable_kernels() -> None:
+    """Let torch compute the same numbers on every x86-64 processor with AVX2.
+
+    This has an effect only before the first operation of torch in this process and in processes
+    that it starts. Variables that are already set in the environment are kept.
+    """
+    for name, value in _PORTABLE_KERNELS.items():
+        os.environ.setdefault(name, value)
+
 
 def choose_device(name: str) -> str:
     """The device of that name; `auto` is CUDA if available, then MPS, then the CPU."""

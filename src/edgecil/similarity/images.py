@@ -9,6 +9,7 @@ import numpy as np
 
 from edgecil.errors import PrerequisiteError
 from edgecil.io.arrays import Floats, Pixels
+from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
 from edgecil.similarity.matrix import Embeddings, SimilarityMatrix
 from edgecil.similarity.prototypes import directions
@@ -52,6 +53,7 @@ def _flatten(pixels: Pixels) -> Floats:
 def _frozen_features(model: str, threads: int) -> Callable[[Pixels], Floats]:
     """A function from pixels (n, c, h, w) to the model's features (n, d)."""
     require_training()
+    use_portable_kernels()
     import torch
 
     from edgecil.backbones.features import frozen_features

@@ -1,0 +1,32 @@
+"""Kernels that give the same numbers on every processor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+_CAPABILITY = """
+import edgecil.io.device, torch
+edgecil.io.device.use_portable_kernels()
+print(torch.backends.cpu.get_cpu_capability())
+"""
+
+
+def _capability(**environment: str) -> str:
+    clean = {name: value for name, value in os.environ.items() if name != "ATEN_CPU_CAPABILITY"}
+    command = [sys.executable, "-c", _CAPABILITY]
+    answer = subprocess.run(command, env=clean | environment, capture_output=True, check=True)
+    return answer.stdout.decode().strip()
+
+
+def test_processors_with_avx512_use_avx2() -> None:
+    if _capability(ATEN_CPU_CAPABILITY="avx512") != "AVX512":
+        pytest.skip("This processor has no AVX-512.")
+    assert _capability() == "AVX2"
+
+
+def test_the_users_choice_is_kept() -> None:
+    assert _capability(ATEN_CPU_CAPABILITY="default") in ("DEFAULT", "NO AVX")
