@@ -6,8 +6,9 @@ import os
 
 from edgecil.errors import UsageError
 
-# The instruction sets that torch's own kernels, oneDNN and MKL may use. Each library picks the newest
-# that the processor has, and sums in another order with each: AVX-512 gave other accuracies than AVX2.
+# The instruction sets that torch's own kernels, oneDNN and MKL may use. By default each library
+# uses the newest one of the processor, and each sums in another order: AVX-512 gives other
+# accuracies than AVX2.
 _PORTABLE_KERNELS = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
