@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from edgecil.engine.run import run
     from edgecil.errors import EdgecilError
     from edgecil.estimation import Analysis, TruthTable, analyze, truths
+    from edgecil.estimation.published import PublishedRanking, rank
     from edgecil.interop import export
     from edgecil.methods import Method, register_method
     from edgecil.recipes import read_recipe, recipe_names
     from edgecil.report import Report, write_report
+    from edgecil.report.paper_tables import paper_tables
     from edgecil.sequences import (
         ClassSequence,
         LabelledSequence,
@@ -70,10 +72,12 @@ _HOME = {
     "edgecil.engine.run": ("run",),
     "edgecil.errors": ("EdgecilError",),
     "edgecil.estimation": ("Analysis", "TruthTable", "analyze", "truths"),
+    "edgecil.estimation.published": ("PublishedRanking", "rank"),
     "edgecil.interop": ("export",),
     "edgecil.methods": ("Method", "register_method"),
     "edgecil.recipes": ("read_recipe", "recipe_names"),
     "edgecil.report": ("Report", "write_report"),
+    "edgecil.report.paper_tables": ("paper_tables",),
     "edgecil.sequences": (
         "ClassSequence",
         "LabelledSequence",
@@ -113,6 +117,7 @@ __all__ = [
     "LabelledSequence",
     "Method",
     "Objective",
+    "PublishedRanking",
     "Report",
     "ScoredSequence",
     "SequenceSpace",
@@ -128,9 +133,11 @@ __all__ = [
     "find_optimum",
     "get_classes",
     "load_dataset",
+    "paper_tables",
     "profile",
     "protocol",
     "prototype_embeddings",
+    "rank",
     "read_classes",
     "read_recipe",
     "read_sequence",

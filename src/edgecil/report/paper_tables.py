@@ -1,0 +1,353 @@
+"""LaTeX tables in the layout of the EDGE paper, from any analysis.
+
+`enumerable` has the layout of its tables 1 and 2 (true range in grey, the protocols below it, JSD
+and Wasserstein distance), `classic` that of its large tables in the appendix (two rows per method),
+`ranking` that of its ranking tables. All numbers are of the runs as they are, with one estimator
+for every protocol.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgecil.errors import DataError, UsageError
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.estimation.distances import wasserstein_2
+from edgecil.estimation.estimators import get_estimator
+from edgecil.estimation.ranking import Ranking
+from edgecil.io.files import replace_file
+from edgecil.report.table import escape_latex
+
+_PACKAGES = r"% \usepackage{booktabs,multirow,graphicx} \usepackage[table]{xcolor}"
+_SHORT = {"random": "RS", "edge": "EDGE", "adversarial": "AS", "maxcover": "MS"}
+_CRITERIA = {"lower": "Lower bound", "upper": "Upper bound", "stability": "Stability"}
+_MIN, _MAX = r"$\min_{\mathcal{A}}$", r"$\max_{\mathcal{A}}$"
+_MEAN = r"$\mu_{\mathcal{A}} \pm \sigma_{\mathcal{A}}$"
+_ABSENT = "--"
+
+
+@dataclass(frozen=True)
+class RankingBlock:
+    """The rankings of one dataset, one block of columns.
+
+    Attributes:
+        dataset: its name.
+        truth: the true ranking; None if it is unknown.
+        rankings: by protocol.
+    """
+
+    dataset: str
+    truth: Ranking | None
+    rankings: Mapping[str, Ranking]
+
+
+def paper_tables(
+    source: Any,
+    *,
+    out: str | Path | None = None,
+    protocols: Sequence[str] = ("random", "edge"),
+    estimator: str = "gaussian",
+    order: int = 1,
+    bits: bool = False,
+    **options: Any,
+) -> dict[str, str]:
+    """LaTeX tables in the layout of the paper: `enumerable`, `classic` and `ranking`.
+
+    Tables that the runs cannot fill are left out: `enumerable` requires the accuracy of all orders,
+    `ranking` two methods.
+
+    Args:
+        source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` takes.
+        out: a folder; each table is also written there as `paper-<name>.tex`.
+        protocols: what to compare, in this order.
+        estimator: of mean, standard deviation and distances, the same for every protocol.
+        order: 1 for W₁, 2 for W₂.
+        bits: JSD in bits (at most 1) in place of nats (at most ln 2).
+        options: of :func:`edgecil.analyze`.
+
+    Returns:
+        The LaTeX text of each table by its name.
+    """
+    get_estimator(estimator)
+    if order not in (1, 2):
+        raise UsageError(f"The 'order' parameter must be 1 (W₁) or 2 (W₂). Got {order!r}.")
+    if isinstance(source, Analysis):
+        if options:
+            raise UsageError(f"An Analysis already has its options; got {', '.join(options)}.")
+        analysis = source
+    else:
+        from edgecil.estimation.analyze import analyze
+
+        analysis = analyze(source, **options)
+    ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}
+    missing = [name for name in protocols if name not in ran]
+    if missing:
+        raise DataError(
+            f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
+        )
+    style = _Style(tuple(protocols), estimator, order, bits)
+    tables = {"classic": _classic(analysis.datasets, style)}
+    true = [dataset for dataset in analysis.datasets if _has_truth(dataset)]
+    if true:
+        tables["enumerable"] = _enumerable(true, style)
+    blocks = [_block(dataset, style) for dataset in analysis.datasets if len(dataset.methods) > 1]
+    if blocks:
+        tables["ranking"] = ranking_table(blocks)
+    if out is not None:
+        for name, text in tables.items():
+            with replace_file(Path(out) / f"paper-{name}.tex") as file:
+                file.write(text.encode())
+    return tables
+
+
+@dataclass(frozen=True)
+class _Style:
+    protocols: tuple[str, ...]
+    estimator: str
+    order: int
+    bits: bool
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What a table prints of one method under one protocol; None where it does not exist."""
+
+    min: float | None = None
+    max: float | None = None
+    mean: float | None = None
+    std: float | None = None
+    jsd: float | None = None
+    wasserstein: float | None = None
+
+
+def _numbers(dataset: DatasetAnalysis, method: str, protocol: str, style: _Style) -> _Numbers:
+    accuracies = dataset.table.orders(method, protocol).accuracies
+    if not len(accuracies):
+        return _Numbers()
+    low, high = float(accuracies.min()), float(accuracies.max())
+    analysis = dataset.methods[method]
+    answer = analysis.estimates.get(protocol, {}).get(style.estimator)
+    if answer is None or answer.estimate is None:
+        return _Numbers(low, high)
+    distribution = answer.estimate.distribution
+    jsd = distance = None
+    if answer.closeness is not None and analysis.truth is not None:
+        jsd = answer.closeness.jsd / (math.log(2.0) if style.bits else 1.0)
+        distance = answer.closeness.wasserstein
+        if style.order == 2:
+            distance = wasserstein_2(analysis.truth.accuracies, distribution)
+    return _Numbers(low, high, distribution.mean, distribution.std, jsd, distance)
+
+
+def _has_truth(dataset: DatasetAnalysis) -> bool:
+    return any(method.truth is not None for method in dataset.methods.values())
+
+
+def _enumerable(datasets: Sequence[DatasetAnalysis], style: _Style) -> str:
+    """The layout of the paper's tables 1 and 2: a column per method, a block per dataset."""
+    columns = [
+        (dataset, method)
+        for dataset in datasets
+        for method, own in dataset.methods.items()
+        if own.truth is not None
+    ]
+    numbers = {
+        protocol: [_numbers(dataset, method, protocol, style) for dataset, method in columns]
+        for protocol in style.protocols
+    }
+    truths = [dataset.methods[method].truth for dataset, method in columns]
+    lows = [float(truth.accuracies.min()) for truth in truths if truth is not None]
+    highs = [float(truth.accuracies.max()) for truth in truths if truth is not None]
+    rows: list[str] = []
+    for title, name, true in ((_MIN, "min", lows), (_MAX, "max", highs)):
+        rows.append(_row([_grey(title), *(_grey(f"{value:.2f}") for value in true)]))
+        rows += _compared(numbers, name, lambda value, place, true=true: abs(value - true[place]))  # type: ignore[misc]
+        rows.append(r"\midrule")
+    unit = "bits" if style.bits else "nats"
+    for name, symbol in (("jsd", "JSD"), ("wasserstein", f"W_{style.order}")):
+        titles = {protocol: f"${symbol}$ {_short(protocol)}" for protocol in style.protocols}
+        rows += _compared(numbers, name, lambda value, place: value, titles)
+        rows.append(r"\midrule")
+    rows[-1] = r"\bottomrule"
+    widths = [sum(owner is dataset for owner, _ in columns) for dataset in datasets]
+    head = [
+        _row(["", *_spans([*zip((dataset.dataset for dataset in datasets), widths, strict=True)])]),
+        _rules(widths),
+        _row(["Metric", *(escape_latex(method) for _, method in columns)]),
+        r"\midrule",
+    ]
+    caption = (
+        "Lowest and highest accuracy over all class orders (grey) and over the orders of each "
+        f"protocol, in per cent; distances between the {style.estimator} estimate and the truth "
+        f"(JSD in {unit}, $W_{style.order}$ in points). The best are bold."
+    )
+    return _float("l" + "c" * len(columns), [r"\toprule", *head, *rows], caption, "enumerable")
+
+
+def _compared(
+    numbers: Mapping[str, Sequence[_Numbers]],
+    name: str,
+    cost: Callable[[float, int], float],
+    titles: Mapping[str, str] | None = None,
+) -> list[str]:
+    """A row per protocol, the best of each column in bold; equal as printed counts as equal."""
+    table = {protocol: [getattr(own, name) for own in row] for protocol, row in numbers.items()}
+    count = len(next(iter(table.values())))
+    best = []
+    for place in range(count):
+        costs = [
+            cost(round(row[place], 2), place) for row in table.values() if row[place] is not None
+        ]
+        best.append(min(costs, default=None))
+    rows = []
+    for protocol, row in table.items():
+        cells = []
+        for place, value in enumerate(row):
+            least = best[place]
+            if value is None or least is None:
+                cells.append(_ABSENT)
+                continue
+            text = f"{value:.2f}"
+            cells.append(_bold(text) if cost(round(value, 2), place) <= least + 1e-9 else text)
+        rows.append(_row([(titles or {}).get(protocol, _short(protocol)), *cells]))
+    return rows
+
+
+def _classic(datasets: Sequence[DatasetAnalysis], style: _Style) -> str:
+    """The layout of the paper's large tables: a row per method and protocol."""
+    methods = dict.fromkeys(method for dataset in datasets for method in dataset.methods)
+    rows = []
+    for method in methods:
+        for place, protocol in enumerate(style.protocols):
+            name = f"\\multirow{{{len(style.protocols)}}}{{*}}{{{escape_latex(method)}}}"
+            cells = [name if place == 0 else "", _short(protocol)]
+            for dataset in datasets:
+                own = (
+                    _numbers(dataset, method, protocol, style)
+                    if method in dataset.methods
+                    else _Numbers()
+                )
+                spread = _ABSENT if own.mean is None else f"{own.mean:.2f}$_{{\\pm {own.std:.2f}}}$"
+                cells += [_number(own.min), _number(own.max), spread]
+            shaded = [cells[0], *map(_grey, cells[1:])] if place % 2 else cells
+            rows.append(_row(shaded))
+        rows.append(r"\midrule")
+    rows[-1] = r"\bottomrule"
+    head = [
+        _row(["", "", *_spans([(dataset.dataset, 3) for dataset in datasets])]),
+        _rules([3] * len(datasets), start=3),
+        _row(["Method", "Protocol", *[_MIN, _MAX, _MEAN] * len(datasets)]),
+        r"\midrule",
+    ]
+    caption = (
+        "Lowest and highest accuracy of the class orders of each protocol, and mean and standard "
+        f"deviation over all orders by the estimator {style.estimator}, in per cent."
+    )
+    columns = "ll" + "ccc" * len(datasets)
+    return _float(columns, [r"\toprule", *head, *rows], caption, "classic")
+
+
+def _block(dataset: DatasetAnalysis, style: _Style) -> RankingBlock:
+    rankings = {}
+    for protocol in style.protocols:
+        answer = dataset.rankings.get(protocol, {}).get(style.estimator)
+        if answer is not None and answer.ranking is not None:
+            rankings[protocol] = answer.ranking
+    return RankingBlock(dataset.dataset, dataset.true_ranking, rankings)
+
+
+def ranking_table(blocks: Sequence[RankingBlock]) -> str:
+    """The layout of the paper's ranking tables: true rank, and rank by each protocol."""
+    methods = dict.fromkeys(
+        method
+        for block in blocks
+        for ranking in [*([block.truth] if block.truth else []), *block.rankings.values()]
+        for method in ranking.lower
+    )
+    columns: list[tuple[Ranking, str, bool]] = []
+    top, middle, names = [], [], []
+    for block in blocks:
+        own = {"Real": block.truth} if block.truth is not None else {}
+        entries = {**own, **{_short(name): value for name, value in block.rankings.items()}}
+        top.append((block.dataset, len(_CRITERIA) * len(entries)))
+        for criterion, title in _CRITERIA.items():
+            middle.append((title, len(entries)))
+            for name, ranking in entries.items():
+                assert ranking is not None
+                columns.append((ranking, criterion, name == "Real"))
+                names.append(_grey(name) if name == "Real" else name)
+    rows = []
+    for method in methods:
+        cells = []
+        for ranking, criterion, is_true in columns:
+            place = getattr(ranking, criterion).get(method)
+            text = _ABSENT if place is None else f"{place:g}"
+            cells.append(_grey(text) if is_true else text)
+        rows.append(_row([escape_latex(method), *cells]))
+    head = [
+        _row(["", *_spans(top)]),
+        _rules([width for _, width in top]),
+        _row(["", *_spans(middle)]),
+        _rules([width for _, width in middle]),
+        _row(["Method", *names]),
+        r"\midrule",
+    ]
+    caption = (
+        "Ranks of the methods (1 is best) by the accuracy of the worst and of the best order and "
+        "by the standard deviation; the true ranks are grey."
+    )
+    body = [r"\toprule", *head, *rows, r"\bottomrule"]
+    return _float("l" + "c" * len(columns), body, caption, "ranking")
+
+
+def _float(columns: str, body: Sequence[str], caption: str, name: str) -> str:
+    lines = [
+        _PACKAGES,
+        *(r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}"),
+        f"\\label{{tab:paper-{name}}}",
+        r"\resizebox{\textwidth}{!}{%",
+        f"\\begin{{tabular}}{{{columns}}}",
+        *body,
+        r"\end{tabular}%",
+        *("}", r"\end{table}"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _spans(parts: Sequence[tuple[str, int]]) -> list[str]:
+    return [
+        f"\\multicolumn{{{width}}}{{c}}{{\\textbf{{{escape_latex(title)}}}}}"
+        for title, width in parts
+    ]
+
+
+def _rules(widths: Sequence[int], start: int = 2) -> str:
+    rules = []
+    for width in widths:
+        rules.append(f"\\cmidrule(lr){{{start}-{start + width - 1}}}")
+        start += width
+    return " ".join(rules)
+
+
+def _grey(text: str) -> str:
+    return f"\\cellcolor{{gray!20}}{text}"
+
+
+def _bold(text: str) -> str:
+    return f"\\textbf{{{text}}}"
+
+
+def _number(value: float | None) -> str:
+    return _ABSENT if value is None else f"{value:.2f}"
+
+
+def _short(protocol: str) -> str:
+    return _SHORT.get(protocol, escape_latex(protocol))
