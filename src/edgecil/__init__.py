@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from edgecil.engine import Experiment, ExperimentConfig, TrainingFailedError
     from edgecil.engine.run import run
     from edgecil.errors import EdgecilError
-    from edgecil.estimation import Analysis, TruthTable, analyze, truths
+    from edgecil.estimation import (
+        Analysis,
+        Leaderboard,
+        TruthTable,
+        analyze,
+        leaderboard,
+        truths,
+    )
     from edgecil.estimation.published import PublishedRanking, rank
     from edgecil.interop import export
     from edgecil.methods import Method, register_method
@@ -71,7 +78,14 @@ _HOME = {
     "edgecil.engine": ("Experiment", "ExperimentConfig", "TrainingFailedError"),
     "edgecil.engine.run": ("run",),
     "edgecil.errors": ("EdgecilError",),
-    "edgecil.estimation": ("Analysis", "TruthTable", "analyze", "truths"),
+    "edgecil.estimation": (
+        "Analysis",
+        "Leaderboard",
+        "TruthTable",
+        "analyze",
+        "leaderboard",
+        "truths",
+    ),
     "edgecil.estimation.published": ("PublishedRanking", "rank"),
     "edgecil.interop": ("export",),
     "edgecil.methods": ("Method", "register_method"),
@@ -115,6 +129,7 @@ __all__ = [
     "Experiment",
     "ExperimentConfig",
     "LabelledSequence",
+    "Leaderboard",
     "Method",
     "Objective",
     "PublishedRanking",
@@ -132,6 +147,7 @@ __all__ = [
     "export",
     "find_optimum",
     "get_classes",
+    "leaderboard",
     "load_dataset",
     "paper_tables",
     "profile",

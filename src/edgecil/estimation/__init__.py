@@ -38,6 +38,7 @@ from edgecil.estimation.estimators import (
     default_estimator,
     get_estimator,
 )
+from edgecil.estimation.leaderboard import Leaderboard, LeaderboardRow, leaderboard
 from edgecil.estimation.normality import Normality, check_normality
 from edgecil.estimation.predictors import (
     Predictor,
@@ -73,6 +74,8 @@ __all__ = [
     "Distribution",
     "Estimate",
     "Estimator",
+    "Leaderboard",
+    "LeaderboardRow",
     "MethodAnalysis",
     "Normality",
     "Observations",
@@ -105,6 +108,7 @@ __all__ = [
     "get_estimator",
     "grid",
     "jensen_shannon",
+    "leaderboard",
     "objective_predictor",
     "pilot_predictor",
     "rank",

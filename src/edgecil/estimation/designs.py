@@ -1,0 +1,112 @@
+"""Designs: the sequences that a protocol chooses, drawn many times on a truth table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.estimation.budgets import draw_runs
+from edgecil.estimation.estimators import Observations
+from edgecil.estimation.predictors import objective_predictor
+from edgecil.estimation.truth_tables import TruthTable
+from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.latin import latin
+from edgecil.sequences.protocols import PROTOCOLS, protocol
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+
+OwnProtocol = Callable[[SequenceSpace, int, np.random.Generator], Sequence[ClassSequence]]
+RANDOM = "random"
+# Objectives whose extremes a protocol has; they are its predictors as well.
+_OBJECTIVES = {"optimal": "generalization"}
+
+
+class Designs:
+    """Draws of protocols: the same for all methods of a table, and for tables with the same space.
+
+    Protocols with extremes keep these and draw the other sequences at random. `optimal` has the
+    extremes of the objective `generalization`.
+
+    Args:
+        protocols: names, or functions by name; `random` is added.
+        draws: number of draws.
+        seed: of the draws.
+    """
+
+    def __init__(
+        self, protocols: Sequence[str] | Mapping[str, OwnProtocol], *, draws: int, seed: int
+    ) -> None:
+        self._own = dict(protocols) if isinstance(protocols, Mapping) else {}
+        names = [name if name in self._own else PROTOCOLS.resolve(name) for name in protocols]
+        for name in names:
+            if name not in self._own and (PROTOCOLS[name].asks_model or name == "enumerate"):
+                raise UsageError(f"Protocol {name!r} has no random draws to average over.")
+        self._names = tuple(dict.fromkeys([RANDOM, *names]))
+        self._draws, self._seed = draws, seed
+        self._drawn: dict[tuple[object, str, int], Ints] = {}
+        self._predictions: dict[tuple[str, str], tuple[Floats, tuple[Floats, Floats]]] = {}
+
+    def names(self, tables: Iterable[TruthTable]) -> tuple[str, ...]:
+        """The protocols that can be drawn on all of these tables, `random` first."""
+        named = all(table.classes is not None for table in tables)
+        return tuple(name for name in self._names if named or not self._uses_similarity(name))
+
+    def draw(self, table: TruthTable, name: str, budget: int) -> Ints:
+        """Places of the chosen sequences in the table, shape (draws, budget)."""
+        key = (table.name if self._uses_similarity(name) else table.space, name, budget)
+        if key not in self._drawn:
+            rng = np.random.default_rng([self._seed, self._names.index(name), budget])
+            self._drawn[key] = np.stack(self._draw(table, name, budget, rng))
+        return self._drawn[key]
+
+    def observe(
+        self, table: TruthTable, name: str, places: Ints, accuracies: Floats
+    ) -> Observations:
+        """The accuracies at these places, with the protocol's predictor where there is one."""
+        if table.classes is None:
+            return Observations(accuracies[places], space_size=table.space.size)
+        z, levels = self._predict(table, _OBJECTIVES.get(name, "adjacent"))
+        return Observations(accuracies[places], z[places], levels, table.space.size)
+
+    def _uses_similarity(self, name: str) -> bool:
+        return name not in self._own and PROTOCOLS[name].needs_similarity
+
+    def _draw(
+        self, table: TruthTable, name: str, budget: int, rng: np.random.Generator
+    ) -> list[Ints]:
+        place = {sequence: index for index, sequence in enumerate(table.sequences)}
+        if name in self._own or name == "latin":
+            choose: OwnProtocol = self._own.get(name, latin)
+            designs = [choose(table.space, budget, rng) for _ in range(self._draws)]
+            for design in designs:
+                inside = sum(sequence in place for sequence in design)
+                if not len(design) == inside == budget:
+                    raise UsageError(
+                        f"Protocol {name!r} must return {budget} sequences with task sizes "
+                        f"{list(table.space.sizes)}. Got {len(design)}, of which {inside} have."
+                    )
+            return [np.array([place[sequence] for sequence in design]) for design in designs]
+        fixed = sorted({place[sequence] for sequence in self._extremes(table, name)})
+        size = len(table.sequences)
+        return [draw_runs(size, budget, rng, fixed=fixed) for _ in range(self._draws)]
+
+    def _extremes(self, table: TruthTable, name: str) -> list[ClassSequence]:
+        """The hard and easy sequence of a protocol; none of one that ignores similarity."""
+        if not self._uses_similarity(name):
+            return []
+        labelled = protocol(
+            name,
+            table.space,
+            similarity=table.similarity(),
+            objective=_OBJECTIVES.get(name, "adjacent"),
+        )
+        return [run.sequence for run in labelled if run.label in ("hard", "easy")]
+
+    def _predict(self, table: TruthTable, objective: str) -> tuple[Floats, tuple[Floats, Floats]]:
+        key = table.name, objective
+        if key not in self._predictions:
+            predictor = objective_predictor(table.similarity(), table.space, objective)
+            self._predictions[key] = predictor.z(table.sequences), predictor.levels()
+        return self._predictions[key]

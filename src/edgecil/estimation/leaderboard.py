@@ -1,0 +1,379 @@
+"""Leaderboard: which protocol and estimator come closest to the truth, on truth tables.
+
+A protocol chooses L sequences, an estimator turns their accuracies into a distribution, and the
+truth table says how far that is from the distribution over all sequences. The average is taken over
+many draws of the protocol, over methods and their repeats, then over sets of classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from edgecil.engine.accuracies import DEFAULT_METRIC
+from edgecil.engine.results import METRICS
+from edgecil.errors import UsageError
+from edgecil.estimation.designs import Designs, OwnProtocol
+from edgecil.estimation.distances import SAME, Target
+from edgecil.estimation.estimators import (
+    ESTIMATORS,
+    Estimate,
+    Estimator,
+    Observations,
+    get_estimator,
+)
+from edgecil.estimation.learnt_scale import SCALES, scale_curve, scaled
+from edgecil.estimation.ranking import average_ranking, rank
+from edgecil.estimation.set_scores import Score, set_score
+from edgecil.estimation.truth_tables import Source, TruthTable, truths
+from edgecil.io.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas
+
+BUDGETS = (3, 5, 10, 30)
+PROTOCOLS = ("random", "latin", "edge", "optimal")
+REFERENCE = ("random", "gaussian-c4")
+_FEW = 15  # draws for estimators that take milliseconds
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One protocol with one estimator and one budget.
+
+    Attributes:
+        protocol: the protocol's name.
+        estimator: the estimator's name.
+        budget: L, the number of runs.
+        relative: W₁ as a multiple of that of random orders with `gaussian-c4`.
+        wasserstein: W₁ in standard deviations of the truth.
+        jsd: Jensen-Shannon divergence, nats.
+        mean_coverage: how often the 90 % interval of the mean holds it; None without an interval.
+        std_coverage: the same of the standard deviation.
+        missed_range: the part of the true range that lies outside the range reported.
+        ranking_error: places by which a method is off, on average, when methods are ranked by worst
+            order, best order and stability; None with a single method.
+    """
+
+    protocol: str
+    estimator: str
+    budget: int
+    relative: Score
+    wasserstein: Score
+    jsd: Score
+    mean_coverage: Score | None
+    std_coverage: Score | None
+    missed_range: Score
+    ranking_error: Score | None
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Protocols and estimators, ranked.
+
+    Attributes:
+        rows: by budget, then by W₁, closest first.
+        tables: names of the truth tables.
+        sets: number of groups of class sets, by which intervals are clustered; tables that share
+            all their classes are one group.
+        truths: number of truths: methods and repeats of all tables.
+        draws: draws of each protocol; 15 for estimators that take long.
+        metric: whose distribution is estimated.
+    """
+
+    rows: tuple[LeaderboardRow, ...]
+    tables: tuple[str, ...]
+    sets: int
+    truths: int
+    draws: int
+    metric: str
+
+    def row(self, protocol: str, estimator: str, budget: int) -> LeaderboardRow:
+        """The row of a protocol, an estimator and a budget."""
+        for row in self.rows:
+            if (row.protocol, row.estimator, row.budget) == (protocol, estimator, budget):
+                return row
+        raise UsageError(
+            f"The leaderboard has no row for {protocol!r} with {estimator!r} and {budget} runs."
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame with one row per protocol, estimator and budget."""
+        import pandas
+
+        return pandas.json_normalize([asdict(row) for row in self.rows])
+
+
+def leaderboard(
+    *sources: Source | TruthTable,
+    bundled: bool = True,
+    protocols: Sequence[str] | Mapping[str, OwnProtocol] = PROTOCOLS,
+    estimators: Sequence[str] | Mapping[str, Callable[[Observations], Estimate]] | None = None,
+    budgets: Sequence[int] = BUDGETS,
+    draws: int = 100,
+    metric: str = DEFAULT_METRIC,
+    seed: int = 0,
+) -> Leaderboard:
+    """Rank protocols and estimators by how close they come to enumerated truths.
+
+    Nothing is trained. Every method and repeat of a table is one truth. The 90 % intervals come
+    from the jackknife over class sets, because methods on the same classes are not independent.
+    `gaussian-learnt` multiplies the standard deviation by a factor that is learnt on the other
+    class sets.
+
+    Args:
+        sources: your own truths, as :func:`truths` reads them, or truth tables. Tables of random
+            sequences are left out, because they do not have the sequences that protocols choose.
+        bundled: include the tables that come with edgecil.
+        protocols: names, or functions by name: `f(space, budget, rng)` returns that many sequences.
+        estimators: names, or functions by name; all by default.
+        budgets: numbers of runs.
+        draws: draws of each protocol, the same for all truths of a space.
+        metric: one of `edgecil.engine.METRICS`.
+        seed: of the draws.
+
+    >>> board = leaderboard(protocols=["random", "latin"], estimators=["gaussian-c4"], budgets=[3],
+    ...                     draws=50)
+    >>> [(row.protocol, row.relative.mean) for row in board.rows if row.protocol == "random"]
+    [('random', 1.0)]
+    """
+    if draws < 1:
+        raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
+    own = [source for source in sources if isinstance(source, TruthTable)]
+    files = [source for source in sources if not isinstance(source, TruthTable)]
+    tables = [
+        table
+        for table in [*truths(*files, bundled=bundled, metric=metric), *own]
+        if table.kind == "enumerated"
+    ]
+    if not tables:
+        raise UsageError("A leaderboard requires at least one truth table with every sequence.")
+    for budget in budgets:
+        if not 2 <= budget <= min(table.space.size for table in tables):
+            raise UsageError(
+                "A budget must be at least 2 and at most the number of sequences of every table "
+                f"({min(table.space.size for table in tables)}). Got {budget} instead."
+            )
+    chosen = _estimators(estimators)
+    designs = Designs(protocols, draws=draws, seed=seed)
+    groups = _groups(tables)
+    cells = [
+        cell
+        for table, group in zip(tables, groups, strict=True)
+        for cell in _evaluate(table, group, designs, chosen, budgets, METRICS.resolve(metric))
+    ]
+    if estimators is None or "gaussian-learnt" in estimators:
+        cells += _evaluate_learnt(tables, groups, designs, budgets, METRICS.resolve(metric))
+    return Leaderboard(
+        _rows(cells),
+        tuple(table.name for table in tables),
+        len(set(groups)),
+        sum(len(table.accuracies(method)) for table in tables for method in table.methods),
+        draws,
+        METRICS.resolve(metric),
+    )
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """The average over draws for one truth; `measures` are the fields of a row."""
+
+    protocol: str
+    estimator: str
+    budget: int
+    table: str
+    group: int
+    measures: dict[str, float | None]
+
+
+def _estimators(
+    names: Sequence[str] | Mapping[str, Callable[[Observations], Estimate]] | None,
+) -> list[Estimator]:
+    """The estimators to evaluate, the reference's among them; own functions as estimators."""
+    if isinstance(names, Mapping):
+        own = [Estimator(name, function, 2, False, "your own") for name, function in names.items()]
+        return [get_estimator(REFERENCE[1]), *own]
+    wanted = ESTIMATORS if names is None else [name for name in names if name != "gaussian-learnt"]
+    return [get_estimator(name) for name in dict.fromkeys([REFERENCE[1], *wanted])]
+
+
+def _groups(tables: Sequence[TruthTable]) -> list[int]:
+    """A number for each table; tables whose classes contain all of another's have the same."""
+    groups = list(range(len(tables)))
+    for i, one in enumerate(tables):
+        for j, other in enumerate(tables[:i]):
+            if one.dataset != other.dataset or one.classes is None or other.classes is None:
+                continue
+            if set(one.classes) <= set(other.classes) or set(other.classes) <= set(one.classes):
+                both = groups[i], groups[j]
+                groups = [min(both) if group in both else group for group in groups]
+    return groups
+
+
+def _evaluate(
+    table: TruthTable,
+    group: int,
+    designs: Designs,
+    estimators: Iterable[Estimator],
+    budgets: Sequence[int],
+    metric: str,
+) -> list[_Cell]:
+    values = {method: table.accuracies(method, metric) for method in table.methods}
+    repeats = [
+        {method: rows[repeat] for method, rows in values.items() if repeat < len(rows)}
+        for repeat in range(max(map(len, values.values())))
+    ]
+    cells = []
+    for protocol in designs.names([table]):
+        for budget in budgets:
+            drawn = designs.draw(table, protocol, budget)
+            for estimator in estimators:
+                used = drawn[:_FEW] if estimator.few_draws and estimator.needs_predictor else drawn
+                for methods in repeats:
+                    estimates = {
+                        method: _estimate(estimator, designs, table, protocol, used, accuracies)
+                        for method, accuracies in methods.items()
+                        if np.ptp(accuracies) > SAME
+                    }
+                    estimates = {name: some for name, some in estimates.items() if some}
+                    error = _ranking_error(methods, estimates)
+                    cells += [
+                        _Cell(
+                            protocol,
+                            estimator.name,
+                            budget,
+                            table.name,
+                            group,
+                            {**_measure(methods[method], some), "ranking_error": error},
+                        )
+                        for method, some in estimates.items()
+                    ]
+    return cells
+
+
+def _estimate(
+    estimator: Estimator,
+    designs: Designs,
+    table: TruthTable,
+    protocol: str,
+    drawn: Ints,
+    accuracies: Floats,
+) -> list[Estimate]:
+    """Estimates from every draw; none if the estimator cannot use these observations."""
+    observed = [designs.observe(table, protocol, places, accuracies) for places in drawn]
+    if estimator.obstacle(observed[0]) is not None:
+        return []
+    return [estimator.estimate(runs) for runs in observed]
+
+
+def _measure(truth: Floats, estimates: Sequence[Estimate]) -> dict[str, float | None]:
+    distances = Target.of(truth).distances([estimate.distribution for estimate in estimates])
+    low, high = np.array([(estimate.min, estimate.max) for estimate in estimates]).T
+    missed = np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0)
+    return {
+        "wasserstein": float(distances[:, 1].mean() / truth.std()),
+        "jsd": float(distances[:, 0].mean()),
+        "mean_coverage": _coverage([one.mean_interval for one in estimates], truth.mean()),
+        "std_coverage": _coverage([one.std_interval for one in estimates], truth.std()),
+        "missed_range": float(missed.mean() / np.ptp(truth)),
+    }
+
+
+def _coverage(intervals: Sequence[tuple[float, float] | None], value: float) -> float | None:
+    """Share of the intervals that contain a value; a missing interval of many does not."""
+    if all(interval is None for interval in intervals):
+        return None
+    hits = [interval is not None and interval[0] <= value <= interval[1] for interval in intervals]
+    return float(np.mean(hits))
+
+
+def _ranking_error(
+    truths: Mapping[str, Floats], estimates: Mapping[str, Sequence[Estimate]]
+) -> float | None:
+    """The mean footrule over draws per method and criterion; None with a single method."""
+    if len(estimates) < 2:
+        return None
+    true = rank(
+        {
+            name: (float(truths[name].min()), float(truths[name].max()), float(truths[name].std()))
+            for name in estimates
+        }
+    )
+    numbers = {
+        name: [(one.min, one.max, one.distribution.std) for one in some]
+        for name, some in estimates.items()
+    }
+    return average_ranking(numbers, true).error / (3.0 * len(estimates))
+
+
+def _evaluate_learnt(
+    tables: Sequence[TruthTable],
+    groups: Sequence[int],
+    designs: Designs,
+    budgets: Sequence[int],
+    metric: str,
+) -> list[_Cell]:
+    """`gaussian-learnt`: N(mean, (f s)²), f chosen on the truths of all other class sets."""
+    cells: list[_Cell] = []
+    if len(set(groups)) < 2:
+        return cells
+    for protocol in designs.names(tables):
+        for budget in budgets:
+            curves = {
+                table.name: scale_curve(table, designs.draw(table, protocol, budget), metric)
+                for table in tables
+            }
+            for table, group in zip(tables, groups, strict=True):
+                others = [
+                    curves[other.name]
+                    for other, place in zip(tables, groups, strict=True)
+                    if place != group
+                ]
+                factor = float(SCALES[np.mean(others, axis=0).argmin()])
+                learnt = Estimator("gaussian-learnt", scaled(factor), 2, False, "learnt")
+                cells += [
+                    cell
+                    for cell in _evaluate(table, group, designs, [learnt], [budget], metric)
+                    if cell.protocol == protocol
+                ]
+    return cells
+
+
+def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
+    by_row: dict[tuple[int, str, str], list[_Cell]] = {}
+    for cell in cells:
+        by_row.setdefault((cell.budget, cell.protocol, cell.estimator), []).append(cell)
+    rows = []
+    for (budget, protocol, estimator), some in by_row.items():
+        tables = {cell.table for cell in some}
+        reference = [cell for cell in by_row[(budget, *REFERENCE)] if cell.table in tables]
+        rows.append(
+            LeaderboardRow(
+                protocol,
+                estimator,
+                budget,
+                set_score(*_values(some, "wasserstein"), _values(reference, "wasserstein")),
+                set_score(*_values(some, "wasserstein")),
+                set_score(*_values(some, "jsd")),
+                _optional_score(some, "mean_coverage"),
+                _optional_score(some, "std_coverage"),
+                set_score(*_values(some, "missed_range")),
+                _optional_score(some, "ranking_error"),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (row.budget, row.wasserstein.mean)))
+
+
+def _values(cells: Sequence[_Cell], measure: str) -> tuple[list[float], list[int]]:
+    """The values of a measure where it is defined, and their groups."""
+    pairs = [(cell.measures[measure], cell.group) for cell in cells]
+    defined = [(value, group) for value, group in pairs if value is not None]
+    return [value for value, _ in defined], [group for _, group in defined]
+
+
+def _optional_score(cells: Sequence[_Cell], measure: str) -> Score | None:
+    values, groups = _values(cells, measure)
+    return set_score(values, groups) if values else None

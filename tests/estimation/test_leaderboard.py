@@ -1,0 +1,138 @@
+"""The leaderboard of protocols and estimators on truth tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+import edgecil
+from edgecil.errors import UsageError
+from edgecil.estimation import Distribution, Estimate, Observations
+from edgecil.estimation.leaderboard import _groups
+from edgecil.estimation.set_scores import set_score
+from edgecil.estimation.truth_tables import TruthTable, Values
+from edgecil.sequences import ClassSequence, SequenceSpace
+from tests.estimation.tables import SPACE
+
+NAMES = ("airplane", "bed", "bee", "bicycle", "bird", "bus")
+
+
+def drawn_table(name: str, seed: int, *, classes: tuple[str, ...] | None = NAMES) -> TruthTable:
+    """Accuracies that depend on the position of each class, with noise, of two methods."""
+    rng = np.random.default_rng(seed)
+    sequences = tuple(SPACE.enumerate())
+    task = np.stack([sequence.task_of() for sequence in sequences])
+    results = {}
+    for method, centre in (("a", 60.0), ("b", 50.0)):
+        effect = rng.normal(0, 2, (6, 3))
+        value = centre + effect[np.arange(6), task].sum(axis=1) + rng.normal(0, 1, 90)
+        results[method] = Values((0,), "accuracy", value[None])
+    return TruthTable(name, "drawings", classes, "enumerated", sequences, results)
+
+
+def test_latin_orders_are_closer_than_random_ones_where_positions_decide() -> None:
+    tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
+    board = edgecil.leaderboard(
+        *tables,
+        bundled=False,
+        protocols=["latin"],
+        estimators=["gaussian-c4", "smoothed"],
+        budgets=[3, 6],
+        draws=40,
+    )
+    assert (board.sets, board.truths, board.tables) == (2, 4, ("x", "y"))
+    assert {row.protocol for row in board.rows} == {"random", "latin"}
+    for budget in (3, 6):
+        assert board.row("random", "gaussian-c4", budget).relative.mean == 1.0
+        latin = board.row("latin", "smoothed", budget)
+        assert latin.relative.mean < 0.8
+        assert latin.wasserstein.low is not None
+        assert latin.mean_coverage is not None
+        assert 0.8 < latin.mean_coverage.mean <= 1.0
+    assert (
+        board.row("random", "smoothed", 6).missed_range.mean
+        < board.row("random", "smoothed", 3).missed_range.mean
+    )
+
+
+def test_an_estimate_from_every_order_has_no_error() -> None:
+    def everything(runs: Observations) -> Estimate:
+        values = runs.accuracies
+        return Estimate(
+            Distribution.of(values),
+            float(values.min()),
+            float(values.max()),
+            (float(values.mean()), float(values.mean())),
+        )
+
+    def all_of_it(
+        space: SequenceSpace, budget: int, rng: np.random.Generator
+    ) -> list[ClassSequence]:
+        return [list(space.enumerate())[place] for place in rng.permutation(space.size)[:budget]]
+
+    board = edgecil.leaderboard(
+        drawn_table("x", 1, classes=None),
+        bundled=False,
+        protocols={"all": all_of_it},
+        estimators={"everything": everything},
+        budgets=[90],
+        draws=2,
+    )
+    row = board.row("all", "everything", 90)
+    assert row.wasserstein.mean == pytest.approx(0.0, abs=1e-9)
+    assert row.jsd.mean == pytest.approx(0.0, abs=1e-9)
+    assert row.missed_range.mean == 0.0
+    assert row.ranking_error is not None
+    assert row.ranking_error.mean == 0.0
+    assert row.wasserstein.low is None, "one class set has no interval"
+    assert board.row("random", "gaussian-c4", 90).wasserstein.mean > 0.01
+
+
+def test_the_same_call_gives_the_same_board_and_learning_leaves_one_set_out() -> None:
+    tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
+    options = {"bundled": False, "protocols": ["edge"], "budgets": [3], "draws": 5}
+    one = edgecil.leaderboard(*tables, **options)  # type: ignore[arg-type]
+    assert one == edgecil.leaderboard(*tables, **options)  # type: ignore[arg-type]
+    assert one.row("edge", "gaussian-learnt", 3).wasserstein.mean > 0.0
+    alone = edgecil.leaderboard(tables[0], **options)  # type: ignore[arg-type]
+    assert all(row.estimator != "gaussian-learnt" for row in alone.rows)
+
+
+def test_tables_with_all_classes_of_another_are_one_set() -> None:
+    x, y = drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))
+    larger = replace(x, name="z", classes=(*NAMES, "cat", "dog"))
+    assert _groups([x, y, larger]) == [0, 0, 0]
+    assert _groups([x, y, replace(larger, classes=(*NAMES, "dog"))]) == [0, 1, 0]
+
+
+def test_the_interval_of_a_mean_over_sets_is_students() -> None:
+    values, sets = [1.0, 2.0, 4.0, 3.0, 7.0], [0, 0, 1, 1, 2]
+    means = np.array([1.5, 3.5, 7.0])
+    score = set_score(values, sets)
+    low, high = t.interval(0.9, 2, means.mean(), means.std(ddof=1) / np.sqrt(3))
+    assert (score.mean, score.low, score.high) == pytest.approx((means.mean(), low, high))
+    assert set_score(values, sets, (values, sets)).mean == 1.0
+    assert set_score(values, sets, (values, sets)).high == 1.0
+
+
+def test_bad_arguments_are_named() -> None:
+    table = drawn_table("x", 1)
+    with pytest.raises(UsageError, match=r"at most the number of sequences.*Got 91"):
+        edgecil.leaderboard(table, bundled=False, budgets=[91])
+    with pytest.raises(UsageError, match="at least one truth table"):
+        edgecil.leaderboard(bundled=False)
+    with pytest.raises(UsageError, match="'enumerate' has no random draws"):
+        edgecil.leaderboard(table, bundled=False, protocols=["enumerate"])
+    with pytest.raises(UsageError, match=r"must return 3 sequences.*Got 1, of which 1"):
+        edgecil.leaderboard(
+            table,
+            bundled=False,
+            budgets=[3],
+            protocols={"short": lambda space, _budget, rng: space.sample(1, rng)},
+        )
+    board = edgecil.leaderboard(table, bundled=False, protocols=[], budgets=[3], draws=2)
+    with pytest.raises(UsageError, match="no row"):
+        board.row("latin", "gaussian", 3)
