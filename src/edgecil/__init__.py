@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     )
     from edgecil.data import load_dataset
     from edgecil.engine import Experiment, ExperimentConfig, TrainingFailedError
+    from edgecil.engine.merge import merge
+    from edgecil.engine.plan_run import RunPlan, plan_run
     from edgecil.engine.run import run
     from edgecil.errors import EdgecilError
     from edgecil.estimation import (
@@ -76,6 +78,8 @@ _HOME = {
     ),
     "edgecil.data": ("load_dataset",),
     "edgecil.engine": ("Experiment", "ExperimentConfig", "TrainingFailedError"),
+    "edgecil.engine.merge": ("merge",),
+    "edgecil.engine.plan_run": ("RunPlan", "plan_run"),
     "edgecil.engine.run": ("run",),
     "edgecil.errors": ("EdgecilError",),
     "edgecil.estimation": (
@@ -134,6 +138,7 @@ __all__ = [
     "Objective",
     "PublishedRanking",
     "Report",
+    "RunPlan",
     "ScoredSequence",
     "SequenceSpace",
     "SimilarityMatrix",
@@ -149,7 +154,9 @@ __all__ = [
     "get_classes",
     "leaderboard",
     "load_dataset",
+    "merge",
     "paper_tables",
+    "plan_run",
     "profile",
     "protocol",
     "prototype_embeddings",

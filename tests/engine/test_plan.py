@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgecil.engine.plan import Node, Plan
+from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.sequence import format_tasks, parse_tasks
 
@@ -65,3 +66,52 @@ def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(
 def test_prefixes_as_text(prefix: tuple[tuple[int, ...], ...], text: str) -> None:
     assert format_tasks(prefix) == text
     assert parse_tasks(text) == prefix
+
+
+@given(
+    count=st.integers(1, 7),
+    methods=st.integers(1, 3),
+    seeds=st.integers(1, 2),
+    picks=st.sets(st.integers(0, 89), min_size=1, max_size=40),
+)
+def test_shards_have_every_run_once(count: int, methods: int, seeds: int, picks: set[int]) -> None:
+    space = list(SequenceSpace.equal(6, 3).enumerate())
+    plan = Plan(
+        [f"m{index}" for index in range(methods)], range(seeds), [space[pick] for pick in picks]
+    )
+    shards = [plan.shard(number, count) for number in range(1, count + 1)]
+    runs = Counter(run for shard in shards for run in shard.runs)
+    assert runs == Counter(plan.runs)
+    for shard in shards:
+        assert set(shard) == {node for run in shard.runs for node in run.path}
+        assert set(shard) <= set(plan)
+
+
+def test_shards_of_an_enumeration_keep_shared_beginnings_together() -> None:
+    plan = Plan(["m"], [0], SequenceSpace.equal(6, 3).enumerate())
+    sizes = [len(plan.shard(number, 4)) for number in (1, 2, 3, 4)]
+    assert sum(sizes) == 195, "no task is trained twice"
+    assert max(sizes) <= 1.1 * 195 / 4
+    many = [len(plan.shard(number, 60)) for number in range(1, 61)]
+    assert max(many) <= 2 * 195 / 60 + 2
+    assert min(many) > 0
+
+
+def test_shards_spread_every_method() -> None:
+    sequences = list(SequenceSpace.equal(6, 3).enumerate())[::30]
+    plan = Plan(["cheap", "dear"], [0], sequences)
+    shards = [plan.shard(number, 3) for number in (1, 2, 3)]
+    assert [Counter(run.method for run in shard.runs) for shard in shards] == [
+        {"cheap": 1, "dear": 1}
+    ] * 3
+
+
+def test_more_shards_than_runs_leaves_some_empty() -> None:
+    plan = Plan(["m"], [0], [ClassSequence([[0], [1]]), ClassSequence([[1], [0]])])
+    assert [len(plan.shard(number, 4)) for number in (1, 2, 3, 4)] == [2, 2, 0, 0]
+
+
+@pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])
+def test_a_shard_that_does_not_exist_is_refused(number: int, count: int) -> None:
+    with pytest.raises(UsageError, match=f"Got {number} of {count}"):
+        Plan(["m"], [0], [ClassSequence([[0], [1]])]).shard(number, count)

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from edgecil.engine.experiment import Failure, ProtocolStatus
 from edgecil.engine.protocol_results import ProtocolResults
+from edgecil.engine.status import Failure, ProtocolStatus
 from edgecil.sequences import Agreement, Profile, ScoredSequence
 from edgecil.theory import SpaceSummary
 

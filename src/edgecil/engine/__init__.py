@@ -21,14 +21,12 @@ from edgecil.engine.config import (
 )
 from edgecil.engine.experiment import (
     Experiment,
-    Failure,
-    ProtocolStatus,
-    Status,
     TrainingFailedError,
     save_experiment_similarity,
     stored_answers,
 )
 from edgecil.engine.plan import Node, Plan
+from edgecil.engine.progress import RunningTask
 from edgecil.engine.results import (
     METRICS,
     Accuracies,
@@ -39,6 +37,7 @@ from edgecil.engine.results import (
     Summary,
     WholeRun,
 )
+from edgecil.engine.status import Failure, ProtocolStatus, Status
 from edgecil.engine.store import Store, StoreReader
 from edgecil.sequences.sequence import format_tasks
 
@@ -59,6 +58,7 @@ __all__ = [
     "Reported",
     "Run",
     "RunResult",
+    "RunningTask",
     "Status",
     "Store",
     "StoreReader",

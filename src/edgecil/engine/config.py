@@ -142,12 +142,26 @@ class Execution:
         executor: `local` or `ray`.
         address: address of a Ray cluster; a private one on this machine by default.
         share: let sequences share frozen features and parts of learners.
+        shard: train one part of the plan only: `3/8` is the third of eight.
     """
 
     workers: int | None = None
     executor: str = "local"
     address: str | None = None
     share: bool = True
+    shard: str | None = None
+
+    @property
+    def part(self) -> tuple[int, int] | None:
+        """The shard as two numbers; None for the whole plan."""
+        if self.shard is None:
+            return None
+        number, slash, count = self.shard.partition("/")
+        if not (slash and number.strip().isdecimal() and count.strip().isdecimal()):
+            raise UsageError(
+                f"'shard' must be a number and a count, such as '3/8'. Got {self.shard!r} instead."
+            )
+        return int(number), int(count)
 
 
 class RunOptions(TypedDict, total=False):
@@ -193,6 +207,7 @@ class RunOptions(TypedDict, total=False):
     executor: str | None
     address: str | None
     share: bool | None
+    shard: str | None
 
 
 EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))

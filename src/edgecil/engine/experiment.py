@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,15 +15,22 @@ import numpy as np
 from edgecil.classes.lists import ClassList
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.config import ExperimentConfig, build_config
-from edgecil.engine.plan import Prefix
 from edgecil.engine.results import METRICS, RunResult, Summary
 from edgecil.engine.similarity import experiment_similarity
+from edgecil.engine.status import (
+    Failure,
+    LabelledRun,
+    Status,
+    labelled_runs,
+    read_status,
+    stored_failures,
+)
 from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, unknown
 from edgecil.io.files import replace_file
 from edgecil.io.notebook import html_figure, html_table
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
-from edgecil.sequences.sequence import ClassSequence, format_tasks
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import (
     Embeddings,
     Similarity,
@@ -39,86 +46,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIMILARITY_FILE = "similarity.npz"
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A task training that raised.
-
-    Attributes:
-        method: the method's name.
-        seed: the training seed.
-        tasks: this task and all earlier ones.
-        error: the error in one line.
-        trace: the whole traceback.
-        runs: the labelled sequences that begin with these tasks, written `protocol label`.
-    """
-
-    method: str
-    seed: int
-    tasks: Prefix
-    error: str
-    trace: str
-    runs: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        affected = self.runs[0] if self.runs else format_tasks(self.tasks)
-        more = f" and {len(self.runs) - 1} more" if len(self.runs) > 1 else ""
-        return (
-            f"{self.method}, {affected}{more}, training seed {self.seed}, task {len(self.tasks)}: "
-            f"{self.error}"
-        )
-
-
-@dataclass(frozen=True)
-class ProtocolStatus:
-    """How far one method is on the sequences of one protocol.
-
-    Attributes:
-        method: the method's name.
-        protocol: the protocol's name.
-        planned: number of runs requested: sequences times repeats.
-        finished: number of these with a result.
-        failed: number of these without a result because a task training failed.
-    """
-
-    method: str
-    protocol: str
-    planned: int
-    finished: int
-    failed: int
-
-
-@dataclass(frozen=True)
-class Status:
-    """How far an experiment is.
-
-    Attributes:
-        directory: the experiment's directory.
-        parts: one entry for each method and protocol.
-        tasks: number of finished task trainings.
-        failures: the task trainings that failed.
-    """
-
-    directory: Path
-    parts: tuple[ProtocolStatus, ...]
-    tasks: int
-    failures: tuple[Failure, ...]
-
-    @property
-    def planned(self) -> int:
-        """Number of runs requested."""
-        return sum(part.planned for part in self.parts)
-
-    @property
-    def finished(self) -> int:
-        """Number of runs with a result."""
-        return sum(part.finished for part in self.parts)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every requested run has a result."""
-        return self.finished == self.planned
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +119,7 @@ class Experiment:
     def failures(self) -> list[Failure]:
         """Every task training that failed and has not succeeded since."""
         with self._reading() as store:
-            return _failures(store)
+            return stored_failures(store)
 
     def table(self, metric: str = DEFAULT_METRIC, classifier: str | None = None) -> AccuracyTable:
         """One metric of every run; a run that failed or is unfinished has no value.
@@ -205,7 +132,7 @@ class Experiment:
         chosen = METRICS.resolve(metric)
         with self._reading() as store:
             identity = store.identity().get("dataset", {})
-            rows = _labelled_runs(store)
+            rows = labelled_runs(store)
         if not rows:
             raise DataError(f"{self.directory} holds no results yet.")
         if classifier is not None:
@@ -220,34 +147,9 @@ class Experiment:
         return AccuracyTable(tuple(runs), names, chosen)
 
     def status(self) -> Status:
-        """How far the experiment is, by method and protocol."""
+        """How far the experiment is, by method and protocol, and what is being trained."""
         with self._reading() as store:
-            failures = tuple(_failures(store))
-            tasks = len(store.done()) + sum(len(run.nodes) for run in store.whole_runs().values())
-            rows, sequences = _labelled_runs(store), store.sequences()
-        planned = _planned(self.configs, rows)
-        results = {
-            (*key, protocol, labelled.label): result for key, protocol, labelled, result in rows
-        }
-        parts = []
-        for (method, protocol), seeds in planned.items():
-            runs = [
-                (labelled, results.get((method, seed, protocol, labelled.label)), seed)
-                for labelled in sequences.get(protocol, ())
-                for seed in seeds
-            ]
-            lost = [
-                any(
-                    (failure.method, failure.seed) == (method, seed)
-                    and labelled.sequence.tasks[: len(failure.tasks)] == failure.tasks
-                    for failure in failures
-                )
-                for labelled, result, seed in runs
-                if result is None
-            ]
-            done = sum(result is not None for _, result, _ in runs)
-            parts.append(ProtocolStatus(method, protocol, len(runs), done, sum(lost)))
-        return Status(self.directory, tuple(parts), tasks, failures)
+            return read_status(store, self.configs)
 
     @cached_property
     def _similarity(self) -> Similarity:
@@ -315,7 +217,7 @@ class Experiment:
             ) from error
         dataset = self.dataset
         with self._reading() as store:
-            rows = _labelled_runs(store)
+            rows = labelled_runs(store)
         return pandas.DataFrame(
             {
                 "method": method,
@@ -446,23 +348,7 @@ def _read_saved(path: Path) -> Similarity:
         return read_embeddings(path)
 
 
-_LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]
-
-
-def _labelled_runs(store: StoreReader) -> list[_LabelledRun]:
-    """Method and seed, protocol, sequence and result of every run that has begun."""
-    sequences, results = store.sequences(), store.runs()
-    begun = dict.fromkeys((method, seed) for method, seed, _ in results)
-    begun |= dict.fromkeys((node.method, node.seed) for node in [*store.failures(), *store.done()])
-    return [
-        (key, protocol, labelled, results.get((*key, labelled.sequence.tasks)))
-        for key in begun
-        for protocol, group in sequences.items()
-        for labelled in group
-    ]
-
-
-def _with_classifier(rows: Sequence[_LabelledRun], classifier: str) -> list[_LabelledRun]:
+def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[LabelledRun]:
     """The runs of the methods that have a classifier."""
     available: dict[str, tuple[str, ...]] = {}
     for (method, _), _, _, result in rows:
@@ -472,46 +358,6 @@ def _with_classifier(rows: Sequence[_LabelledRun], classifier: str) -> list[_Lab
         names = dict.fromkeys(name for own in available.values() for name in own)
         raise unknown("classifier", classifier, list(names))
     return [row for row in rows if classifier in available.get(row[0][0], ())]
-
-
-def _failures(store: StoreReader) -> list[Failure]:
-    sequences = store.sequences()
-    return [
-        Failure(
-            node.method,
-            node.seed,
-            node.prefix,
-            error,
-            trace,
-            tuple(
-                f"{protocol} {labelled.label}"
-                for protocol, group in sequences.items()
-                for labelled in group
-                if labelled.sequence.tasks[: len(node.prefix)] == node.prefix
-            ),
-        )
-        for node, (error, trace) in store.failures().items()
-    ]
-
-
-def _planned(
-    configs: Iterable[ExperimentConfig], rows: Iterable[_LabelledRun]
-) -> dict[tuple[str, str], set[int]]:
-    """The training seeds requested of each method on each protocol.
-
-    Where another tool trained there are no configurations, and these are the seeds that began.
-    """
-    planned: dict[tuple[str, str], set[int]] = {}
-    for config in configs:
-        for method in config.method:
-            for protocol in config.protocol:
-                name = method.rpartition(":")[2]  # of path/to/file.py:Class
-                planned.setdefault((name, protocol), set()).update(range(config.repeats))
-    requested = {method for method, _ in planned}
-    for (method, seed), protocol, *_ in rows:
-        if method not in requested:
-            planned.setdefault((method, protocol), set()).add(seed)
-    return planned
 
 
 def _source_config(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:

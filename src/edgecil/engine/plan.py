@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from edgecil.errors import UsageError
 from edgecil.sequences.sequence import ClassSequence
 
 Prefix = tuple[tuple[int, ...], ...]
@@ -40,6 +42,7 @@ class Plan:
         self, methods: Iterable[str], seeds: Iterable[int], sequences: Iterable[ClassSequence]
     ) -> None:
         self._children: dict[Node, list[Node]] = {}
+        self._ends: dict[Node, None] = {}
         self.roots: list[Node] = []
         distinct, repeats = list(dict.fromkeys(sequences)), list(seeds)
         for method in methods:
@@ -47,8 +50,17 @@ class Plan:
                 for sequence in distinct:
                     self._add(Node(method, seed, sequence.tasks))
 
-    def _add(self, leaf: Node) -> None:
-        for node in leaf.path:
+    @classmethod
+    def of(cls, runs: Iterable[Node]) -> Plan:
+        """The plan of some runs, each given by its last task."""
+        plan = cls((), (), ())
+        for run in runs:
+            plan._add(run)
+        return plan
+
+    def _add(self, run: Node) -> None:
+        self._ends[run] = None
+        for node in run.path:
             if node in self._children:
                 continue
             self._children[node] = []
@@ -67,3 +79,59 @@ class Plan:
     def children(self, node: Node) -> list[Node]:
         """The nodes that continue from this one."""
         return self._children[node]
+
+    @property
+    def runs(self) -> tuple[Node, ...]:
+        """The last node of every run."""
+        return tuple(self._ends)
+
+    def below(self, node: Node) -> Iterator[Node]:
+        """This node and all that follow from it."""
+        yield node
+        for child in self._children[node]:
+            yield from self.below(child)
+
+    def shard(self, number: int, count: int) -> Plan:
+        """Part `number` of `count` parts, which together have all runs of the plan.
+
+        Runs that begin with the same tasks stay together as long as the parts can be of similar
+        size. Where such a group has more trainings than one part should have, it is divided, and
+        its common tasks are trained in several parts. Each method is spread over all parts.
+
+        Args:
+            number: from 1 to `count`.
+            count: number of parts; some are empty if there are fewer runs.
+        """
+        if not 1 <= number <= count:
+            raise UsageError(
+                "A shard must be a number and a count, 1 <= number <= count, such as 3 of 8. "
+                f"Got {number} of {count} instead."
+            )
+        loads: Counter[int] = Counter()
+        chosen: list[Node] = []
+        for method in dict.fromkeys(root.method for root in self.roots):
+            roots = [root for root in self.roots if root.method == method]
+            fair = sum(1 for root in roots for _ in self.below(root)) / count
+            blocks = [block for root in roots for block in self._blocks(root, fair)]
+            own: Counter[int] = Counter()
+            for size, runs in sorted(blocks, key=lambda block: -block[0]):
+                part = min(range(count), key=lambda part: (own[part], loads[part], part))
+                own[part] += size
+                loads[part] += size
+                if part == number - 1:
+                    chosen += runs
+        kept = set(chosen)
+        return Plan.of(run for run in self._ends if run in kept)
+
+    def _blocks(self, node: Node, fair: float) -> list[tuple[int, list[Node]]]:
+        """Runs through a node that stay together, with the number of their trainings.
+
+        A group of several runs with more than `fair` trainings is divided.
+        """
+        members = list(self.below(node))
+        runs = [member for member in members if member in self._ends]
+        size = len(node.prefix) - 1 + len(members)
+        if size <= fair or len(runs) == 1:
+            return [(size, runs)]
+        blocks = [block for child in self._children[node] for block in self._blocks(child, fair)]
+        return [*blocks, (len(node.prefix), [node])] if node in self._ends else blocks

@@ -16,12 +16,12 @@ from edgecil.backbones.registry import canonical_backbone, check_backbone
 from edgecil.classes.lists import ClassList
 from edgecil.data.augment import channel_statistics
 from edgecil.data.registry import load_dataset
-from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import UsageError
-from edgecil.io.device import choose_device
+from edgecil.io.device import choose_device, cores
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images
 from edgecil.methods.registry import replace_settings
@@ -59,6 +59,18 @@ class Prepared:
         """The same run, whose sequences share features and parts of learners in a directory."""
         environment = replace(self.context.environment, shared=str(directory.absolute()))
         return replace(self, context=replace(self.context, environment=environment))
+
+    def part(self, execution: Execution) -> Prepared:
+        """The same run with the part of the plan that is requested."""
+        part = execution.part
+        return self if part is None else replace(self, plan=self.plan.shard(*part))
+
+    def workers(self, execution: Execution) -> int:
+        """The number of trainings at the same time."""
+        if execution.workers is not None:
+            return execution.workers
+        on_cpu = self.context.environment.device == "cpu"
+        return max(1, cores() // self.config.threads) if on_cpu else 1
 
 
 def prepare(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.config import (
+    Execution,
     ExperimentConfig,
     build_config,
     build_execution,
@@ -21,6 +22,7 @@ from edgecil.engine.experiment import (
     save_experiment_similarity,
     stored_answers,
 )
+from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.store import Store, clear
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.locks import locked
@@ -76,21 +78,16 @@ def run(
     from edgecil.engine.executors import get_executor
     from edgecil.engine.prepare import portable_config, prepare
     from edgecil.engine.trackers import require_tensorboard, write_jsonl, write_tensorboard
-    from edgecil.io.device import cores
 
     if tensorboard is not None:
         require_tensorboard()
-    values = merge_options(_config_values(config), options)
-    values = {**values, "method": _method_specs(values.get("method"))}
-    execution = build_execution(values)
+    experiment_config, execution = resolve_options(config, options)
     out = Path(out)
-    prepared = prepare(build_config(values), {} if overwrite else stored_answers(out))
+    prepared = prepare(experiment_config, {} if overwrite else stored_answers(out))
+    prepared = prepared.part(execution)
     if execution.share:
         prepared = prepared.sharing(out / "shared")
-    workers = execution.workers
-    if workers is None:
-        on_cpu = prepared.context.environment.device == "cpu"
-        workers = max(1, cores() // prepared.config.threads) if on_cpu else 1
+    workers = prepared.workers(execution)
     executor = get_executor(
         execution.executor, prepared.context, workers=workers, address=execution.address
     )
@@ -105,7 +102,16 @@ def run(
             store.add_config(portable_config(prepared.config).as_dict())
             if on_start is not None:
                 on_start(prepared, store)
-            summary = scheduler.execute(prepared.plan, store, executor, on_finished)
+            with ProgressWriter(out, workers=workers, shard=execution.shard) as progress:
+
+                def finish(finished: Finished) -> None:
+                    progress.end(finished.job.node)
+                    if on_finished is not None:
+                        on_finished(finished)
+
+                summary = scheduler.execute(
+                    prepared.plan, store, executor, finish, lambda job: progress.begin(job.node)
+                )
             if not summary.failed:
                 store.remove_features()
     experiment = Experiment(out, summary)
@@ -124,6 +130,15 @@ def run(
             ],
         )
     return experiment
+
+
+def resolve_options(
+    config: str | Path | Mapping[str, Any] | ExperimentConfig | None, options: Mapping[str, Any]
+) -> tuple[ExperimentConfig, Execution]:
+    """The experiment and its execution from a configuration and the options given beside it."""
+    values = merge_options(_config_values(config), options)
+    values = {**values, "method": _method_specs(values.get("method"))}
+    return build_config(values), build_execution(values)
 
 
 def _config_values(

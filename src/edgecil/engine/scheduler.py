@@ -15,6 +15,7 @@ def execute(
     store: Store,
     executor: Executor,
     on_finished: Callable[[Finished], None] | None = None,
+    on_started: Callable[[Job], None] | None = None,
 ) -> Summary:
     """Train every node of the plan that the store does not hold yet.
 
@@ -26,8 +27,11 @@ def execute(
     try:
         while queue.ready or running:
             while queue.ready and running < executor.capacity:
-                executor.submit(queue.next_job())
+                job = queue.next_job()
+                executor.submit(job)
                 running += 1
+                if on_started is not None:
+                    on_started(job)
             finished = executor.wait()
             running -= 1
             node, outcome = finished.job.node, finished.outcome

@@ -1,0 +1,60 @@
+"""How long task trainings will take, from those that were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+
+import numpy as np
+
+from edgecil.engine.plan import Node
+
+# Seconds of task trainings, by method and number of the task (1 for the first).
+Measured = Mapping[Node, float]
+
+
+def expected_seconds(nodes: Iterable[Node], measured: Measured) -> dict[Node, float | None]:
+    """The expected duration of each task training; None for a method without any measurement.
+
+    It is the mean over measured trainings of the same method at the same place in the sequence. A
+    place without measurement gets the value of a line through the means of the other places, but
+    at least the smallest of them; with a single place, its mean.
+    """
+    rows: dict[str, dict[int, list[float]]] = {}
+    for node, seconds in measured.items():
+        rows.setdefault(node.method, {}).setdefault(len(node.prefix), []).append(seconds)
+    means = {
+        method: {place: fmean(values) for place, values in places.items()}
+        for method, places in rows.items()
+    }
+    return {node: _at(means.get(node.method), len(node.prefix)) for node in nodes}
+
+
+def _at(means: Mapping[int, float] | None, place: int) -> float | None:
+    if not means:
+        return None
+    if place in means:
+        return means[place]
+    if len(means) == 1:
+        return next(iter(means.values()))
+    slope, start = np.polyfit(list(means), list(means.values()), 1)
+    return max(float(slope * place + start), min(means.values()))
+
+
+def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:
+    """The time until all of these trainings are done by some workers; None if it is unknown.
+
+    A training starts after that of the tasks before it, so the time is at least that of the
+    longest sequence.
+
+    >>> first, second = Node("m", 0, ((0,),)), Node("m", 0, ((0,), (1,)))
+    >>> elapsed_seconds({first: 2.0, second: 3.0}, workers=2)
+    5.0
+    """
+    if any(seconds is None for seconds in expected.values()):
+        return None
+    durations = {node: seconds or 0.0 for node, seconds in expected.items()}
+    total = sum(durations.values())
+    ends = durations.keys() - {node.parent for node in durations}
+    chains = (sum(durations.get(step, 0.0) for step in node.path) for node in ends)
+    return max([total / workers, *chains])

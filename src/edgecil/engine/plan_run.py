@@ -1,0 +1,209 @@
+"""What a run would do: task trainings, shared ones, expected time and disk space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty
+from typing import TYPE_CHECKING, Any
+
+from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.estimate import elapsed_seconds, expected_seconds
+from edgecil.engine.plan import Node, Plan
+from edgecil.engine.store import NoExperimentError, StoreReader
+from edgecil.io.packages import require_training
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from edgecil.engine.config import RunOptions
+    from edgecil.engine.node_training import WorkerContext
+
+TRIAL_SECONDS = 60.0
+
+_ROW = 2000  # bytes of a result in the database
+
+
+@dataclass(frozen=True)
+class PlannedMethod:
+    """The task trainings of one method.
+
+    Attributes:
+        method: the method's name.
+        runs: sequences times repeats.
+        tasks: task trainings; sequences that begin with the same tasks share them.
+        shared: task trainings that sharing saves.
+        stored: task trainings whose results are stored already.
+        seconds: expected duration of the others, one after another; None if nothing was measured.
+    """
+
+    method: str
+    runs: int
+    tasks: int
+    shared: int
+    stored: int
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What a call of `run` would do.
+
+    Attributes:
+        directory: the experiment directory.
+        methods: the work by method.
+        workers: number of trainings at the same time.
+        seconds: expected time from start to end; None if a method could not be measured.
+        disk: expected bytes in the directory at most: results, and states of unfinished sequences;
+            None if no state was measured.
+        measured: the methods that a trial measured, because no results of them are stored.
+    """
+
+    directory: Path
+    methods: tuple[PlannedMethod, ...]
+    workers: int
+    seconds: float | None
+    disk: int | None
+    measured: tuple[str, ...]
+
+    @property
+    def tasks(self) -> int:
+        """Number of task trainings, finished ones included."""
+        return sum(part.tasks for part in self.methods)
+
+    @property
+    def shared(self) -> int:
+        """Number of task trainings that sharing saves."""
+        return sum(part.shared for part in self.methods)
+
+    @property
+    def stored(self) -> int:
+        """Number of task trainings whose results are stored already."""
+        return sum(part.stored for part in self.methods)
+
+
+def plan_run(
+    *,
+    out: str | Path,
+    config: str | Path | Mapping[str, Any] | ExperimentConfig | None = None,
+    overwrite: bool = False,
+    trial_seconds: float = TRIAL_SECONDS,
+    **options: Unpack[RunOptions],
+) -> RunPlan:
+    """What `run` with the same arguments would do; nothing is written.
+
+    The expected time comes from the results in `out`. For a method without any, the first two tasks
+    of one sequence are trained in another process and thrown away.
+
+    Args:
+        out: the experiment directory; it need not exist.
+        config: as for :func:`edgecil.run`.
+        overwrite: plan as if `out` held no results.
+        trial_seconds: give up measuring a method after this time; 0 measures nothing.
+        options: as for :func:`edgecil.run`.
+    """
+    require_training()
+    from edgecil.engine.experiment import stored_answers
+    from edgecil.engine.prepare import prepare
+    from edgecil.engine.run import resolve_options
+
+    experiment, execution = resolve_options(config, options)
+    out = Path(out)
+    prepared = prepare(experiment, {} if overwrite else stored_answers(out)).part(execution)
+    plan, workers = prepared.plan, prepared.workers(execution)
+    measured, sizes = ({}, []) if overwrite else _stored(out)
+    stored = measured.keys() & set(plan)
+    trials = []
+    for method in dict.fromkeys(run.method for run in plan.runs):
+        if any(node.method == method for node in measured) or trial_seconds <= 0:
+            continue
+        run = next(run for run in plan.runs if run.method == method)
+        seconds, size = _trial(prepared.context, run.path[:2], trial_seconds)
+        measured = {**measured, **seconds}
+        sizes = [*sizes, *size]
+        trials += [method] if seconds else []
+    expected = expected_seconds((node for node in plan if node not in stored), measured)
+    depth = max((len(run.prefix) for run in plan.runs), default=0)
+    states = workers * max(depth - 1, 0) * max(sizes, default=0)
+    return RunPlan(
+        out,
+        tuple(
+            _of_method(method, plan, stored, expected)
+            for method in dict.fromkeys(run.method for run in plan.runs)
+        ),
+        workers,
+        elapsed_seconds(expected, workers),
+        states + _ROW * len(plan) if sizes or depth < 2 else None,
+        tuple(trials),
+    )
+
+
+def _of_method(
+    method: str, plan: Plan, stored: set[Node], expected: Mapping[Node, float | None]
+) -> PlannedMethod:
+    nodes = [node for node in plan if node.method == method]
+    runs = [run for run in plan.runs if run.method == method]
+    durations = [seconds for node, seconds in expected.items() if node.method == method]
+    return PlannedMethod(
+        method,
+        len(runs),
+        len(nodes),
+        sum(len(run.prefix) for run in runs) - len(nodes),
+        sum(node in stored for node in nodes),
+        None if None in durations else sum(seconds or 0.0 for seconds in durations),
+    )
+
+
+def _stored(out: Path) -> tuple[dict[Node, float], list[int]]:
+    """Seconds of the stored task trainings, and the sizes of stored states in bytes."""
+    try:
+        with StoreReader(out) as store:
+            seconds = {node: result.seconds for node, result in store.done().items()}
+    except NoExperimentError:
+        return {}, []
+    return seconds, [path.stat().st_size for path in (out / "states").glob("*.pt")]
+
+
+def _trial(
+    context: WorkerContext, nodes: Sequence[Node], limit: float
+) -> tuple[dict[Node, float], list[int]]:
+    """Train nodes in a process of its own, for at most `limit` seconds after its start.
+
+    Returns:
+        Seconds of the nodes that were finished, and the sizes of their states in bytes.
+    """
+    import torch.multiprocessing
+
+    spawn = torch.multiprocessing.get_context("spawn")
+    queue: Any = spawn.Queue()
+    process = spawn.Process(target=_train, args=(context, list(nodes), queue), daemon=True)
+    process.start()
+    seconds: dict[Node, float] = {}
+    sizes: list[int] = []
+    with suppress(Empty):
+        queue.get(timeout=60.0)  # it has started
+        for node in nodes:
+            measured = queue.get(timeout=max(0.1, limit - sum(seconds.values())))
+            if measured is None:
+                break
+            seconds[node] = measured[0]
+            sizes.append(measured[1])
+    process.terminate()
+    process.join()
+    return seconds, sizes
+
+
+def _train(context: WorkerContext, nodes: list[Node], queue: Any) -> None:
+    from edgecil.engine.node_training import train_node
+
+    context.prepare()
+    queue.put(None)
+    state: bytes | None = None
+    for node in nodes:
+        outcome, state = train_node(context, node, state, keep=True)
+        if outcome.result is None or state is None:
+            queue.put(None)
+            return
+        queue.put((outcome.result.seconds, len(state)))

@@ -1,0 +1,164 @@
+"""The progress of a call of `run`, in a file that other processes read."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from edgecil.engine.plan import Node, Prefix
+from edgecil.errors import EdgecilError
+from edgecil.io.files import replace_file
+
+PROGRESS_FILE = "progress.json"
+
+_PERIOD = 10.0  # seconds between two writes without news
+_SILENT = 60.0  # seconds after which a process on another machine counts as ended
+
+
+@dataclass(frozen=True)
+class RunningTask:
+    """A task training under way.
+
+    Attributes:
+        method: the method's name.
+        seed: the training seed.
+        tasks: this task and all earlier ones.
+        started: when it started, in seconds since 1970.
+    """
+
+    method: str
+    seed: int
+    tasks: Prefix
+    started: float
+
+    @property
+    def node(self) -> Node:
+        """The node in the plan."""
+        return Node(self.method, self.seed, self.tasks)
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """The last news of a call of `run`; times are seconds since 1970.
+
+    Attributes:
+        process: id of the process that trains.
+        host: name of its machine.
+        started: when the call started to train.
+        updated: when this was written.
+        workers: number of trainings at the same time.
+        shard: the part of the plan that the call trains, such as `3/8`; None for all of it.
+        running: the trainings under way.
+        ended: whether the call has ended.
+    """
+
+    process: int
+    host: str
+    started: float
+    updated: float
+    workers: int
+    shard: str | None = None
+    running: tuple[RunningTask, ...] = ()
+    ended: bool = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether the call is still training.
+
+        A process that was killed is detected on its own machine at once, and from elsewhere by its
+        silence of a minute.
+        """
+        if self.ended:
+            return False
+        if self.host != socket.gethostname():
+            return time.time() - self.updated < _SILENT
+        return _exists(self.process)
+
+
+def read_progress(directory: Path) -> RunProgress | None:
+    """The progress in an experiment directory; None if there is none or it is damaged."""
+    try:
+        return msgspec.json.decode((directory / PROGRESS_FILE).read_bytes(), type=RunProgress)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+class ProgressWriter:
+    """Keeps the progress file up to date, at most once per second, and every 10 seconds.
+
+    A file that cannot be written does not stop the training: the results say more.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        workers: int,
+        shard: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._path, self._clock = directory / PROGRESS_FILE, clock
+        now = clock()
+        self._progress = RunProgress(os.getpid(), socket.gethostname(), now, 0.0, workers, shard)
+        self._running: dict[Node, float] = {}
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._beat = threading.Thread(target=self._repeat, daemon=True)
+
+    def __enter__(self) -> ProgressWriter:
+        self._write()
+        self._beat.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._beat.join()
+        self._running.clear()
+        self._progress = replace(self._progress, ended=True)
+        self._write()
+
+    def begin(self, node: Node) -> None:
+        """A training has started."""
+        self._running[node] = self._clock()
+        self._write(least=1.0)
+
+    def end(self, node: Node) -> None:
+        """A training has ended."""
+        self._running.pop(node, None)
+
+    def _repeat(self) -> None:
+        while not self._stop.wait(1.0):
+            self._write(least=_PERIOD)
+
+    def _write(self, *, least: float = 0.0) -> None:
+        with self._lock:
+            now = self._clock()
+            if now - self._progress.updated < least:
+                return
+            running = tuple(
+                RunningTask(node.method, node.seed, node.prefix, started)
+                for node, started in list(self._running.items())
+            )
+            self._progress = replace(self._progress, updated=now, running=running)
+            try:
+                with replace_file(self._path) as file:
+                    file.write(msgspec.json.encode(self._progress))
+            except EdgecilError:
+                return
+
+
+def _exists(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's process
+        return True
+    return True

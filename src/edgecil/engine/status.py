@@ -1,0 +1,254 @@
+"""How far an experiment is: finished and failed trainings, those under way, and the time left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.estimate import elapsed_seconds, expected_seconds
+from edgecil.engine.plan import Node, Plan, Prefix
+from edgecil.engine.progress import RunningTask, read_progress
+from edgecil.engine.results import NodeResult, RunResult
+from edgecil.engine.store import StoreReader
+from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.sequence import format_tasks
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task training that raised.
+
+    Attributes:
+        method: the method's name.
+        seed: the training seed.
+        tasks: this task and all earlier ones.
+        error: the error in one line.
+        trace: the whole traceback.
+        runs: the labelled sequences that begin with these tasks, written `protocol label`.
+    """
+
+    method: str
+    seed: int
+    tasks: Prefix
+    error: str
+    trace: str
+    runs: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        affected = self.runs[0] if self.runs else format_tasks(self.tasks)
+        more = f" and {len(self.runs) - 1} more" if len(self.runs) > 1 else ""
+        return (
+            f"{self.method}, {affected}{more}, training seed {self.seed}, task {len(self.tasks)}: "
+            f"{self.error}"
+        )
+
+
+@dataclass(frozen=True)
+class ProtocolStatus:
+    """How far one method is on the sequences of one protocol.
+
+    Attributes:
+        method: the method's name.
+        protocol: the protocol's name.
+        planned: number of runs requested: sequences times repeats.
+        finished: number of these with a result.
+        failed: number of these without a result because a task training failed.
+    """
+
+    method: str
+    protocol: str
+    planned: int
+    finished: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far an experiment is.
+
+    Attributes:
+        directory: the experiment's directory.
+        parts: one entry for each method and protocol.
+        tasks: number of finished task trainings.
+        failures: the task trainings that failed.
+        remaining: number of task trainings that are missing.
+        alive: whether a call of `run` is training now.
+        running: the task trainings under way.
+        seconds_left: expected time until all is finished, from the trainings so far and the
+            workers of the last call; None if a method has no finished training yet.
+        shard: the part of the plan that this directory is for, such as `3/8`; None for all of it.
+    """
+
+    directory: Path
+    parts: tuple[ProtocolStatus, ...]
+    tasks: int
+    failures: tuple[Failure, ...]
+    remaining: int = 0
+    alive: bool = False
+    running: tuple[RunningTask, ...] = ()
+    seconds_left: float | None = None
+    shard: str | None = None
+
+    @property
+    def planned(self) -> int:
+        """Number of runs requested."""
+        return sum(part.planned for part in self.parts)
+
+    @property
+    def finished(self) -> int:
+        """Number of runs with a result."""
+        return sum(part.finished for part in self.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every requested run has a result."""
+        return self.finished == self.planned
+
+
+def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Status:
+    """The status of an experiment.
+
+    Args:
+        store: its results.
+        configs: its configurations, in order.
+    """
+    failures = tuple(stored_failures(store))
+    done, whole_runs = store.done(), store.whole_runs()
+    rows, sequences = labelled_runs(store), store.sequences()
+    progress = read_progress(store.directory)
+    shard = None if progress is None else progress.shard
+    wanted = None if shard is None or not configs else _shard(shard, configs[-1], sequences)
+    finished = {
+        (*key, labelled.sequence.tasks) for key, _, labelled, result in rows if result is not None
+    }
+    lost = {(failure.method, failure.seed, failure.tasks) for failure in failures}
+    parts, missing = [], []
+    for (method, protocol), seeds in _planned(configs, rows).items():
+        runs = [
+            Node(method, seed, labelled.sequence.tasks)
+            for labelled in sequences.get(protocol, ())
+            for seed in sorted(seeds)
+        ]
+        runs = [run for run in runs if wanted is None or run in wanted]
+        open_runs = [run for run in runs if (run.method, run.seed, run.prefix) not in finished]
+        failed = sum(
+            any((step.method, step.seed, step.prefix) in lost for step in run.path)
+            for run in open_runs
+        )
+        missing += open_runs
+        parts.append(
+            ProtocolStatus(method, protocol, len(runs), len(runs) - len(open_runs), failed)
+        )
+    alive = progress is not None and progress.alive
+    running = progress.running if progress is not None and alive else ()
+    remaining = [node for node in Plan.of(missing) if node not in done]
+    if whole_runs or not configs:
+        left = None  # another tool trains whole sequences
+    else:
+        left = _seconds_left(remaining, done, running, 1 if progress is None else progress.workers)
+    return Status(
+        store.directory,
+        tuple(parts),
+        len(done) + sum(len(run.nodes) for run in whole_runs.values()),
+        failures,
+        len(remaining),
+        alive,
+        running,
+        left,
+        shard,
+    )
+
+
+def _shard(
+    text: str, config: ExperimentConfig, sequences: Mapping[str, Sequence[LabelledSequence]]
+) -> set[Node]:
+    """The runs of a shard of the last call's plan."""
+    part = Execution(shard=text).part
+    assert part is not None
+    plan = Plan(
+        map(_method_name, config.method),
+        range(config.repeats),
+        [run.sequence for name in config.protocol for run in sequences.get(name, ())],
+    )
+    return set(plan.shard(*part).runs)
+
+
+def _seconds_left(
+    remaining: Sequence[Node],
+    done: Mapping[Node, NodeResult],
+    running: Sequence[RunningTask],
+    workers: int,
+) -> float | None:
+    measured = {node: result.seconds for node, result in done.items()}
+    expected = expected_seconds(remaining, measured)
+    now = time.time()
+    for task in running:
+        seconds = expected.get(task.node)
+        if seconds is not None:
+            expected[task.node] = max(0.0, seconds - (now - task.started))
+    return elapsed_seconds(expected, workers)
+
+
+LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]
+
+
+def labelled_runs(store: StoreReader) -> list[LabelledRun]:
+    """Method and seed, protocol, sequence and result of every run that has begun."""
+    sequences, results = store.sequences(), store.runs()
+    begun = dict.fromkeys((method, seed) for method, seed, _ in results)
+    begun |= dict.fromkeys((node.method, node.seed) for node in [*store.failures(), *store.done()])
+    return [
+        (key, protocol, labelled, results.get((*key, labelled.sequence.tasks)))
+        for key in begun
+        for protocol, group in sequences.items()
+        for labelled in group
+    ]
+
+
+def stored_failures(store: StoreReader) -> list[Failure]:
+    """Every task training that failed and has not succeeded since."""
+    sequences = store.sequences()
+    return [
+        Failure(
+            node.method,
+            node.seed,
+            node.prefix,
+            error,
+            trace,
+            tuple(
+                f"{protocol} {labelled.label}"
+                for protocol, group in sequences.items()
+                for labelled in group
+                if labelled.sequence.tasks[: len(node.prefix)] == node.prefix
+            ),
+        )
+        for node, (error, trace) in store.failures().items()
+    ]
+
+
+def _planned(
+    configs: Iterable[ExperimentConfig], rows: Iterable[LabelledRun]
+) -> dict[tuple[str, str], set[int]]:
+    """The training seeds requested of each method on each protocol.
+
+    Where another tool trained there are no configurations, and these are the seeds that began.
+    """
+    planned: dict[tuple[str, str], set[int]] = {}
+    for config in configs:
+        for method in config.method:
+            for protocol in config.protocol:
+                name = _method_name(method)
+                planned.setdefault((name, protocol), set()).update(range(config.repeats))
+    requested = {method for method, _ in planned}
+    for (method, seed), protocol, *_ in rows:
+        if method not in requested:
+            planned.setdefault((method, protocol), set()).add(seed)
+    return planned
+
+
+def _method_name(spec: str) -> str:
+    """The name of a method that may be given as path/to/file.py:Class."""
+    return spec.rpartition(":")[2]

@@ -1,0 +1,146 @@
+"""Shards, trained in directories of their own and merged, are one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import edgecil
+from edgecil.engine.experiment import Experiment, TrainingFailedError
+from edgecil.engine.results import NodeResult
+from edgecil.engine.store import NoExperimentError, Store
+from edgecil.errors import DataError, UsageError
+from tests.engine import strange as strange  # registers its learners
+from tests.toys import save_toy
+
+SHARDS = 3
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    dataset = save_toy(tmp_path_factory.mktemp("data") / "toy.npz", train=4)
+    return {
+        "method": ("instant", "raising"),
+        "dataset": dataset,
+        "tasks": 2,
+        "protocol": ("enumerate", "random"),
+        "repeats": 2,
+        "workers": 1,
+    }
+
+
+def counts(experiment: Experiment) -> dict[Any, Any]:
+    """Everything but durations and memory."""
+    return {
+        (run.method, run.seed, run.sequence): [
+            (node.correct, node.totals, node.class_correct) for node in run.nodes
+        ]
+        for run in experiment.results()
+    }
+
+
+@pytest.fixture(scope="module")
+def shards(options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("shards")
+    return [
+        edgecil.run(out=folder / str(number), shard=f"{number}/{SHARDS}", **options).directory
+        for number in range(1, SHARDS + 1)
+    ]
+
+
+def test_merged_shards_equal_one_run(
+    options: dict[str, Any], shards: list[Path], tmp_path: Path
+) -> None:
+    whole = edgecil.run(out=tmp_path / "whole", **options)
+    merged = edgecil.merge(shards, out=tmp_path / "merged")
+    assert counts(merged) == counts(whole)
+    assert len(counts(merged)) == 2 * 2 * 6
+    assert merged.identity == whole.identity
+    assert merged.sequences() == whole.sequences()
+    assert merged.configs == whole.configs
+    assert merged.status().complete
+    again = edgecil.run(out=tmp_path / "merged", **options)
+    assert again.summary is not None
+    assert again.summary.trained == 0
+
+
+def test_the_status_of_a_shard_counts_its_own_runs(shards: list[Path]) -> None:
+    statuses = [Experiment.open(shard).status() for shard in shards]
+    assert [status.shard for status in statuses] == ["1/3", "2/3", "3/3"]
+    assert all(status.complete for status in statuses)
+    enumerated = [
+        sum(part.planned for part in status.parts if part.protocol == "enumerate")
+        for status in statuses
+    ]
+    assert sum(enumerated) == 2 * 2 * 6
+    assert max(enumerated) < 2 * 2 * 6
+
+
+def test_an_unfinished_shard_is_merged_and_the_rest_resumed(
+    options: dict[str, Any], shards: list[Path], tmp_path: Path
+) -> None:
+    merged = edgecil.merge(shards[:2], out=tmp_path / "merged")
+    assert not merged.status().complete
+    assert merged.status().remaining > 0
+    finished = edgecil.run(out=tmp_path / "merged", **options)
+    whole = edgecil.merge(shards, out=tmp_path / "whole")
+    assert counts(finished) == counts(whole)
+    added = edgecil.merge([shards[2]], out=tmp_path / "merged")
+    assert counts(added) == counts(whole)
+
+
+def test_a_failure_is_merged_unless_another_directory_has_the_result(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    one = {**options, "method": "raising", "repeats": 1, "protocol": "enumerate"}
+    one["set"] = {"raising": {"classes": [0, 1], "file": str(trigger)}}
+    with pytest.raises(TrainingFailedError):
+        edgecil.run(out=tmp_path / "failed", **one)
+    failed = edgecil.merge([tmp_path / "failed"], out=tmp_path / "merged")
+    assert [failure.tasks[-1] for failure in failed.failures()] == [(0, 1), (0, 1)]
+    trigger.unlink()
+    edgecil.run(out=tmp_path / "good", **one)
+    both = edgecil.merge([tmp_path / "failed", tmp_path / "good"], out=tmp_path / "both")
+    assert both.failures() == []
+    assert both.status().complete
+
+
+def test_directories_that_do_not_fit_leave_nothing_behind(
+    options: dict[str, Any], shards: list[Path], tmp_path: Path
+) -> None:
+    other = edgecil.run(out=tmp_path / "other", **{**options, "threads": 2}).directory
+    with pytest.raises(UsageError, match="'threads' is 1 in the first and 2 in the second"):
+        edgecil.merge([shards[0], other], out=tmp_path / "merged")
+    with pytest.raises(NoExperimentError):
+        Experiment.open(tmp_path / "merged")
+
+
+def test_two_results_of_one_training_are_refused(shards: list[Path], tmp_path: Path) -> None:
+    changed = edgecil.merge([shards[0]], out=tmp_path / "changed")
+    with Store(changed.directory) as store:
+        node, result = next(iter(store.done().items()))
+        wrong = {name: tuple(0 for _ in right) for name, right in result.correct.items()}
+        store.record(node, NodeResult(wrong, result.totals, 1.0, 1))
+    with pytest.raises(DataError, match=f"different results of {node.method}, training seed"):
+        edgecil.merge([shards[0], changed.directory], out=tmp_path / "merged")
+
+
+def test_bad_calls_are_refused(shards: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Got none"):
+        edgecil.merge([], out=tmp_path / "merged")
+    with pytest.raises(UsageError, match="cannot be merged into itself"):
+        edgecil.merge(shards, out=shards[0])
+    with pytest.raises(DataError, match="holds no results"):
+        edgecil.merge([tmp_path], out=tmp_path / "merged")
+
+
+@pytest.mark.parametrize("text", ["3", "3/x", "/", "-1/3"])
+def test_a_shard_is_a_number_and_a_count(
+    options: dict[str, Any], tmp_path: Path, text: str
+) -> None:
+    with pytest.raises(UsageError, match="such as '3/8'"):
+        edgecil.run(out=tmp_path / "out", shard=text, **options)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import edgecil
+from edgecil.engine.estimate import elapsed_seconds, expected_seconds
+from edgecil.engine.plan import Node, Plan
+from edgecil.sequences import SequenceSpace
+from tests.engine import strange as strange  # registers its learners
+from tests.toys import save_toy
+
+FIRST, SECOND, THIRD = (Node("m", 0, tuple((label,) for label in range(n))) for n in (1, 2, 3))
+
+
+def test_the_expected_time_is_the_mean_at_the_same_place() -> None:
+    other = Node("m", 1, ((4,),))
+    measured = {FIRST: 2.0, other: 4.0, SECOND: 5.0}
+    expected = expected_seconds([Node("m", 2, ((7,),)), THIRD, Node("n", 0, ((1,),))], measured)
+    assert list(expected.values()) == pytest.approx([3.0, 7.0, None])
+
+
+def test_places_without_measurement_get_at_least_the_smallest_mean() -> None:
+    assert expected_seconds([SECOND], {FIRST: 2.0}) == {SECOND: 2.0}
+    assert expected_seconds([THIRD], {FIRST: 4.0, SECOND: 1.0}) == {THIRD: 1.0}
+
+
+def test_time_is_shared_by_workers_but_not_below_the_longest_sequence() -> None:
+    plan = Plan(["m"], [0], SequenceSpace.equal(6, 3).enumerate())
+    expected: dict[Node, float | None] = dict.fromkeys(plan, 2.0)
+    assert elapsed_seconds(expected, 1) == 390.0
+    assert elapsed_seconds(expected, 10) == 39.0
+    assert elapsed_seconds(expected, 1000) == 6.0
+    assert elapsed_seconds({**expected, THIRD: None}, 1) is None
+    assert elapsed_seconds({}, 2) == 0.0
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> dict[str, Any]:
+    dataset = save_toy(tmp_path / "toy.npz", train=4)
+    return {
+        "method": ("instant", "raising"),
+        "dataset": dataset,
+        "tasks": 2,
+        "protocol": "enumerate",
+        "workers": 2,
+    }
+
+
+def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    plan = edgecil.plan_run(out=out, trial_seconds=0, **options)
+    assert not out.exists(), "a plan writes nothing"
+    assert (plan.tasks, plan.shared, plan.stored, plan.workers) == (24, 0, 0, 2)
+    assert (plan.seconds, plan.disk) == (None, None)
+    one = {**options, "method": "instant", "workers": 1}
+    edgecil.run(out=out, **one)
+    plan = edgecil.plan_run(out=out, trial_seconds=0, **options)
+    assert [(part.method, part.tasks, part.stored) for part in plan.methods] == [
+        ("instant", 12, 12),
+        ("raising", 12, 0),
+    ]
+    assert [part.seconds for part in plan.methods] == [0.0, None]
+    again = edgecil.plan_run(out=out, trial_seconds=0, **{**one, "repeats": 3})
+    assert again.methods[0].stored == 12
+    assert again.seconds is not None
+    assert 0.0 < again.seconds < 60.0
+    shard = edgecil.plan_run(out=out, trial_seconds=0, shard="1/2", **options)
+    assert shard.tasks == 12
+
+
+@pytest.mark.slow
+def test_a_trial_measures_what_is_not_stored(options: dict[str, Any], tmp_path: Path) -> None:
+    one = {**options, "method": "icarl", "epochs": 20, "workers": 1}
+    plan = edgecil.plan_run(out=tmp_path / "out", **one)
+    assert plan.measured == ("icarl",)
+    assert plan.seconds is not None
+    assert plan.disk is not None
+    assert plan.disk > 50_000, "a state has the weights of a network"
+    start = time.perf_counter()
+    edgecil.run(out=tmp_path / "out", **one)
+    assert plan.seconds / 4 < time.perf_counter() - start < plan.seconds * 4

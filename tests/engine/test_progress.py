@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.plan import Node
+from edgecil.engine.progress import PROGRESS_FILE, ProgressWriter, RunProgress, read_progress
+from edgecil.engine.results import NodeResult
+from edgecil.engine.run import run
+from edgecil.engine.store import Store
+from edgecil.sequences import ClassSequence, LabelledSequence
+from tests.engine import strange as strange  # registers its learners
+from tests.toys import save_toy
+
+NODE, OTHER = Node("m", 0, ((0, 1),)), Node("m", 0, ((2, 3),))
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_file_says_what_is_running_and_ends(tmp_path: Path) -> None:
+    clock = Clock()
+    with ProgressWriter(tmp_path, workers=2, shard="1/4", clock=clock) as writer:
+        clock.now += 5.0
+        writer.begin(NODE)
+        progress = read_progress(tmp_path)
+        assert progress is not None
+        assert progress.alive
+        assert [(task.node, task.started) for task in progress.running] == [(NODE, 1005.0)]
+        assert (progress.workers, progress.shard, progress.started) == (2, "1/4", 1000.0)
+        clock.now += 2.0
+        writer.end(NODE)
+        writer.begin(OTHER)
+        progress = read_progress(tmp_path)
+        assert progress is not None
+        assert [task.node for task in progress.running] == [OTHER]
+    progress = read_progress(tmp_path)
+    assert progress is not None
+    assert (progress.alive, progress.ended, progress.running) == (False, True, ())
+
+
+def test_many_short_trainings_do_not_write_all_the_time(tmp_path: Path) -> None:
+    clock = Clock()
+    with ProgressWriter(tmp_path, workers=1, clock=clock) as writer:
+        clock.now += 2.0
+        writer.begin(NODE)
+        written = (tmp_path / PROGRESS_FILE).read_bytes()
+        clock.now += 0.5
+        writer.end(NODE)
+        writer.begin(OTHER)
+        assert (tmp_path / PROGRESS_FILE).read_bytes() == written
+
+
+@pytest.mark.parametrize(
+    ("host", "process", "age", "alive"),
+    [
+        (socket.gethostname(), os.getpid(), 1e6, True),
+        (socket.gethostname(), 2**22 + 1, 0.0, False),
+        ("elsewhere", 1, 5.0, True),
+        ("elsewhere", 1, 500.0, False),
+    ],
+)
+def test_a_killed_process_is_detected(host: str, process: int, age: float, alive: bool) -> None:
+    now = time.time()
+    assert RunProgress(process, host, now - age, now - age, 1).alive == alive
+
+
+def test_a_damaged_file_is_no_progress(tmp_path: Path) -> None:
+    assert read_progress(tmp_path) is None
+    (tmp_path / PROGRESS_FILE).write_text("{")
+    assert read_progress(tmp_path) is None
+
+
+def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) -> None:
+    """One of two methods is measured on its first task; two of its trainings are under way."""
+    there, back = ClassSequence([[0, 1], [2, 3]]), ClassSequence([[2, 3], [0, 1]])
+    out = run(
+        out=tmp_path / "run",
+        method="instant",
+        dataset=save_toy(tmp_path / "toy.npz", train=4),
+        tasks=2,
+        workers=1,
+        protocol="random",
+        budget=1,
+    ).directory
+    with Store(out) as store:
+        (first,) = store.sequences()["random"]
+        second = there if first.sequence != there else back
+        store.add_sequences("random", [first, LabelledSequence("other", second)])
+        for depth in (1, 2):
+            node = Node("instant", 0, first.sequence.tasks[:depth])
+            store.record(node, NodeResult({"nearest": (1,) * depth}, (4,) * depth, 100.0, 1))
+    now = time.time()
+    running = [{"method": "instant", "seed": 0, "tasks": [second.tasks[0]], "started": now - 40}]
+    progress = {
+        **msgspec.to_builtins(RunProgress(os.getpid(), socket.gethostname(), now, now, 4)),
+        "running": running,
+    }
+    (out / PROGRESS_FILE).write_bytes(msgspec.json.encode(progress))
+    status = Experiment.open(out).status()
+    assert (status.alive, status.finished, status.planned, status.remaining) == (True, 1, 2, 2)
+    assert [task.tasks for task in status.running] == [(second.tasks[0],)]
+    assert status.seconds_left == pytest.approx(160.0, abs=5.0)
+    (out / PROGRESS_FILE).unlink()
+    status = Experiment.open(out).status()
+    assert (status.alive, status.running) == (False, ())
+    assert status.seconds_left == pytest.approx(200.0)
