@@ -35,12 +35,13 @@ def test_your_own_learner_takes_twenty_lines_and_depends_on_the_order(
     assert len(code) <= 20
     monkeypatch.chdir(tmp_path)
     words = [sys.executable, str(EXAMPLES / "own_learner.py"), "{order_file}", "{result_file}"]
-    asked = ["--classes", "4", "--tasks", "2", "--eval", "edge", "--runs", "2", "--json"]
+    asked = ["--classes", "4", "--tasks", "2", "--eval", "edge", "--budget", "2", "--json"]
     assert (
         main(["external", "quickdraw", "--command", shlex.join(words), *asked, "--out", "o"]) == 0
     )
-    rows = json.loads(capsys.readouterr().out)["sequences"]
-    assert len({row["accuracy"] for row in rows}) == 2
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    rows = result["runs"]
+    assert len({row["metrics"]["accuracy"] for row in rows}) == 2
     assert all(row["matrix"][0][0] > 50 for row in rows), "it learns its first task"
 
 

@@ -74,7 +74,7 @@ def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path:
 
 @pytest.mark.slow
 def test_a_trial_measures_what_is_not_stored(options: dict[str, Any], tmp_path: Path) -> None:
-    one = {**options, "method": "icarl", "epochs": 20, "workers": 1}
+    one = {**options, "method": "icarl", "epochs": 6, "protocol": "random", "workers": 1}
     plan = edgecil.plan_run(out=tmp_path / "out", **one)
     assert plan.measured == ("icarl",)
     assert plan.seconds is not None
