@@ -43,6 +43,8 @@ def run(
     overwrite: bool = False,
     jsonl: str | Path | None = None,
     tensorboard: str | Path | None = None,
+    wandb: str | None = None,
+    mlflow: str | None = None,
     on_start: Callable[[Prepared, Store], None] | None = None,
     on_finished: Callable[[Finished], None] | None = None,
     **options: Unpack[RunOptions],
@@ -60,6 +62,8 @@ def run(
         overwrite: delete existing results in `out` and start over.
         jsonl: also write one JSON object per run to this file.
         tensorboard: also write TensorBoard event files to this directory.
+        wandb: also write every run to this project of Weights & Biases.
+        mlflow: also write every run to this experiment of MLflow.
         on_start: called with the prepared run and the open store before the first training.
         on_finished: called after every task training.
         options: fields of :class:`~edgecil.engine.ExperimentConfig` and
@@ -77,10 +81,9 @@ def run(
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
     from edgecil.engine.prepare import portable_config, prepare
-    from edgecil.engine.trackers import require_tensorboard, write_jsonl, write_tensorboard
+    from edgecil.engine.trackers import open_trackers, write_all
 
-    if tensorboard is not None:
-        require_tensorboard()
+    trackers = open_trackers(jsonl=jsonl, tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
     experiment_config, execution = resolve_options(config, options)
     out = Path(out)
     prepared = prepare(experiment_config, {} if overwrite else stored_answers(out))
@@ -115,10 +118,9 @@ def run(
             if not summary.failed:
                 store.remove_features()
     experiment = Experiment(out, summary)
-    if jsonl is not None:
-        write_jsonl(experiment.results(), Path(jsonl))
-    if tensorboard is not None:
-        write_tensorboard(experiment.results(), Path(tensorboard))
+    write_all(trackers, experiment.results())
+    for tracker in trackers:
+        tracker.close()
     if summary.failed:
         failed = {(node.method, node.seed, node.prefix) for node in summary.failed}
         raise TrainingFailedError(

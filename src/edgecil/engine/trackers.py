@@ -1,17 +1,57 @@
-"""Trackers: results as JSON lines or TensorBoard event files."""
+"""Trackers: finished runs as JSON lines, TensorBoard event files, or runs of wandb and MLflow.
+
+A tracker is any object with `write` and `close`, so another service needs one small class.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from importlib.util import find_spec
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from edgecil.engine.results import METRICS, RunResult
 from edgecil.errors import PrerequisiteError
 from edgecil.io.files import replace_file
+
+
+class Tracker(Protocol):
+    """Receives every finished run of an experiment."""
+
+    def write(self, result: RunResult) -> None:
+        """Write a run; a run that was written by an earlier call is replaced or left as it is."""
+
+    def close(self) -> None:
+        """Write what is still in memory."""
+
+
+def open_trackers(
+    *,
+    jsonl: str | Path | None = None,
+    tensorboard: str | Path | None = None,
+    wandb: str | None = None,
+    mlflow: str | None = None,
+) -> list[Tracker]:
+    """The trackers that are requested; an error if the package of one is missing.
+
+    Args:
+        jsonl: a file, for one JSON object per run.
+        tensorboard: a directory, for TensorBoard event files.
+        wandb: a project of Weights & Biases.
+        mlflow: an experiment of MLflow.
+    """
+    trackers: list[Tracker] = []
+    if jsonl is not None:
+        trackers.append(JsonLines(Path(jsonl)))
+    if tensorboard is not None:
+        trackers.append(TensorBoard(Path(tensorboard)))
+    if wandb is not None:
+        trackers.append(WeightsAndBiases(wandb))
+    if mlflow is not None:
+        trackers.append(MLflow(mlflow))
+    return trackers
 
 
 def result_row(result: RunResult) -> dict[str, Any]:
@@ -27,42 +67,165 @@ def result_row(result: RunResult) -> dict[str, Any]:
     }
 
 
-def write_jsonl(results: Iterable[RunResult], path: Path) -> None:
-    """One JSON object per line."""
-    with replace_file(path) as file:
-        for result in results:
-            file.write((json.dumps(result_row(result)) + "\n").encode())
+def curves(result: RunResult) -> Iterator[tuple[int, str, float]]:
+    """The accuracy on all classes seen after each task: step, name and value in per cent."""
+    for step, node in enumerate(result.nodes):
+        for classifier, correct in node.correct.items():
+            yield step, f"seen/{classifier}", 100.0 * sum(correct) / sum(node.totals)
 
 
-def require_tensorboard() -> None:
-    """Raise an error with installation advice if TensorBoard is missing."""
-    if find_spec("tensorboard") is None:
-        raise PrerequisiteError(
-            "TensorBoard event files require TensorBoard: run pip install tensorboard."
-        )
+def final_values(result: RunResult) -> dict[str, float]:
+    """The numbers of a whole run, by name."""
+    row = result_row(result)
+    return {f"final/{name}": value for name, value in row.items() if isinstance(value, float)}
 
 
-def write_tensorboard(results: Iterable[RunResult], directory: Path) -> None:
-    """Write TensorBoard event files: the accuracy after each task, one folder per run.
+def run_key(result: RunResult) -> str:
+    """A short name of a run: the same method, training seed and sequence give the same one."""
+    text = f"{result.method} {result.seed} {result.sequence}"
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
-    A folder is named by a hash of the run's sequence, which it holds as a text. Files of an
-    earlier call are replaced.
+
+class JsonLines:
+    """One JSON object per line, written at the end as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows: dict[str, dict[str, Any]] = {}
+
+    def write(self, result: RunResult) -> None:
+        """Keep the row of a run."""
+        self._rows[run_key(result)] = result_row(result)
+
+    def close(self) -> None:
+        """Write the file."""
+        with replace_file(self._path) as file:
+            for row in self._rows.values():
+                file.write((json.dumps(row) + "\n").encode())
+
+
+class TensorBoard:
+    """Event files: the accuracy after each task, one folder per run.
+
+    A folder is named by a hash of the run's sequence, which it holds as a text. Files of an earlier
+    call are replaced.
     """
-    require_tensorboard()
-    from torch.utils.tensorboard import SummaryWriter
 
-    for result in results:
+    def __init__(self, directory: Path) -> None:
+        _require("tensorboard", "TensorBoard event files")
+        self._directory = directory
+
+    def write(self, result: RunResult) -> None:
+        """Write the event file of a run."""
+        from torch.utils.tensorboard import SummaryWriter
+
         sequence = str(result.sequence)
         key = hashlib.sha256(sequence.encode()).hexdigest()[:12]
-        folder = directory / result.method / f"seed{result.seed}" / key
+        folder = self._directory / result.method / f"seed{result.seed}" / key
         for old in folder.glob("events.out.tfevents.*"):
             old.unlink()
         with SummaryWriter(str(folder)) as writer:
             writer.add_text("sequence", sequence)
-            for step, node in enumerate(result.nodes):
-                for classifier, correct in node.correct.items():
-                    seen = sum(node.totals)
-                    writer.add_scalar(f"seen/{classifier}", 100.0 * sum(correct) / seen, step)
-            for metric, value in result_row(result).items():
-                if isinstance(value, float):
-                    writer.add_scalar(f"final/{metric}", value, len(result.nodes) - 1)
+            for step, name, value in curves(result):
+                writer.add_scalar(name, value, step)
+            for name, value in final_values(result).items():
+                writer.add_scalar(name, value, len(result.nodes) - 1)
+
+    def close(self) -> None:
+        """Nothing is left to write."""
+
+
+class WeightsAndBiases:
+    """One run of a project of Weights & Biases for each run, under an id that stays the same.
+
+    Where data is sent, and whether at all, is set by wandb's own environment variables, such as
+    `WANDB_MODE=offline`.
+    """
+
+    def __init__(self, project: str) -> None:
+        self._wandb = _require("wandb", "The tracker 'wandb'")
+        self._project = project
+
+    def write(self, result: RunResult) -> None:
+        """Create the run, or continue the one of an earlier call."""
+        run = self._wandb.init(
+            project=self._project,
+            id=run_key(result),
+            name=f"{result.method} {result.sequence}, seed {result.seed}"[:120],
+            group=result.method,
+            config=_settings(result),
+            resume="allow",
+        )
+        try:
+            if not getattr(run, "resumed", False):
+                for step, name, value in curves(result):
+                    run.log({name: value}, step=step)
+            run.summary.update(final_values(result))
+        finally:
+            run.finish()
+
+    def close(self) -> None:
+        """Nothing is left to write."""
+
+
+class MLflow:
+    """One run of an MLflow experiment for each run, marked by the tag `edgecil.run`.
+
+    The server, or the local directory, is set by MLflow's `MLFLOW_TRACKING_URI`.
+    """
+
+    TAG = "edgecil.run"
+
+    def __init__(self, experiment: str) -> None:
+        mlflow = _require("mlflow", "The tracker 'mlflow'")
+        self._client = mlflow.MlflowClient()
+        entry = self._client.get_experiment_by_name(experiment)
+        self._experiment = (
+            self._client.create_experiment(experiment) if entry is None else entry.experiment_id
+        )
+
+    def write(self, result: RunResult) -> None:
+        """Create the run unless an earlier call has finished it."""
+        key = run_key(result)
+        condition = f"tags.`{self.TAG}` = '{key}' and attributes.status = 'FINISHED'"
+        if self._client.search_runs([self._experiment], filter_string=condition, max_results=1):
+            return
+        run = self._client.create_run(
+            self._experiment, tags={self.TAG: key, "mlflow.runName": f"{result.method} {key}"}
+        ).info.run_id
+        for name, text in _settings(result).items():
+            self._client.log_param(run, name, text)
+        for step, name, value in curves(result):
+            self._client.log_metric(run, name, value, step=step)
+        for name, value in final_values(result).items():
+            self._client.log_metric(run, name, value)
+        self._client.set_terminated(run)
+
+    def close(self) -> None:
+        """Nothing is left to write."""
+
+
+def write_all(trackers: Iterable[Tracker], results: Iterable[RunResult]) -> None:
+    """Write some runs to all trackers."""
+    for result in results:
+        for tracker in trackers:
+            tracker.write(result)
+
+
+def _settings(result: RunResult) -> dict[str, Any]:
+    return {
+        "method": result.method,
+        "seed": result.seed,
+        "sequence": str(result.sequence),
+        **result.versions,
+    }
+
+
+def _require(package: str, what: str) -> Any:
+    """The package, or an error with installation advice."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        raise PrerequisiteError(
+            f"{what} requires the package {package}: run pip install {package}."
+        ) from error
