@@ -225,8 +225,7 @@ def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> N
     wrong = replace(table.runs[0], protocol="random", label="seed-0", accuracy=12.0)
     result = analysed(AccuracyTable((*table.runs, wrong)))
     assert any("12 (random seed-0); pairs of this kind: 1." in note for note in result.notes)
-    assert result.methods["m"].variance is not None
-    assert result.methods["m"].variance.repeats == 1
+    assert result.methods["m"].order_effect.repeats == 1
 
 
 def test_fractions_are_told_from_per_cent() -> None:
@@ -261,8 +260,8 @@ def test_repeated_seeds_split_the_variance() -> None:
         for run in runs_of("m", "enumerate", noisy(0))
         for seed in (0, 1)
     ]
-    result = analysed(AccuracyTable(tuple(twice))).methods["m"].variance
+    result = analysed(AccuracyTable(tuple(twice))).methods["m"].order_effect
     assert result is not None
     assert result.repeated_orders == 90
-    assert result.seed_share is not None
-    assert result.seed_share > 0.5
+    assert result.order_share is not None
+    assert result.order_share < 0.5

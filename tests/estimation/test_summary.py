@@ -52,13 +52,13 @@ def test_with_a_truth_the_summary_is_exact(enumerated) -> None:
     assert summary.central == pytest.approx(tuple(np.quantile(truth, [0.05, 0.95])))
 
 
-def test_without_a_truth_it_is_the_regression_on_the_extreme_protocol(few) -> None:
-    summary = summarize(few, "low")
+def test_without_a_truth_it_is_the_answer_from_the_blind_orders(few) -> None:
+    summary, said = summarize(few, "low"), few.methods["low"].answer
     assert summary.basis == "estimate"
-    assert (summary.chosen.protocol, summary.chosen.estimator) == ("edge", "regression")
-    estimate = few.methods["low"].estimates["edge"]["regression"].estimate
-    assert summary.mean == estimate.distribution.mean
-    assert summary.central == estimate.distribution.interval(0.9)
+    assert (summary.chosen.protocol, summary.chosen.estimator) == ("random", "gaussian")
+    assert summary.mean == said.mean.value
+    assert summary.mean_interval == said.mean.interval
+    assert summary.central == said.next_order.interval
 
 
 def test_the_highest_mean_comes_first(enumerated) -> None:
@@ -70,7 +70,7 @@ def test_a_comparison_can_be_turned_around(enumerated) -> None:
     back = compare_pair(enumerated, "high", "low")
     assert back.difference == -forth.difference > 0.0
     assert back.interval == (-forth.interval[1], -forth.interval[0])
-    assert back.probability_of_improvement == 1.0 - forth.probability_of_improvement
+    assert back.won == 1.0 - forth.won
     assert compare_pair(enumerated, "low", "other") is None
 
 
@@ -108,7 +108,7 @@ def test_a_difference_counts_beyond_a_tenth_and_two_standard_errors(
     enumerated, own, random, noise, outcome
 ) -> None:
     averages = {
-        "random": {"gaussian-c4": average(random, noise)},
+        "random": {"gaussian": average(random, noise)},
         "edge": {"gaussian": average(own, noise)},
     }
     methods = {"low": replace(enumerated.methods["low"], averages=averages)}

@@ -19,6 +19,7 @@ from edgecil.estimation.analysis import (
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.analyze_table import analyze_table
 from edgecil.estimation.budgets import BudgetPoint, OutsideRange, budget_curve, count_outside
+from edgecil.estimation.claims import Answer, Claim
 from edgecil.estimation.closeness import (
     AverageCloseness,
     Closeness,
@@ -26,7 +27,7 @@ from edgecil.estimation.closeness import (
     clearly_closer,
     closeness,
 )
-from edgecil.estimation.comparison import Comparison, compare
+from edgecil.estimation.comparison import Comparison, compare_accuracies, compare_pairs, holm
 from edgecil.estimation.correlation import Correlation, correlate
 from edgecil.estimation.distances import grid, jensen_shannon, wasserstein
 from edgecil.estimation.distributions import Distribution
@@ -39,6 +40,7 @@ from edgecil.estimation.estimators import (
     get_estimator,
 )
 from edgecil.estimation.leaderboard import Leaderboard, LeaderboardRow, leaderboard
+from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.normality import Normality, check_normality
 from edgecil.estimation.predictors import (
     Predictor,
@@ -57,16 +59,18 @@ from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.truth_files import read_truths, write_truths
 from edgecil.estimation.truth_tables import TruthTable, truths
-from edgecil.estimation.variance import VarianceShares, split_variance
+from edgecil.estimation.variance import OrderEffect, split_variance
 
 __all__ = [
     "ESTIMATORS",
     "AccuracyTable",
     "Analysis",
     "AnalysisOptions",
+    "Answer",
     "AverageCloseness",
     "AverageRanking",
     "BudgetPoint",
+    "Claim",
     "Closeness",
     "Comparison",
     "Correlation",
@@ -77,9 +81,11 @@ __all__ = [
     "Leaderboard",
     "LeaderboardRow",
     "MethodAnalysis",
+    "NextStep",
     "Normality",
     "Observations",
     "OrderAccuracies",
+    "OrderEffect",
     "OutsideRange",
     "Predictor",
     "PredictorSummary",
@@ -90,7 +96,6 @@ __all__ = [
     "Run",
     "Truth",
     "TruthTable",
-    "VarianceShares",
     "analyze",
     "analyze_table",
     "average_closeness",
@@ -100,13 +105,15 @@ __all__ = [
     "clearly_closer",
     "closeness",
     "column_predictor",
-    "compare",
+    "compare_accuracies",
+    "compare_pairs",
     "correlate",
     "count_outside",
     "default_estimator",
     "find_truth",
     "get_estimator",
     "grid",
+    "holm",
     "jensen_shannon",
     "leaderboard",
     "objective_predictor",

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import unknown
 from edgecil.estimation.budgets import BudgetPoint, OutsideRange
+from edgecil.estimation.claims import Answer
 from edgecil.estimation.closeness import AverageCloseness, Closeness
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.correlation import Correlation
 from edgecil.estimation.details import ClassPositions, TaskCurve
 from edgecil.estimation.estimators import Estimate
+from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.normality import Normality
 from edgecil.estimation.ranking import AverageRanking, Ranking
 from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.truth import Truth
-from edgecil.estimation.variance import VarianceShares
+from edgecil.estimation.variance import OrderEffect
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.io.json import read_json, to_json
@@ -53,6 +55,9 @@ class MethodAnalysis:
     """Everything about one method.
 
     Attributes:
+        answer: what may be claimed about it, with or without a truth.
+        order_effect: how far orders differ by more than training noise.
+        next_step: what to run next.
         truth: None if the table does not contain it.
         estimates: by protocol and estimator.
         runs: how many orders each protocol ran.
@@ -61,7 +66,6 @@ class MethodAnalysis:
         predictor: name of the predictor used; None without one.
         correlations: of accuracy with every predictor, by name.
         normality: of the truth, or of the orders not chosen by similarity.
-        variance: due to order and seed; None if no seed repeats.
         by_budget: closeness of the Gaussian as the budget grows, for `random` and each protocol
             with extreme sequences.
         outside_range: by protocol with extreme sequences, how many orders have accuracies outside
@@ -69,6 +73,9 @@ class MethodAnalysis:
         warnings: sentences.
     """
 
+    answer: Answer
+    order_effect: OrderEffect
+    next_step: NextStep
     truth: Truth | None
     estimates: dict[str, dict[str, ProtocolEstimate]]
     runs: dict[str, int]
@@ -77,7 +84,6 @@ class MethodAnalysis:
     predictor: str | None
     correlations: dict[str, Correlation]
     normality: Normality
-    variance: VarianceShares | None
     by_budget: dict[str, tuple[BudgetPoint, ...]]
     outside_range: dict[str, OutsideRange]
     warnings: tuple[str, ...]

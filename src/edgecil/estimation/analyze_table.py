@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,11 +16,14 @@ from edgecil.estimation.analysis import (
     ProtocolEstimate,
 )
 from edgecil.estimation.budgets import count_outside
+from edgecil.estimation.claims import answer
 from edgecil.estimation.closeness import closeness
-from edgecil.estimation.comparison import Comparison, compare
+from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.correlation import correlate, warn_of_predictor
 from edgecil.estimation.estimators import ESTIMATORS, Observations
+from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.method_rankings import rank_protocols, rank_truth
+from edgecil.estimation.next_step import advise
 from edgecil.estimation.normality import check_normality
 from edgecil.estimation.predictors import (
     Predictor,
@@ -108,7 +111,7 @@ def analyze_table(
         methods,
         rank_truth(methods, methods),
         rank_protocols(methods, redraws),
-        _compare(table, methods),
+        compare_pairs(table, tuple(methods)),
         _summarize(table, shared.get(predictor), next(origins, None)),
         tuple(notes),
         repeats=tuple(sorted({run.seed for run in table.runs})),
@@ -209,6 +212,7 @@ def _analyze_method(
     }
     estimates = {
         name: _estimate(
+            name,
             orders,
             predictor,
             space,
@@ -231,7 +235,11 @@ def _analyze_method(
         if candidates is None
         else redraw_estimates(candidates, evaluated, space, draws=draws, seed=seed)
     )
+    said, effect = answer(table, method, truth), split_variance(table.repeats(method))
     analysis = MethodAnalysis(
+        answer=said,
+        order_effect=effect,
+        next_step=advise(said, effect, space.size),
         truth=truth,
         estimates=estimates,
         runs={name: len(orders) for name, orders in ran.items()},
@@ -243,7 +251,6 @@ def _analyze_method(
         predictor=None if predictor is None else chosen,
         correlations=correlations,
         normality=check_normality(sample.accuracies),
-        variance=split_variance(table.repeats(method)),
         by_budget={} if candidates is None else budget_curves(candidates, draws=draws, seed=seed),
         outside_range={}
         if candidates is None
@@ -301,12 +308,18 @@ def _runs(
 
 
 def _estimate(
-    orders: OrderAccuracies, predictor: Predictor | None, space: SequenceSpace, truth: Floats | None
+    protocol: str,
+    orders: OrderAccuracies,
+    predictor: Predictor | None,
+    space: SequenceSpace,
+    truth: Floats | None,
 ) -> dict[str, ProtocolEstimate]:
     """Every estimator's answer, or why it has none."""
     once = orders.by_sequence()
     labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
     distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)
+    if protocol == "latin" and len(once) > 1:
+        distinct = replace(distinct, overlap=position_overlap(tuple(once)))
     answers = {}
     for name, estimator in ESTIMATORS.items():
         runs = labelled if estimator.counts_repeats else distinct
@@ -323,19 +336,3 @@ def _estimate(
             quantiles={f"{p:g}": level for p, level in zip(_QUANTILES, levels, strict=True)},
         )
     return answers
-
-
-def _compare(
-    table: AccuracyTable, methods: Mapping[str, object]
-) -> dict[str, dict[str, Comparison]]:
-    """Every pair of methods on the orders that both ran, by first and second method."""
-    by_method = {name: table.orders(name).by_sequence() for name in methods}
-    comparisons: dict[str, dict[str, Comparison]] = {}
-    for first, second in combinations(methods, 2):
-        both = [sequence for sequence in by_method[first] if sequence in by_method[second]]
-        if both:
-            comparisons.setdefault(first, {})[second] = compare(
-                [by_method[first][sequence] for sequence in both],
-                [by_method[second][sequence] for sequence in both],
-            )
-    return comparisons

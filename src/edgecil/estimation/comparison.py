@@ -1,17 +1,26 @@
-"""Two methods on the same class orders: which one is better, by how much, how certainly."""
+"""Methods on the same class orders: which one is better, by how much, how certainly."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import betaincinv
 
+from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
 from edgecil.estimation.distances import SAME
+from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior
+from edgecil.estimation.predictors import ignores_similarity
+from edgecil.io.arrays import Floats
+from edgecil.sequences.sequence import ClassSequence
 
-_LEVEL = 0.95
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True)
@@ -21,20 +30,66 @@ class Comparison:
     Attributes:
         n: orders that both ran.
         difference: mean accuracy of the first minus that of the second, in points.
-        interval: 95 %, by Student's t of the differences; None with one order.
-        probability_of_improvement: share of orders on which the first is better, ties half.
-        p_value: Wilcoxon's signed-rank test, two-sided, ties dropped; None if all are ties.
+        interval: 90 %, of the mean difference over all orders and trainings; None with one order or
+            if all differences are equal.
+        won: share of these orders on which the first is better, ties half.
+        won_interval: 90 %, of the share of all orders, by Clopper and Pearson; None if the orders
+            were chosen by similarity.
+        new_order_probability: that the first is better on a new random order; None where there is
+            no interval.
+        p_value: of no mean difference, two-sided; None where there is no interval.
+        adjusted_p: the same, adjusted for the number of pairs by Holm's method.
+        blind: whether the orders were chosen without regard to the classes; otherwise they may not
+            represent all orders.
+        reason: why something is None.
     """
 
     n: int
     difference: float
-    interval: tuple[float, float] | None
-    probability_of_improvement: float
-    p_value: float | None
+    interval: Interval | None
+    won: float
+    won_interval: Interval | None = None
+    new_order_probability: float | None = None
+    p_value: float | None = None
+    adjusted_p: float | None = None
+    blind: bool = True
+    reason: str | None = None
+
+    def swapped(self) -> Comparison:
+        """The second method against the first."""
+
+        def negated(interval: Interval | None) -> Interval | None:
+            return None if interval is None else (-interval[1], -interval[0])
+
+        def rest(interval: Interval | None) -> Interval | None:
+            return None if interval is None else (1.0 - interval[1], 1.0 - interval[0])
+
+        chance = self.new_order_probability
+        return replace(
+            self,
+            difference=-self.difference,
+            interval=negated(self.interval),
+            won=1.0 - self.won,
+            won_interval=rest(self.won_interval),
+            new_order_probability=None if chance is None else 1.0 - chance,
+        )
 
 
-def compare(first: ArrayLike, second: ArrayLike) -> Comparison:
-    """Compare the accuracies of two methods, both of shape (n,), on the same n orders."""
+def compare_accuracies(
+    first: ArrayLike, second: ArrayLike, *, overlap: Floats | None = None, blind: bool = True
+) -> Comparison:
+    """Compare the accuracies of two methods, both of shape (n,), on the same n orders.
+
+    The interval is that of :func:`~edgecil.estimation.intervals.posterior` for the differences. It
+    is about all orders and all trainings, so that the size of the space does not narrow it: even
+    where every order was run, another training would give other accuracies.
+
+    Args:
+        first: accuracies of the first method, means over repeats.
+        second: accuracies of the second method.
+        overlap: of the orders' positions, if they are a Latin design.
+        blind: whether the orders were chosen without regard to the classes.
+    """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or not a.size:
         raise UsageError(
@@ -42,12 +97,103 @@ def compare(first: ArrayLike, second: ArrayLike) -> Comparison:
             f"Got {a.shape} and {b.shape} instead."
         )
     gain = a - b
-    n, mean = len(gain), float(gain.mean())
-    interval = None
-    if n > 1:
-        reach = float(stats.t.isf((1.0 - _LEVEL) / 2.0, n - 1) * gain.std(ddof=1) / np.sqrt(n))
-        interval = (mean - reach, mean + reach)
-    tied = np.abs(gain) <= SAME
-    better = float(np.mean(np.where(tied, 0.5, gain > 0.0)))
-    p_value = None if tied.all() else float(stats.wilcoxon(gain[~tied].round(9)).pvalue)
-    return Comparison(n, mean, interval, better, p_value)
+    n, mean, tied = len(gain), float(gain.mean()), np.abs(gain) <= SAME
+    won = float(np.mean(np.where(tied, 0.5, gain > 0.0)))
+    share = _share_interval(won, n) if blind else None
+    made = posterior(gain, overlap=overlap)
+    if made is None:
+        reason = "requires at least 2 orders; got 1" if n == 1 else "all differences are equal"
+        return Comparison(n, mean, None, won, share, blind=blind, reason=reason)
+    above = made.mean_above(0.0)
+    return Comparison(
+        n,
+        mean,
+        made.mean_interval(),
+        won,
+        share,
+        made.next_above(0.0),
+        2.0 * min(above, 1.0 - above),
+        blind=blind,
+    )
+
+
+def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
+    """Every pair of methods on the orders that both ran, by first and second method.
+
+    If both ran orders that were not chosen by similarity, only these count. An order that both
+    trained with the same seeds is compared by the means over these seeds.
+    """
+    values = {name: _by_sequence(table, name) for name in methods}
+    chosen_by: dict[ClassSequence, set[str]] = {}
+    for run in table.runs:
+        chosen_by.setdefault(run.sequence, set()).add(run.protocol)
+    pairs: dict[tuple[str, str], Comparison] = {}
+    for first, second in combinations(methods, 2):
+        both = [sequence for sequence in values[first] if sequence in values[second]]
+        if not both:
+            continue
+        blind = [one for one in both if any(map(ignores_similarity, chosen_by[one]))]
+        used = blind or both
+        latin = len(used) > 1 and all(
+            {name for name in chosen_by[one] if ignores_similarity(name)} == {"latin"}
+            for one in used
+        )
+        paired = [_pair(values[first][one], values[second][one]) for one in used]
+        pairs[first, second] = compare_accuracies(
+            [a for a, _ in paired],
+            [b for _, b in paired],
+            overlap=position_overlap(used) if latin else None,
+            blind=bool(blind),
+        )
+    adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
+    comparisons: dict[str, dict[str, Comparison]] = {}
+    for (first, second), one in pairs.items():
+        comparisons.setdefault(first, {})[second] = replace(one, adjusted_p=adjusted[first, second])
+    return comparisons
+
+
+def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:
+    """p-values adjusted by Holm's method (1979); None stays None and does not count.
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    given = [(p, key) for key, p in p_values.items() if p is not None]
+    adjusted: dict[_Key, float | None] = dict.fromkeys(p_values)
+    largest = 0.0
+    for place, (p, key) in enumerate(sorted(given, key=lambda pair: pair[0])):
+        largest = max(largest, min(1.0, p * (len(given) - place)))
+        adjusted[key] = largest
+    return adjusted
+
+
+def _share_interval(won: float, n: int) -> Interval:
+    """Clopper and Pearson's interval of a share; half a win counts as such."""
+    wins, tail = won * n, (1.0 - LEVEL) / 2.0
+    low = 0.0 if wins <= 0.0 else float(betaincinv(wins, n - wins + 1.0, tail))
+    high = 1.0 if wins >= n else float(betaincinv(wins + 1.0, n - wins, 1.0 - tail))
+    return low, high
+
+
+def _by_sequence(table: AccuracyTable, method: str) -> dict[ClassSequence, dict[int, list[float]]]:
+    """A method's accuracies by sequence and training seed."""
+    values: dict[ClassSequence, dict[int, set[float]]] = {}
+    for run in table.runs:
+        if run.method == method and run.accuracy is not None:
+            values.setdefault(run.sequence, {}).setdefault(run.seed, set()).add(run.accuracy)
+    return {
+        sequence: {seed: sorted(some) for seed, some in by_seed.items()}
+        for sequence, by_seed in values.items()
+    }
+
+
+def _pair(
+    first: Mapping[int, Sequence[float]], second: Mapping[int, Sequence[float]]
+) -> tuple[float, float]:
+    """Means over the seeds that both have; over all seeds of each if they share none."""
+    seeds = [seed for seed in first if seed in second]
+    a, b = (
+        fmean(value for seed in seeds or by_seed for value in by_seed[seed])
+        for by_seed in (first, second)
+    )
+    return a, b

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from edgecil.errors import PrerequisiteError
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis, MethodAnalysis
 from edgecil.estimation.estimators import Estimate, default_estimator
+from edgecil.estimation.summary import of_default_estimator
 from edgecil.io.notebook import html_figure, html_table
 
 if TYPE_CHECKING:
@@ -116,10 +117,11 @@ def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
             label="class orders" if row == 0 else None,
         )
         for place, protocol in enumerate(protocols):
-            answer = dataset.methods[name].estimates.get(protocol, {})
-            estimate = answer[default_estimator(protocol)].estimate if answer else None
-            if estimate is None:
+            method = dataset.methods[name]
+            result = of_default_estimator(method, method.estimates, protocol)
+            if result is None or result.estimate is None:
                 continue
+            estimate = result.estimate
             y = row + 0.12 + 0.6 * (place + 1) / (len(protocols) + 1)
             colour = _COLOURS[place % len(_COLOURS)]
             axes.plot(estimate.distribution.interval(0.9), (y, y), color=colour, linewidth=2)
@@ -160,9 +162,8 @@ def analysis_html(analysis: Analysis) -> str:
     for dataset in analysis.datasets:
         for name, method in dataset.methods.items():
             for row in _rows(dataset, name, method):
-                if row["protocol"] in ("truth",) or row["estimator"] == default_estimator(
-                    row["protocol"]
-                ):
+                is_truth = row["protocol"] == "truth"
+                if is_truth or row["estimator"] == default_estimator(row["runs"]):
                     numbers = (f"{row[key]:.2f}" for key in ("mean", "std", "min", "max"))
                     words = (str(row[key]) for key in rows[0][:5])
                     rows.append((*words, *numbers))

@@ -10,23 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtri, gammaln, ndtr, stdtrit
+from scipy.special import gammaln, ndtr
 
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distances import SAME
 from edgecil.estimation.distributions import Distribution, invert
-from edgecil.estimation.predictors import ignores_similarity
+from edgecil.estimation.intervals import LEVEL, Interval, posterior
 from edgecil.io.arrays import Floats
 
-Interval = tuple[float, float]
-LEVEL = 0.9
-# Expected extremes are those of at most this many orders.
-_MOST_ORDERS = 100_000
 _CORRELATIONS = 61
 _SCALES = 60
 _QUANTILE_GRID = 800
 _NO_RELATION = 0.5
 _KERNEL = 0.6
+_SMOOTHED_FROM = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +35,15 @@ class Observations:
         z: (n,) the predictor's values, standardised over Ω; None without a predictor.
         levels: (m,) its values over Ω and their weights; None without a predictor.
         space_size: |Ω|, the number of all orders; None if it does not matter.
+        overlap: (n, n) agreement of a Latin design's orders on positions, from
+            :func:`~edgecil.estimation.intervals.position_overlap`; None for other orders.
     """
 
     accuracies: Floats
     z: Floats | None = None
     levels: tuple[Floats, Floats] | None = None
     space_size: int | None = None
+    overlap: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Estimate:
 
     Attributes:
         distribution: all of it.
-        min: the worst order's accuracy: the lowest observed, or the one expected in the space.
-        max: the best order's accuracy, in the same way.
+        min: the lowest accuracy observed.
+        max: the highest accuracy observed.
         mean_interval: central 90 % interval of the distribution's mean; None if there is none.
         std_interval: the same of its standard deviation.
         prediction_interval: contains the accuracy of the next random order with probability 90 %;
@@ -138,7 +138,7 @@ def gaussian(runs: Observations) -> Estimate:
 def gaussian_c4(runs: Observations) -> Estimate:
     """N(mean, (s/c4)²), whose standard deviation is unbiased for random orders.
 
-    The intervals are those of :func:`normal_intervals`.
+    The intervals are those of :mod:`edgecil.estimation.intervals`.
     """
     values = runs.accuracies
     count, mean, spread = len(values), float(values.mean()), float(values.std(ddof=1))
@@ -146,7 +146,7 @@ def gaussian_c4(runs: Observations) -> Estimate:
         Distribution.normal(mean, spread / unbiasing(count)),
         float(values.min()),
         float(values.max()),
-        *normal_intervals(values),
+        *_intervals(runs),
     )
 
 
@@ -156,7 +156,7 @@ def smoothed(runs: Observations) -> Estimate:
     The kernel has 0.6 times Silverman's width, 1.06 s n^(-1/5), and every run is moved towards the
     mean by the factor √(1 - width²/s²), so that the variance is s² (with ddof 0). With 0.6 and ddof
     0 the mean W₁ was smallest at 3 to 10 random orders, over normal, skewed and bimodal truths and
-    those of the demo. The intervals are those of :func:`normal_intervals`.
+    those of the demo. The intervals are those of :mod:`edgecil.estimation.intervals`.
     """
     values = runs.accuracies
     mean, spread = float(values.mean()), float(values.std())
@@ -166,34 +166,7 @@ def smoothed(runs: Observations) -> Estimate:
         Distribution(mean + inwards * (values - mean), np.ones(len(values)), width),
         float(values.min()),
         float(values.max()),
-        *normal_intervals(values),
-    )
-
-
-def normal_intervals(
-    values: Floats, level: float = LEVEL
-) -> tuple[Interval, Interval, Interval] | tuple[None, None, None]:
-    """Intervals of the mean, the standard deviation and the next value, from n >= 2 values.
-
-    mean ± t s/√n, s √((n-1)/χ²) and mean ± t s √(1 + 1/n), with n-1 degrees of freedom. They have
-    the given level if the values are independent and normal. None if all values are equal, because
-    they do not show any spread.
-    """
-    count, mean, spread = len(values), float(values.mean()), float(values.std(ddof=1))
-    if np.ptp(values) <= SAME:
-        return None, None, None
-    tail = (1.0 - level) / 2.0
-    quantile = float(stdtrit(count - 1, 1.0 - tail))
-    reach = quantile * spread / np.sqrt(count)
-    beyond = float(quantile * spread * np.sqrt(1.0 + 1.0 / count))
-    low, high = (
-        float(spread * np.sqrt((count - 1) / chdtri(count - 1, side)))
-        for side in (tail, 1.0 - tail)
-    )
-    return (
-        (float(mean - reach), float(mean + reach)),
-        (low, high),
-        (mean - beyond, mean + beyond),
+        *_intervals(runs),
     )
 
 
@@ -213,21 +186,22 @@ def regression(runs: Observations) -> Estimate:
     values = runs.accuracies
     if np.ptp(values) <= SAME:
         return gaussian(runs)
-    correlation, scale, posterior = _posterior(values, runs.z)
-    std, *_ = _quantiles(scale, posterior)
+    correlation, scale, probability = _posterior(values, runs.z)
+    std, *_ = _quantiles(scale, probability)
     centre = values.mean() - runs.z.mean() * correlation * scale
     blur = scale * np.sqrt((1.0 - correlation**2) / len(values))
-    mean, *_ = _blurred_quantiles(centre.ravel(), blur.ravel(), posterior.ravel())
-    wider = posterior * scale  # the prior s⁻¹ in place of s⁻²
+    mean, *_ = _blurred_quantiles(centre.ravel(), blur.ravel(), probability.ravel())
+    wider = probability * scale  # the prior s⁻¹ in place of s⁻²
     wider /= wider.sum()
     _, *std_interval = _quantiles(scale, wider)
     _, *mean_interval = _blurred_quantiles(centre.ravel(), blur.ravel(), wider.ravel())
-    rho = float((posterior * correlation).sum())
+    rho = float((probability * correlation).sum())
     levels, weights = runs.levels
     distribution = Distribution(mean + std * rho * levels, weights, std * np.sqrt(1.0 - rho**2))
     return Estimate(
         distribution,
-        *_ends(distribution, runs),
+        float(values.min()),
+        float(values.max()),
         (mean_interval[0], mean_interval[1]),
         (std_interval[0], std_interval[1]),
     )
@@ -255,7 +229,7 @@ def stratified(runs: Observations) -> Estimate:
     distribution = Distribution(
         mean + unbiased * inwards * (values[used] - mean), weights[used], unbiased * width
     )
-    return Estimate(distribution, *_ends(distribution, runs))
+    return Estimate(distribution, float(values.min()), float(values.max()))
 
 
 ESTIMATORS: dict[str, Estimator] = {
@@ -305,13 +279,24 @@ def get_estimator(name: str) -> Estimator:
     return ESTIMATORS[name]
 
 
-def default_estimator(protocol: str) -> str:
-    """Name of the estimator by which a protocol is compared with others.
+def default_estimator(runs: int) -> str:
+    """Name of the estimator that stands for a protocol with this number of runs.
 
-    That is the unbiased one if the orders are not chosen by similarity, and the paper's otherwise,
-    because extreme orders overstate the spread.
+    It is the same for every protocol, so that protocols are compared by one estimator: `smoothed`
+    from 5 runs on, the paper's `gaussian` below. These have the smallest mean W₁ on truth tables.
+
+    >>> default_estimator(3), default_estimator(5)
+    ('gaussian', 'smoothed')
     """
-    return "gaussian-c4" if ignores_similarity(protocol) else "gaussian"
+    return "smoothed" if runs >= _SMOOTHED_FROM else "gaussian"
+
+
+def _intervals(runs: Observations) -> tuple[Interval | None, Interval | None, Interval | None]:
+    """Intervals of the mean, the standard deviation and the next order."""
+    made = posterior(runs.accuracies, overlap=runs.overlap, space_size=runs.space_size)
+    if made is None:
+        return None, None, None
+    return made.mean_interval(), made.std_interval(), made.next_interval()
 
 
 def _posterior(values: Floats, z: Floats) -> tuple[Floats, Floats, Floats]:
@@ -377,15 +362,3 @@ def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:
     nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-9
     shares: Floats = (weights[:, None] * nearest / nearest.sum(axis=1, keepdims=True)).sum(axis=0)
     return shares
-
-
-def _ends(distribution: Distribution, runs: Observations) -> Interval:
-    """The expected worst and best accuracy: medians of the extremes of |Ω| draws, in [0, 100].
-
-    They are never inside the range of the observed accuracies.
-    """
-    draws = min(runs.space_size or _MOST_ORDERS, _MOST_ORDERS)
-    tail = -np.expm1(-np.log(2.0) / draws)
-    low, high = distribution.quantile(np.array([tail, 1.0 - tail]))
-    least, most = runs.accuracies.min(), runs.accuracies.max()
-    return float(min(max(low, 0.0), least)), float(max(min(high, 100.0), most))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from edgecil.estimation.estimators import Estimate, default_estimator
 
 PAPER_ESTIMATOR = "gaussian"  # its worst and best accuracies are those of the runs
 CENTRAL = 0.9
+_TAIL = (1.0 - CENTRAL) / 2.0
 MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
 
 _RANDOM_BUDGET = 3
@@ -49,8 +50,9 @@ class MethodSummary:
             `sample` of them, an `estimate`, or the mean of the `runs` if nothing can be estimated.
         orders: how many different orders have an accuracy.
         mean: over orders.
-        mean_interval: 90 % interval of an estimated mean; None otherwise.
-        central: the interval that holds 90 % of the orders; None if the basis is `runs`.
+        mean_interval: 90 % interval of the mean; None if all orders were run, or if there is none.
+        central: the interval that holds 90 % of the orders: measured, or the prediction interval
+            of the next random order; None if there is none.
         worst: lowest accuracy of an order that was run.
         best: highest accuracy of an order that was run.
         chosen: the estimate, if the basis is `estimate`.
@@ -75,30 +77,26 @@ class MethodSummary:
 def summarize(dataset: DatasetAnalysis, name: str) -> MethodSummary:
     """Summarize one method of a dataset."""
     method = dataset.methods[name]
-    accuracies = np.array(list(dataset.table.orders(name).by_sequence().values()))
-    orders, worst, best = len(accuracies), *dataset.accuracy_range(name)
+    orders, said = len(dataset.table.orders(name).by_sequence()), method.answer
+    worst, best = dataset.accuracy_range(name)
+    central = said.next_order.interval
+    assert said.mean.value is not None
     if method.truth is not None:
-        values = method.truth.accuracies
-        tail = (1.0 - CENTRAL) / 2.0
-        low, high = np.quantile(values, [tail, 1.0 - tail])
-        central = (float(low), float(high))
-        mean = float(values.mean())
-        return MethodSummary(name, method.truth.kind, orders, mean, None, central, worst, best)
+        low, high = np.quantile(method.truth.accuracies, [_TAIL, 1.0 - _TAIL])
+        return MethodSummary(
+            name,
+            method.truth.kind,
+            orders,
+            method.truth.mean,
+            said.mean.interval,
+            (float(low), float(high)),
+            worst,
+            best,
+        )
     chosen = choose_estimate(dataset, name)
-    if chosen is None:
-        mean = float(accuracies.mean())
-        return MethodSummary(name, "runs", orders, mean, None, None, worst, best)
-    distribution = chosen.estimate.distribution
+    basis: Basis = "runs" if chosen is None else "estimate"
     return MethodSummary(
-        name,
-        "estimate",
-        orders,
-        distribution.mean,
-        chosen.estimate.mean_interval,
-        distribution.interval(CENTRAL),
-        worst,
-        best,
-        chosen,
+        name, basis, orders, said.mean.value, said.mean.interval, central, worst, best, chosen
     )
 
 
@@ -108,24 +106,36 @@ def summaries(dataset: DatasetAnalysis) -> list[MethodSummary]:
 
 
 def choose_estimate(dataset: DatasetAnalysis, name: str) -> ChosenEstimate | None:
-    """The estimate to show where the truth is missing; None if none can be made.
+    """The estimate to show where the truth is missing; None if there is one order only.
 
-    A regression on the predictor comes first, fitted to the extreme protocol's runs if there are
-    any, because a line is best determined by runs at both ends of the predictor.
+    It is that of the method's answer: :func:`default_estimator` on the orders that represent all
+    orders best. A predictor plays no part in it.
     """
-    estimates = dataset.methods[name].estimates
-    protocols = sorted(estimates, key=lambda protocol: protocol != dataset.extreme_protocol)
-    for estimator in ("regression", "gaussian-c4"):
-        for protocol in protocols:
-            estimate = estimates[protocol][estimator].estimate
-            if estimate is not None:
-                return ChosenEstimate(protocol, estimator, estimate)
-    return None
+    said = dataset.methods[name].answer
+    if said.estimator is None or said.orders < 2:
+        return None
+    estimate = Estimate(
+        said.distribution,
+        said.lowest,
+        said.highest,
+        said.mean.interval,
+        said.std.interval,
+        said.next_order.interval,
+    )
+    return ChosenEstimate(" + ".join(said.protocols), said.estimator, estimate)
 
 
-def of_default_estimator(values: Mapping[str, Mapping[str, _T]], protocol: str) -> _T | None:
-    """From values by protocol and estimator, the one of the protocol's default estimator."""
-    return values.get(protocol, {}).get(default_estimator(protocol))
+def of_default_estimator(
+    method: MethodAnalysis, values: Mapping[str, Mapping[str, _T]], protocol: str
+) -> _T | None:
+    """From values by protocol and estimator, the one of the default estimator.
+
+    Args:
+        method: whose number of runs decides on the estimator.
+        values: by protocol and estimator.
+        protocol: the protocol.
+    """
+    return values.get(protocol, {}).get(default_estimator(protocol_budget(method, protocol)))
 
 
 def protocol_range(method: MethodAnalysis, protocol: str) -> tuple[float, float] | None:
@@ -171,8 +181,8 @@ def beside_random(dataset: DatasetAnalysis) -> dict[str, dict[str, dict[str, Out
         if protocol in ("random", "random-legacy"):
             continue
         for name, method in dataset.methods.items():
-            own = of_default_estimator(method.averages, protocol)
-            random = of_default_estimator(method.averages, "random")
+            own = of_default_estimator(method, method.averages, protocol)
+            random = of_default_estimator(method, method.averages, "random")
             if own is not None and random is not None:
                 outcomes.setdefault(protocol, {})[name] = {
                     measure: "better"
@@ -191,12 +201,4 @@ def compare_pair(dataset: DatasetAnalysis, first: str, second: str) -> Compariso
     if comparison is not None:
         return comparison
     swapped = dataset.comparisons.get(second, {}).get(first)
-    if swapped is None:
-        return None
-    interval = swapped.interval
-    return replace(
-        swapped,
-        difference=-swapped.difference,
-        interval=None if interval is None else (-interval[1], -interval[0]),
-        probability_of_improvement=1.0 - swapped.probability_of_improvement,
-    )
+    return None if swapped is None else swapped.swapped()

@@ -1,4 +1,4 @@
-"""The shares of the variance of accuracy due to the class order and to the training seed."""
+"""Order or luck: how far differences between orders are due to the order, or to training noise."""
 
 from __future__ import annotations
 
@@ -7,65 +7,153 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import fdtrc, fdtri
 
 from edgecil.estimation.distances import SAME
+from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.estimators import Observations, smoothed
+from edgecil.estimation.intervals import LEVEL, Interval
+from edgecil.io.arrays import Floats
 
-LEAST_REPEATS = 10
+_NUMBERS = 2_000_000
+_DRAWS = 4_000
+_STEPS = 80
 
 
 @dataclass(frozen=True)
-class VarianceShares:
-    """One-way random effects: accuracy = mean + order + seed.
+class OrderEffect:
+    """One-way random effects: accuracy = mean + order + training noise.
 
     Attributes:
-        repeated_orders: how many sequences were trained with several seeds.
+        orders: how many different sequences were trained.
+        repeated_orders: how many of them were trained with several seeds.
         repeats: how many trainings these are beyond the first of each.
-        order_std: standard deviation due to the order, without the noise of training.
-        seed_std: standard deviation between seeds of one order.
-        order_share: of the variance, in [0, 1]; None with fewer than 10 repeats, or if nothing
-            varies.
-        seed_share: the rest.
-        reason: why there are no shares.
+        range: highest minus lowest accuracy of the orders, each the mean over its trainings.
+        order_std: standard deviation due to the order, without training noise; None without
+            repeats, and so are the following fields.
+        noise_std: standard deviation between trainings of one order.
+        order_share: of the variance of single trainings, in [0, 1]; None if nothing varies.
+        order_share_interval: 90 % interval, exact if accuracies are normal.
+        p_value: of the F test that orders do not differ.
+        noise_range: mean range of as many orders if they differed by training noise only.
+        noise_range_limit: exceeded by noise alone with probability 10 %; noise_std is uncertain,
+            and that is taken into account.
+        trainings: estimated distribution of single trainings over all orders.
+        expected: estimated distribution of the expected accuracies of all orders: the orders' means
+            moved together until their variance is that due to the order.
+        reason: why something is None.
     """
 
+    orders: int
     repeated_orders: int
     repeats: int
-    order_std: float
-    seed_std: float
-    order_share: float | None
-    seed_share: float | None
+    range: float
+    order_std: float | None = None
+    noise_std: float | None = None
+    order_share: float | None = None
+    order_share_interval: Interval | None = None
+    p_value: float | None = None
+    noise_range: float | None = None
+    noise_range_limit: float | None = None
+    trainings: Distribution | None = None
+    expected: Distribution | None = None
     reason: str | None = None
 
+    @property
+    def exceeds_noise(self) -> bool | None:
+        """Whether the range is larger than noise alone would give; None if that is unknown."""
+        return None if self.noise_range_limit is None else self.range > self.noise_range_limit
 
-def split_variance(groups: Sequence[ArrayLike]) -> VarianceShares | None:
-    """Variance components by the analysis of variance, for groups of any sizes.
+    @property
+    def largest_correlation(self) -> float | None:
+        """The correlation with single trainings that no predictor of the order can exceed."""
+        return None if self.order_share is None else float(np.sqrt(self.order_share))
 
-    The mean squares between and within groups give the components; a negative one counts as 0
-    (Searle, Casella and McCulloch 1992, section 3.6).
+
+def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
+    """The order's part and the noise's part of the variance, for groups of any sizes.
+
+    The mean squares between and within orders give the components; a negative one counts as 0
+    (Searle, Casella and McCulloch 1992, section 3.6). The interval is Wald's (1940): with weights
+    wᵢ = 1/(τ + 1/nᵢ) and the weighted mean, Σ wᵢ (ȳᵢ - ȳ)² / (L-1) divided by the mean square
+    within has an F distribution if τ is the true ratio of the variances; it decreases with τ.
 
     Args:
-        groups: the accuracies of each order, one per seed.
-
-    Returns:
-        None unless there are at least two orders and one of them has several seeds.
+        groups: the accuracies of each order, one per training.
     """
     arrays = [np.asarray(group, dtype=np.float64) for group in groups]
     sizes = np.array([len(group) for group in arrays], dtype=np.float64)
-    count, total = len(arrays), float(sizes.sum())
-    if count < 2 or total <= count:
-        return None
     means = np.array([group.mean() for group in arrays])
+    count, total = len(arrays), int(sizes.sum())
+    about = count, int((sizes > 1).sum()), total - count, float(np.ptp(means))
+    if total == count:
+        return OrderEffect(*about, reason="each order was trained once")
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in arrays)
+    within, freedom = squares / (total - count), total - count
+    noise = float(np.sqrt(within))
+    if count < 2:
+        return OrderEffect(*about, noise_std=noise, reason="requires at least 2 orders; got 1")
     grand = float(sizes @ means / total)
-    within = sum(float(((group - group.mean()) ** 2).sum()) for group in arrays) / (total - count)
     between = float(sizes @ (means - grand) ** 2) / (count - 1)
     typical = (total - float(sizes @ sizes) / total) / (count - 1)
     order = max(0.0, (between - within) / typical)
     whole = order + within
-    repeated, repeats = int((sizes > 1).sum()), int(total) - count
-    stds = float(np.sqrt(order)), float(np.sqrt(within))
-    if repeats < LEAST_REPEATS:
-        reason = f"shares require at least {LEAST_REPEATS} repeated trainings; got {repeats}"
-        return VarianceShares(repeated, repeats, *stds, None, None, reason)
     if whole <= SAME**2:
-        return VarianceShares(repeated, repeats, *stds, None, None, "no accuracy differs")
-    return VarianceShares(repeated, repeats, *stds, order / whole, within / whole)
+        return OrderEffect(*about, 0.0, noise, reason="no accuracy differs")
+    usual, limit = _noise_range(noise / np.sqrt(sizes), freedom)
+    expected = _shrunken(means, float(np.sqrt(order)), np.sqrt(order / (order + within / sizes)))
+    return OrderEffect(
+        *about,
+        float(np.sqrt(order)),
+        noise,
+        order / whole,
+        _share_interval(means, sizes, within, freedom),
+        float(fdtrc(count - 1, freedom, between / within)) if within > 0.0 else 0.0,
+        usual,
+        limit,
+        Distribution(expected.locations, expected.weights, float(np.hypot(expected.width, noise))),
+        expected,
+    )
+
+
+def _share_interval(means: Floats, sizes: Floats, within: float, freedom: int) -> Interval:
+    """Wald's interval of τ/(1 + τ), the order's share of the variance of a single training."""
+    if within <= 0.0:
+        return (1.0, 1.0)
+    count, tail = len(means), (1.0 - LEVEL) / 2.0
+
+    def statistic(share: float) -> float:
+        weights = (1.0 - share) / (share + (1.0 - share) / sizes)  # 1/(τ + 1/n)
+        centre = float(weights @ means / weights.sum())
+        return float(weights @ (means - centre) ** 2) / (count - 1) / within
+
+    def solve(value: float) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(_STEPS):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if statistic(middle) > value else (low, middle)
+        return (low + high) / 2.0
+
+    least, most = (float(fdtri(count - 1, freedom, p)) for p in (1.0 - tail, tail))
+    ends = [0.0 if statistic(0.0) <= value else solve(value) for value in (least, most)]
+    return ends[0], ends[1]
+
+
+def _noise_range(deviations: Floats, freedom: int) -> tuple[float, float]:
+    """Mean range of noise of these standard deviations, and its 90 % limit, by simulation."""
+    rng = np.random.default_rng(0)
+    draws = max(200, min(_DRAWS, _NUMBERS // len(deviations)))
+    ranges = np.ptp(rng.standard_normal((draws, len(deviations))) * deviations, axis=1)
+    uncertain = ranges / np.sqrt(rng.chisquare(freedom, draws) / freedom)
+    return float(ranges.mean()), float(np.quantile(uncertain, LEVEL))
+
+
+def _shrunken(means: Floats, std: float, factors: Floats) -> Distribution:
+    """The orders' means, moved together and smoothed, with a given standard deviation."""
+    centre = float(means.mean())
+    moved = centre + factors * (means - centre)
+    spread = float(moved.std())
+    if std <= SAME or spread <= SAME:
+        return Distribution.normal(centre, 0.0 if std <= SAME else std)
+    middle = moved.mean()
+    return smoothed(Observations(middle + (moved - middle) * (std / spread))).distribution

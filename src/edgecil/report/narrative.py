@@ -110,11 +110,11 @@ def _best_method(dataset: DatasetAnalysis, ranked: list[MethodSummary]) -> list[
     if pair is not None:
         by = f"{abs(pair.difference):.1f} points"
         side = "above" if pair.difference >= 0.0 else "below"
-        around = "" if pair.interval is None else " (95 % interval {:+.1f} to {:+.1f})"
+        around = "" if pair.interval is None else " (90 % interval {:+.1f} to {:+.1f})"
         sentences.append(
             f"On the {count(pair.n, 'order')} that both ran, it is on average {by} {side} {second}"
             f"{around.format(*(pair.interval or ()))} and better on "
-            f"{_percent(pair.probability_of_improvement)} of them."
+            f"{_percent(pair.won)} of them."
         )
     return sentences
 
@@ -157,19 +157,16 @@ def _estimated_effect(dataset: DatasetAnalysis, best: MethodSummary, *, several:
 
 def _noise(dataset: DatasetAnalysis) -> list[str]:
     """How much of the differences between orders is due to the training seed."""
-    methods = dataset.methods
-    if all(method.variance is None for method in methods.values()):
+    effects = {name: method.order_effect for name, method in dataset.methods.items()}
+    if all(effect.repeats == 0 for effect in effects.values()):
         return ["Each order was trained once, so these differences include training noise."]
     shares, unknown = [], []
-    for name, method in methods.items():
-        variance = method.variance
-        if variance is None:
-            unknown.append(f"{name} (each order was trained once)")
-        elif variance.order_share is None:
-            unknown.append(f"{name} ({variance.reason})")
-        else:
-            repeated = count(variance.repeated_orders, "repeated order")
-            shares.append(f"{_percent(variance.order_share)} for {name} ({repeated})")
+    for name, effect in effects.items():
+        if effect.order_share is None or effect.order_share_interval is None:
+            unknown.append(f"{name} ({effect.reason})")
+            continue
+        low, high = map(_percent, effect.order_share_interval)
+        shares.append(f"{_percent(effect.order_share)} for {name} (90 % interval {low} to {high})")
     sentences = []
     if shares:
         sentences.append(

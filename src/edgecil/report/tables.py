@@ -263,13 +263,16 @@ def comparisons_table(dataset: DatasetAnalysis) -> Table:
     for first, others in dataset.comparisons.items():
         for second, pair in others.items():
             low, high = pair.interval or (None, None)
-            better = 100.0 * pair.probability_of_improvement
-            rows.append((first, second, pair.n, pair.difference, low, high, better, pair.p_value))
+            better = 100.0 * pair.won
+            rows.append(
+                (first, second, pair.n, pair.difference, low, high, better, pair.adjusted_p)
+            )
     return Table(
         "comparisons",
         "Pairs of methods on the same orders",
-        "Mean difference in points with its 95 % interval, the share of orders on which the first "
-        "method is better (ties count half), and the p-value of Wilcoxon's signed-rank test.",
+        "Mean difference in points with its 90 % interval, the share of orders on which the first "
+        "method is better (ties count half), and the p-value of the difference, adjusted for the "
+        "number of pairs (Holm).",
         (
             Column("first"),
             Column("second"),

@@ -35,7 +35,7 @@ def build_closeness(dataset: DatasetAnalysis) -> ReportFigure | None:
     for title, attribute in _MEASURES.items():
         for name, method in dataset.methods.items():
             for protocol in method.averages:
-                average = of_default_estimator(method.averages, protocol)
+                average = of_default_estimator(method, method.averages, protocol)
                 if average is not None:
                     distances = measures.setdefault(title, {}).setdefault(protocol, {})
                     distances[name] = getattr(average, attribute)

@@ -173,10 +173,10 @@ def _shape(dataset: DatasetAnalysis, name: str) -> Shape:
     ends = {protocol: ends for protocol, ends in ranges.items() if ends is not None}
     guesses, draws = {}, {}
     for protocol in _DRAWN:
-        result = of_default_estimator(method.estimates, protocol)
+        result = of_default_estimator(method, method.estimates, protocol)
         if result is not None and result.estimate is not None:
             guesses[protocol] = result.estimate.distribution
-        redraws = of_default_estimator(method.redraws, protocol)
+        redraws = of_default_estimator(method, method.redraws, protocol)
         if redraws is not None:
             guesses[protocol], draws[protocol] = redraws.typical, redraws.examples
     if method.truth is not None:

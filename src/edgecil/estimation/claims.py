@@ -1,0 +1,265 @@
+"""What may be claimed about one method from the orders that it ran, and how sure each claim is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from edgecil.engine.accuracies import AccuracyTable
+from edgecil.estimation.calibration import reached_coverage
+from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.estimators import (
+    Observations,
+    default_estimator,
+    get_estimator,
+    unbiasing,
+)
+from edgecil.estimation.intervals import LEVEL, Interval, Posterior, position_overlap, posterior
+from edgecil.estimation.predictors import ignores_similarity
+from edgecil.estimation.truth import Truth
+from edgecil.io.arrays import Floats
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
+
+CONFIDENCE = 0.95
+_TOLERATED = 0.03
+
+Validity = Literal["measured", "exact", "calibrated", "rough", "none"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number with its interval, and why it may be believed.
+
+    Attributes:
+        value: the number; None if nothing can be said.
+        interval: contains the true value with probability `level`; None if there is none.
+        validity: `measured` if all orders were run; `exact` if it follows from the random choice of
+            orders whatever the distribution; `calibrated` if its coverage on truth tables is within
+            3 points of its level; `rough` if it is not, and `reached` says what it is; `none`
+            without a value or an interval.
+        level: nominal probability.
+        reached: the coverage measured on truth tables for this protocol and number of orders; None
+            if it does not apply or was not measured.
+        reason: why there is no value or no interval.
+    """
+
+    value: float | None
+    interval: Interval | None = None
+    validity: Validity = "none"
+    level: float = LEVEL
+    reached: float | None = None
+    reason: str | None = None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the length of the interval."""
+        return None if self.interval is None else (self.interval[1] - self.interval[0]) / 2.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One method over all class orders, from the orders that represent them best.
+
+    These are all orders if (nearly) all were run, else those not chosen by similarity (`latin`,
+    `random`), else those of the protocol that ran most. Accuracies are per cent, means over
+    repeats.
+
+    Attributes:
+        protocols: whose runs they are.
+        blind: whether the orders were chosen without regard to the classes.
+        orders: how many different ones.
+        trainings: how many trainings of them.
+        lowest: the lowest accuracy of these orders.
+        highest: the highest accuracy.
+        estimator: that gives `distribution`; None if it is the measured one.
+        distribution: over all orders, estimated or measured.
+        mean: over all orders.
+        std: standard deviation over all orders, unbiased for normal accuracies.
+        next_order: accuracy of the next random order: a prediction interval around the mean.
+        outside: expected share of all orders with an accuracy outside [lowest, highest].
+        worse: probability that the next random order is worse than all of these.
+        not_worse: share of all orders that is no worse than `lowest`, with confidence 95 %.
+    """
+
+    protocols: tuple[str, ...]
+    blind: bool
+    orders: int
+    trainings: int
+    lowest: float
+    highest: float
+    estimator: str | None
+    distribution: Distribution
+    mean: Claim
+    std: Claim
+    next_order: Claim
+    outside: Claim
+    worse: Claim
+    not_worse: Claim
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The orders of a method that represent all orders.
+
+    Attributes:
+        protocols: that chose them.
+        blind: whether all of these ignore the classes.
+        latin: whether they are one or more Latin designs and nothing else.
+        sequences: n different orders.
+        accuracies: (n,) means over repeats.
+    """
+
+    protocols: tuple[str, ...]
+    blind: bool
+    latin: bool
+    sequences: tuple[ClassSequence, ...]
+    accuracies: Floats
+
+    @property
+    def overlap(self) -> Floats | None:
+        """Agreement on positions, if the orders are a Latin design."""
+        return position_overlap(self.sequences) if self.latin and len(self.sequences) > 1 else None
+
+
+def representative_orders(table: AccuracyTable, method: str) -> Sample:
+    """The orders that an answer about a method rests on; see :class:`Answer`."""
+    ran = {name: table.orders(method, name).by_sequence() for name in table.protocols}
+    ran = {name: orders for name, orders in ran.items() if orders}
+    blind = {name: orders for name, orders in ran.items() if ignores_similarity(name)}
+    most = max(ran, key=lambda name: len(ran[name]))
+    chosen = blind or {most: ran[most]}
+    accuracies = table.orders(method).by_sequence()
+    sequences = tuple(dict.fromkeys(one for orders in chosen.values() for one in orders))
+    return Sample(
+        tuple(chosen),
+        bool(blind),
+        set(chosen) == {"latin"},
+        sequences,
+        np.array([accuracies[sequence] for sequence in sequences]),
+    )
+
+
+def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Answer:
+    """What may be claimed about a method of a table.
+
+    Args:
+        table: the runs.
+        method: its name.
+        truth: its truth, if the table contains it.
+    """
+    if truth is not None and truth.kind == "enumerated":
+        return _measured(table, method, truth)
+    sample = representative_orders(table, method)
+    values, size = sample.accuracies, table.space.size
+    count, protocol = len(values), _kind_of(sample)
+    made = posterior(values, overlap=sample.overlap, space_size=size)
+    name = default_estimator(count)
+    estimate = get_estimator(name)(Observations(values, space_size=size))
+    mean = float(values.mean())
+    std = float(values.std(ddof=1)) / unbiasing(count) if count > 1 else None
+    return Answer(
+        sample.protocols,
+        sample.blind,
+        count,
+        _trainings(table, method, sample.sequences),
+        float(values.min()),
+        float(values.max()),
+        name,
+        estimate.distribution,
+        _interval_claim("mean", mean, values, made, protocol),
+        _interval_claim("std", std, values, made, protocol),
+        _interval_claim("next", mean, values, made, protocol),
+        _share("outside", 1.0 - expected_share_inside(count, size), count, protocol),
+        _share("worse", worse_probability(count, size), count, protocol),
+        _tolerance(count, size, protocol),
+    )
+
+
+def _measured(table: AccuracyTable, method: str, truth: Truth) -> Answer:
+    """The answer where every order was run."""
+    values = truth.accuracies
+    low, high = (float(end) for end in np.quantile(values, [0.05, 0.95]))
+    return Answer(
+        truth.protocols,
+        True,
+        len(values),
+        _trainings(table, method, truth.sequences),
+        truth.min,
+        truth.max,
+        None,
+        Distribution.of(values),
+        Claim(truth.mean, None, "measured"),
+        Claim(truth.std, None, "measured"),
+        Claim(truth.mean, (low, high), "measured"),
+        Claim(0.0, None, "measured"),
+        Claim(0.0, None, "measured"),
+        Claim(1.0, None, "measured", CONFIDENCE),
+    )
+
+
+def _trainings(table: AccuracyTable, method: str, sequences: tuple[ClassSequence, ...]) -> int:
+    chosen = set(sequences)
+    return len(
+        {
+            (run.sequence, run.seed, run.accuracy)
+            for run in table.runs
+            if run.method == method and run.accuracy is not None and run.sequence in chosen
+        }
+    )
+
+
+def _kind_of(sample: Sample) -> str:
+    """The protocol whose calibration applies: mixed blind orders count as random ones."""
+    if not sample.blind:
+        return sample.protocols[0]
+    return "latin" if sample.latin else "random"
+
+
+def _interval_claim(
+    kind: Literal["mean", "std", "next"],
+    value: float | None,
+    values: Floats,
+    made: Posterior | None,
+    protocol: str,
+) -> Claim:
+    if made is None:
+        count = len(values)
+        reason = (
+            "requires at least 2 orders; got 1"
+            if count < 2
+            else f"the {count} orders have the same accuracy, so that their spread is unknown"
+        )
+        return Claim(value, reason=reason)
+    interval = {
+        "mean": made.mean_interval,
+        "std": made.std_interval,
+        "next": made.next_interval,
+    }[kind]()
+    reached = reached_coverage(kind, protocol, len(values))
+    return Claim(value, interval, _validity(reached), LEVEL, reached)
+
+
+def _validity(reached: float | None) -> Validity:
+    within = reached is not None and abs(reached - LEVEL) <= _TOLERATED
+    return "calibrated" if within else "rough"
+
+
+def _share(kind: Literal["outside", "worse"], value: float, count: int, protocol: str) -> Claim:
+    """A statement on ranks: exact for random orders, checked on truth tables for Latin ones."""
+    if protocol == "random":
+        return Claim(value, None, "exact")
+    error = reached_coverage(kind, protocol, count)
+    if protocol != "latin" or error is None:
+        return Claim(None, reason="requires orders not chosen by similarity")
+    validity: Validity = "calibrated" if abs(error) <= _TOLERATED else "rough"
+    return Claim(value, None, validity, reached=value + error)
+
+
+def _tolerance(count: int, size: int, protocol: str) -> Claim:
+    if protocol not in ("random", "latin"):
+        return Claim(None, level=CONFIDENCE, reason="requires orders not chosen by similarity")
+    value = tolerance_share(count, CONFIDENCE, size=size)
+    return Claim(value, None, "exact" if protocol == "random" else "rough", CONFIDENCE)

@@ -1,0 +1,199 @@
+"""What a few orders say about the mean, the standard deviation and the next order.
+
+Orders that were drawn independently have the intervals by Student's t and χ². In a Latin design the
+classes visit the positions evenly, so that effects of the positions cancel and the mean is more
+precise than that of as many random orders. How much more depends on h, the share of the variance
+that positions explain; the runs say little about it, so it has a prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc, chdtri, stdtr, stdtrit
+
+from edgecil.estimation.distances import SAME
+from edgecil.io.arrays import Floats
+from edgecil.sequences.sequence import ClassSequence
+
+Interval = tuple[float, float]
+LEVEL = 0.9
+
+# Grid and prior of h. Beta(1, 2): most learners have position effects, few have nothing else.
+_SHARES = (np.arange(20) + 0.5) / 20.0
+_PRIOR = (1.0 - _SHARES) / (1.0 - _SHARES).sum()
+_STEPS = 60
+_FAR = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Mean, standard deviation and next value, given n values: mixtures of t and χ distributions.
+
+    The mean is centre + mean_width · t, the next value centre + next_width · t, and the standard
+    deviation √(freedom / χ²) · spread. There is one component for independent values, and one for
+    each h in a Latin design.
+
+    Attributes:
+        centre: (m,) of each component.
+        mean_width: (m,) of the mean.
+        next_width: (m,) of the next value.
+        spread: (m,) standard deviation.
+        weights: (m,) of the components, summing to 1.
+        freedom: degrees of freedom of t.
+        std_freedom: degrees of freedom of χ².
+    """
+
+    centre: Floats
+    mean_width: Floats
+    next_width: Floats
+    spread: Floats
+    weights: Floats
+    freedom: float
+    std_freedom: float
+
+    def mean_interval(self, level: float = LEVEL) -> Interval:
+        """Central interval of the mean over all orders."""
+        return self._interval(self.mean_width, level)
+
+    def next_interval(self, level: float = LEVEL) -> Interval:
+        """Central interval of the next random order."""
+        return self._interval(self.next_width, level)
+
+    def std_interval(self, level: float = LEVEL) -> Interval:
+        """Central interval of the standard deviation over all orders."""
+        tails = _tails(level)
+        if len(self.centre) == 1:
+            ends = self.spread[0] * np.sqrt(self.std_freedom / chdtri(self.std_freedom, tails))
+            return float(ends[0]), float(ends[1])
+
+        def below(points: Floats) -> Floats:
+            ratio = self.std_freedom * (self.spread / points[:, None]) ** 2
+            return np.asarray(chdtrc(self.std_freedom, ratio) @ self.weights)
+
+        most = float(self.spread.max())
+        return _bisect(below, tails, most / _FAR, most * _FAR)
+
+    def mean_above(self, value: float) -> float:
+        """Probability that the mean is above a value."""
+        return 1.0 - float(self._cdf(np.array([value]), self.mean_width)[0])
+
+    def next_above(self, value: float) -> float:
+        """Probability that the next random order is above a value."""
+        return 1.0 - float(self._cdf(np.array([value]), self.next_width)[0])
+
+    def _cdf(self, points: Floats, width: Floats) -> Floats:
+        z = (points[:, None] - self.centre) / np.maximum(width, 1e-300)
+        return np.asarray(stdtr(self.freedom, z) @ self.weights)
+
+    def _interval(self, width: Floats, level: float) -> Interval:
+        tails = _tails(level)
+        if len(self.centre) == 1:
+            ends = self.centre[0] + width[0] * stdtrit(self.freedom, tails)
+            return float(ends[0]), float(ends[1])
+        far = _FAR * float(width.max())
+        return _bisect(
+            lambda points: self._cdf(points, width),
+            tails,
+            float(self.centre.min()) - far,
+            float(self.centre.max()) + far,
+        )
+
+
+def posterior(
+    values: Floats, *, overlap: Floats | None = None, space_size: int | None = None
+) -> Posterior | None:
+    """What n >= 2 values, one per order, say; None if there are fewer or all are equal.
+
+    Equal values show no spread, so that no interval can be given.
+
+    Independent values have the usual t and χ² with n-1 degrees of freedom; in a finite space the
+    variance of the mean is s² (1/n - 1/|Ω|), and χ² has (n-1)/(1 - n/|Ω|) degrees of freedom.
+
+    In a Latin design, values are normal with variance s² and correlation h kᵢⱼ between orders i and
+    j, where k is :func:`position_overlap`: a share h of the variance comes from effects of single
+    classes at single positions. Prior: 1/s for s, flat for the mean, Beta(1, 2) for h.
+
+    Args:
+        values: (n,) accuracies, or differences between two learners.
+        overlap: (n, n) from :func:`position_overlap` for a Latin design; None for random orders.
+        space_size: |Ω|, from which the orders were drawn without replacement; None if endless.
+    """
+    count = len(values)
+    if count < 2 or np.ptp(values) <= SAME:
+        return None
+    left = 0.0 if space_size is None else 1.0 / max(space_size, count)
+    std_freedom = (count - 1) / max(1.0 - count * left, 1e-6)
+    if overlap is None:
+        spread = float(values.std(ddof=1))
+        return Posterior(
+            np.array([values.mean()]),
+            np.array([spread * np.sqrt(1.0 / count - left)]),
+            np.array([spread * np.sqrt(1.0 + 1.0 / count)]),
+            np.array([spread]),
+            np.ones(1),
+            count - 1,
+            std_freedom,
+        )
+    # One eigendecomposition serves every h, as C = (1-h) I + h K.
+    eigenvalues, vectors = np.linalg.eigh(overlap)
+    along, ones = vectors.T @ values, vectors.T @ np.ones(count)
+    scales = 1.0 - _SHARES[:, None] + _SHARES[:, None] * np.maximum(eigenvalues, 0.0)
+    precision = (ones**2 / scales).sum(axis=1)
+    centre = (ones * along / scales).sum(axis=1) / precision
+    misfit = ((along - centre[:, None] * ones) ** 2 / scales).sum(axis=1)
+    log = np.log(_PRIOR) - 0.5 * (np.log(scales).sum(axis=1) + np.log(precision))
+    log -= 0.5 * (count - 1) * np.log(misfit)
+    weights = np.exp(log - log.max())
+    spreads = np.sqrt(misfit / (count - 1))
+    return Posterior(
+        centre,
+        spreads * np.sqrt(np.maximum(1.0 / precision - (1.0 - _SHARES) * left, 0.0)),
+        spreads * np.sqrt(1.0 + 1.0 / precision),
+        spreads,
+        weights / weights.sum(),
+        count - 1,
+        std_freedom,
+    )
+
+
+def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:
+    """How far pairs of orders agree on the positions of classes, beyond chance.
+
+    kᵢⱼ = (shared - e) / (N - e), with the number of classes that are in the same task in both
+    orders and its mean e = Σ mₖ²/N over all orders. It is 1 on the diagonal, 0 on average over
+    random pairs, and negative where a Latin design keeps classes from returning to a position.
+
+    Returns:
+        shape (n, n).
+    """
+    sizes = np.array(sequences[0].sizes, dtype=np.float64)
+    classes = sorted(sequences[0].order)
+    column = {class_: place for place, class_ in enumerate(classes)}
+    task = np.empty((len(sequences), len(classes)), dtype=np.int64)
+    for row, sequence in enumerate(sequences):
+        for number, members in enumerate(sequence.tasks):
+            task[row, [column[class_] for class_ in members]] = number
+    shared = np.array([(task == own).sum(axis=1) for own in task], dtype=np.float64)
+    expected = float(sizes @ sizes) / len(classes)
+    if expected >= len(classes):  # one task: there is one order
+        return np.eye(len(sequences))
+    return np.asarray((shared - expected) / (len(classes) - expected))
+
+
+def _tails(level: float) -> Floats:
+    return np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+
+
+def _bisect(
+    cdf: Callable[[Floats], Floats], probability: Floats, least: float, most: float
+) -> Interval:
+    """Where a cdf reaches two probabilities, between two points."""
+    low, high = np.full(2, least), np.full(2, most)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2.0
+        below = cdf(middle) < probability
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return float((low + high)[0] / 2.0), float((low + high)[1] / 2.0)

@@ -1,0 +1,148 @@
+"""What to run next for one method, and what it would buy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtrit
+
+from edgecil.estimation.claims import Answer
+from edgecil.estimation.intervals import LEVEL
+from edgecil.estimation.variance import OrderEffect
+
+LEAST_ORDERS = 3
+REPEATED_ORDERS = 2
+_FURTHER = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80, 160)
+_NARROWER = 0.5
+
+Step = Literal["orders", "repeats", "nothing"]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What further orders would buy.
+
+    Attributes:
+        orders: how many more.
+        half_width: expected half-width of the 90 % interval of the mean after them, points.
+    """
+
+    orders: int
+    half_width: float
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """What to run next.
+
+    Attributes:
+        step: `orders`: run `orders` more class orders; `repeats`: train `repeats` of the orders
+            once more, to separate order from training noise; `nothing`: the mean is known as
+            precisely as asked, or all orders were run and repeated.
+        orders: how many more orders.
+        repeats: how many trainings of orders that were run before.
+        half_width: of the mean's 90 % interval now; None if there is none.
+        expected_half_width: after the step; None if it does not change or cannot be said.
+        target: the half-width aimed at; None if there is none.
+        gains: what several numbers of further orders would buy.
+        seconds: expected duration of the step, one training after the other; None if the durations
+            of the runs are not recorded.
+    """
+
+    step: Step
+    orders: int = 0
+    repeats: int = 0
+    half_width: float | None = None
+    expected_half_width: float | None = None
+    target: float | None = None
+    gains: tuple[Gain, ...] = ()
+    seconds: float | None = None
+
+
+def advise(
+    answer: Answer,
+    effect: OrderEffect,
+    space_size: int,
+    *,
+    target: float | None = None,
+    seconds: float | None = None,
+) -> NextStep:
+    """What to run next for a method.
+
+    At least 3 orders come first; then one more training of 2 orders, if no order was repeated;
+    then more orders, until the interval of the mean has the wanted half-width.
+
+    Args:
+        answer: what is known about the method.
+        effect: order and noise.
+        space_size: |Ω|.
+        target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
+            is now.
+        seconds: mean duration of one run.
+    """
+    if answer.mean.validity == "measured":
+        if effect.repeats:
+            return NextStep("nothing")
+        return _timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.orders)), seconds)
+    width, left = answer.mean.half_width, space_size - answer.orders
+    gains = () if width is None else _gains(answer.orders, width, space_size)
+    if answer.orders < LEAST_ORDERS or width is None:
+        more = min(max(LEAST_ORDERS - answer.orders, 1), left)
+        return _timed(NextStep("orders", more, half_width=width, gains=gains), seconds)
+    goal = _NARROWER * width if target is None else target
+    nothing = NextStep("nothing", half_width=width, target=goal, gains=gains)
+    if not effect.repeats:
+        return _timed(replace(nothing, step="repeats", repeats=REPEATED_ORDERS), seconds)
+    if width <= goal:
+        return nothing
+    more, expected = _orders_for(answer.orders, width, goal, space_size)
+    return _timed(
+        replace(nothing, step="orders", orders=more, expected_half_width=expected), seconds
+    )
+
+
+def expected_half_width(orders: int, half_width: float, more: int, space_size: int) -> float:
+    """Expected half-width of the mean's interval after more orders, if the spread stays the same.
+
+    t s √(1/n - 1/|Ω|) with n and the quantile of t as they will be.
+    """
+    after = min(orders + more, space_size)
+
+    def scale(count: int) -> float:
+        unseen = max(1.0 / count - 1.0 / space_size, 0.0)
+        return float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * np.sqrt(unseen))
+
+    return half_width * scale(after) / scale(orders)
+
+
+def _gains(orders: int, half_width: float, space_size: int) -> tuple[Gain, ...]:
+    return tuple(
+        Gain(more, expected_half_width(orders, half_width, more, space_size))
+        for more in _FURTHER
+        if orders + more <= space_size
+    )
+
+
+def _orders_for(
+    orders: int, half_width: float, target: float, space_size: int
+) -> tuple[int, float]:
+    """The least number of further orders that reaches the target, and the half-width after them."""
+    low, high = 0, 1
+    while orders + high < space_size and (
+        expected_half_width(orders, half_width, high, space_size) > target
+    ):
+        low, high = high, 2 * high
+    high = min(high, space_size - orders)
+    while high - low > 1:
+        middle = (low + high) // 2
+        reached = expected_half_width(orders, half_width, middle, space_size) <= target
+        low, high = (low, middle) if reached else (middle, high)
+    return high, expected_half_width(orders, half_width, high, space_size)
+
+
+def _timed(step: NextStep, seconds: float | None) -> NextStep:
+    if seconds is None:
+        return step
+    return replace(step, seconds=seconds * (step.orders + step.repeats))

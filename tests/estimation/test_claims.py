@@ -1,0 +1,88 @@
+"""What is claimed about a method, and on what grounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from edgecil.estimation import AccuracyTable, analyze_table
+from edgecil.estimation.claims import Answer, answer, representative_orders
+from edgecil.estimation.next_step import advise, expected_half_width
+from edgecil.estimation.variance import split_variance
+from tests.estimation.tables import SPACE, noisy, runs_of, table_of
+
+RANDOM = {"accuracy": noisy(0)}
+
+
+def said_of(*protocols: str) -> Answer:
+    return answer(table_of({"m": noisy(0)}, protocols), "m")
+
+
+def test_blind_orders_are_preferred_to_extreme_ones() -> None:
+    said = said_of("edge", "latin")
+    assert (said.protocols, said.blind, said.orders, said.trainings) == (("latin",), True, 3, 3)
+    edge = said_of("edge")
+    assert (edge.protocols, edge.blind) == (("edge",), False)
+
+
+def test_of_random_orders_the_share_outside_the_range_is_exact() -> None:
+    """Seeds 0 and 42 are the same order, so that 2 of 90 were run."""
+    said = said_of("random")
+    assert said.outside.validity == said.worse.validity == "exact"
+    assert said.outside.value == pytest.approx(1.0 - (90 + 4) / (3 * 90))
+    assert said.worse.value == pytest.approx((1.0 - 2 / 90) / 3)
+
+
+def test_extreme_orders_say_nothing_about_shares() -> None:
+    said = said_of("edge")
+    for claim in (said.outside, said.worse, said.not_worse):
+        assert (claim.value, claim.validity) == (None, "none")
+
+
+def test_equal_runs_have_no_interval_and_say_why() -> None:
+    said = answer(table_of({"m": lambda sequence: 70.0}, ("latin",)), "m")
+    for claim in (said.mean, said.std, said.next_order):
+        assert (claim.interval, claim.validity) == (None, "none")
+        assert "same accuracy" in str(claim.reason)
+
+
+def test_all_orders_are_measured() -> None:
+    table = table_of({"m": noisy(0)})
+    said = analyze_table(table, draws=4).methods["m"].answer
+    values = table.orders("m", "enumerate").accuracies
+    assert (said.mean.validity, said.estimator, said.orders) == ("measured", None, 90)
+    assert said.mean.value == pytest.approx(values.mean())
+    assert said.next_order.interval == pytest.approx(tuple(np.quantile(values, [0.05, 0.95])))
+
+
+def test_repeats_count_as_trainings_of_one_order() -> None:
+    runs = [run for seed in (0, 1) for run in runs_of("m", "latin", noisy(seed), seed=seed)]
+    table = AccuracyTable(tuple(runs))
+    said = answer(table, "m")
+    assert (said.orders, said.trainings) == (3, 6)
+    assert representative_orders(table, "m").latin
+
+
+def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
+    one = AccuracyTable(tuple(runs_of("m", "latin", noisy(0))[:1]))
+    first = advise(answer(one, "m"), split_variance(one.repeats("m")), SPACE.size)
+    assert (first.step, first.orders) == ("orders", 2)
+    three = table_of({"m": noisy(0)}, ("latin",))
+    second = advise(
+        answer(three, "m"), split_variance(three.repeats("m")), SPACE.size, seconds=60.0
+    )
+    assert (second.step, second.repeats, second.seconds) == ("repeats", 2, 120.0)
+    repeated = AccuracyTable((*three.runs, *runs_of("m", "latin", noisy(1), seed=1)))
+    said, effect = answer(repeated, "m"), split_variance(repeated.repeats("m"))
+    third = advise(said, effect, SPACE.size, target=1.0)
+    assert third.step == "orders"
+    assert third.expected_half_width is not None
+    assert third.expected_half_width <= 1.0
+    width = said.mean.half_width
+    assert width is not None
+    assert expected_half_width(3, width, third.orders - 1, SPACE.size) > 1.0
+    assert advise(said, effect, SPACE.size, target=2.0 * width).step == "nothing"
+
+
+def test_after_all_orders_of_an_enumeration_no_width_is_left() -> None:
+    assert expected_half_width(3, 2.0, 87, 90) == 0.0
