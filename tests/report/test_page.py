@@ -177,7 +177,7 @@ def test_ten_tasks_have_an_estimate(tmp_path) -> None:
     assert "about 10^15" in Reader(page.html).text
     assert {"matrices-varied", "prediction-steady"} <= {figure.name for figure in page.figures}
     summary = next(table for table in page.tables if table.name == "summary")
-    assert summary.rows[0][-1] == "estimate: regression on edge"
+    assert summary.rows[0][-1] == "estimate: gaussian on random"
 
 
 def test_the_page_names_the_commands_that_repeat_it(page) -> None:
