@@ -21,6 +21,7 @@ from edgecil.data.augment import (
     parse_steps,
     random_affine,
     random_crop,
+    resized_crop,
     step_names,
     to_float,
 )
@@ -311,3 +312,28 @@ def test_wrong_steps_are_told(text: str, message: str) -> None:
         Pipeline((text,), (0.5,), (0.5,))
     with pytest.raises(UsageError, match=message):
         parse_steps(f"crop,{text}")
+
+
+def test_a_resized_crop_of_everything_is_the_image() -> None:
+    images = torch.rand(3, 2, 6, 6)
+    ramp = torch.linspace(0, 1, 16).expand(200, 1, 16, 16)
+    generator = torch.Generator().manual_seed(0)
+    cropped = resized_crop(ramp, generator, least=0.05)
+    assert cropped.shape == ramp.shape
+    spans = cropped[:, 0, 0, -1] - cropped[:, 0, 0, 0]  # width of each crop, less one pixel
+    assert 0.1 < float(spans.min()) < 0.4
+    assert float(spans.max()) > 0.9
+    whole = resized_crop(images, generator, least=1.0)
+    assert whole.shape == images.shape
+    assert torch.all((whole >= 0) & (whole <= 1))
+
+
+def test_larger_images_are_cropped_at_the_centre_or_by_the_step() -> None:
+    pixels = torch.arange(64, dtype=torch.uint8).reshape(1, 1, 8, 8)
+    plain = Pipeline((), (0.0,), (1.0,), (4, 4))
+    assert torch.equal(plain.plain(pixels) * 255, pixels[:, :, 2:6, 2:6].float())
+    generator = torch.Generator().manual_seed(0)
+    step = Pipeline(("resized-crop:0.5", "flip"), (0.0,), (1.0,), (4, 4))
+    assert step(pixels, generator).shape == (1, 1, 4, 4)
+    with pytest.raises(UsageError, match=r"at least 9×9 pixels\. Got 8×8"):
+        Pipeline((), (0.0,), (1.0,), (9, 9)).plain(pixels)

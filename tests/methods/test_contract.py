@@ -55,12 +55,13 @@ def images_in(value: object) -> Iterator[torch.Tensor]:
 
 
 def learns(name: str, scenario: Scenario, dataset: ImageDataset, tasks: Tasks) -> None:
-    """Nearly all of the first task; of later ones, among ever more classes, more than by chance."""
+    """Nearly all of the first task; of all classes in the end, more than by chance."""
     method = build(name, dataset)
     for end in range(1, len(tasks) + 1):
         learn(method, scenario, tasks[:end])
-        reached = accuracy(method, scenario, tasks[end - 1])
-        assert reached > (0.85 if end == 1 else 1.0 / len(method.seen))
+        if end == 1:
+            assert accuracy(method, scenario, tasks[0]) > 0.85
+    assert accuracy(method, scenario, method.seen) > 1.0 / len(method.seen)
 
 
 @every_method

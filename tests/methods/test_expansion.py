@@ -179,9 +179,11 @@ def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
 
 
 @pytest.mark.parametrize("name", EXPANDING)
-def test_balancing_is_as_published_unless_the_recipe_is_fast(name: str) -> None:
+def test_balancing_has_one_rule_for_all_expanding_learners(name: str) -> None:
     entry = get_method(name)
-    assert entry.config().balancing == (30 if name == "der" else 0)
+    for recipe in ("paper", "published"):
+        config = entry.configure(*entry.recipe(recipe, "resnet32"), entry.settings(recipe))
+        assert config.balancing == 0
     fast = entry.configure(*entry.recipe("fast", "resnet32"), entry.settings("fast"))
     assert fast.balancing == 30
     with pytest.raises(UsageError, match=r"'balancing' must be 0 or more epochs\. Got -5"):

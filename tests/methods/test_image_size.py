@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from edgecil.data import ImageDataset, Images
+from edgecil.data.augment import Normalise
 from edgecil.errors import UsageError
 from edgecil.methods import get_method
-from edgecil.methods.image_size import fit_images
+from edgecil.methods.image_size import fit_images, image_statistics
 
 
 def small(side: int = 32) -> ImageDataset:
@@ -18,9 +19,55 @@ def small(side: int = 32) -> ImageDataset:
 
 def fitted(*methods: str, image_size: int | None = None, backbone: str = "resnet32") -> tuple:
     entries = [get_method(name) for name in methods]
-    return fit_images(
+    dataset, shape = fit_images(
         small(), entries, backbone=backbone, pretrained="vit-b16-in1k", image_size=image_size
-    ).shape
+    )
+    assert dataset.shape == shape
+    return shape
+
+
+@pytest.mark.parametrize(
+    ("method", "image_size", "stored", "seen"),
+    [("ease", None, 256, 224), ("ease", 112, 128, 112), ("icarl", 28, 32, 28)],
+)
+def test_centre_crops_store_larger_images_than_a_network_sees(
+    method: str, image_size: int | None, stored: int, seen: int
+) -> None:
+    dataset, shape = fit_images(
+        small(),
+        [get_method(method)],
+        backbone="resnet32",
+        pretrained="vit-b16-in1k",
+        image_size=image_size,
+        preparation="centre-crop",
+    )
+    assert dataset.shape == (3, stored, stored)
+    assert shape == (3, seen, seen)
+
+
+@pytest.mark.parametrize(
+    ("methods", "normalisation", "mean"),
+    [
+        ("ease", "model", 0.0),
+        ("ease", "dataset", 51 / 255),
+        ("ease", "none", 0.0),
+        ("icarl", "model", 51 / 255),
+        ("icarl", "none", 0.0),
+        ("icarl,ease", "model", 51 / 255),
+    ],
+)
+def test_statistics_are_computed_only_where_a_learner_uses_them(
+    methods: str, normalisation: str, mean: float
+) -> None:
+    images = Images(np.full((2, 3, 4, 4), 51, dtype=np.uint8), np.array([0, 1]))
+    statistics = image_statistics(
+        ImageDataset("grey", ("a", "b"), images, images),
+        [get_method(name) for name in methods.split(",")],
+        backbone="resnet32",
+        pretrained="vit-b16-in1k",
+        normalisation=normalisation,
+    )
+    assert statistics == Normalise((mean,) * 3, (1.0,) * 3)
 
 
 def test_a_frozen_model_s_own_size_is_the_default(caplog: pytest.LogCaptureFixture) -> None:

@@ -136,12 +136,12 @@ def test_shrinking_before_new_classes_come_makes_room_for_them() -> None:
 
 def test_data_carry_their_labels() -> None:
     memory = ExemplarMemory(MemoryBudget(total=7, per_class=None))
-    like = torch.zeros(3, 2, 1, 1, dtype=torch.uint8)
-    pixels, labels = memory.data(like)
+    first, second = task_of(((4, 9),), each=2), task_of(((4, 9), (1,)), each=9)
+    pixels, labels = memory.data(first)
     assert (pixels.shape, pixels.dtype, len(labels)) == ((0, 2, 1, 1), torch.uint8, 0)
-    memory.update(task_of(((4, 9),), each=2), backwards)
-    memory.update(task_of(((4, 9), (1,)), each=9), backwards)
-    pixels, labels = memory.data(like)
+    memory.update(first, backwards)
+    memory.update(second, backwards)
+    pixels, labels = memory.data(second)
     assert labels.tolist() == pixels[:, 0].flatten().tolist() == [0, 0, 1, 1, 2, 2]
     assert labels.dtype == torch.int64
 
@@ -185,7 +185,7 @@ def test_state_and_back() -> None:
     memory = ExemplarMemory(MemoryBudget(total=5, per_class=None))
     memory.update(task_of(((0, 1),)), backwards)
     other = ExemplarMemory(memory.budget)
-    other.restore(memory.state(), "cpu")
+    other.restore(memory.state())
     assert len(other) == len(memory) == 4
     assert all(torch.equal(other.of_class(label), memory.of_class(label)) for label in (0, 1))
 

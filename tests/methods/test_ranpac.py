@@ -8,7 +8,7 @@ import torch
 
 from edgecil.methods import adapters as adapters_module
 from edgecil.methods.adapters import adapters_state
-from edgecil.methods.ranpac import RIDGES, RanPAC, held_out_errors
+from edgecil.methods.ranpac import RIDGES, RanPAC, held_out_errors, last_task_errors
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
@@ -51,11 +51,11 @@ def test_only_the_first_task_trains_anything(monkeypatch: pytest.MonkeyPatch) ->
 def test_it_is_the_ridge_regression_on_the_images_of_all_tasks() -> None:
     method = trained()
     images = SCENARIO.train
-    projected = method.project(images.pixels).numpy()
+    projected = method.project(method.features(images.pixels)).numpy()
     targets = np.eye(len(method.seen))[[method.seen.index(int(label)) for label in images.labels]]
     expected = ridge_by_brute_force(projected, targets, method.ridge)
     np.testing.assert_allclose(method.weights().numpy(), expected, rtol=1e-6, atol=1e-9)
-    values = method.project(SCENARIO.test.pixels).numpy() @ expected
+    values = method.project(method.features(SCENARIO.test.pixels)).numpy() @ expected
     assert method.classify(SCENARIO.test.pixels)["head"].tolist() == values.argmax(axis=1).tolist()
 
 
@@ -84,7 +84,7 @@ def test_the_order_does_not_matter_where_the_least_penalty_is_best() -> None:
     assert one.ridge == pytest.approx(other.ridge)
     pixels = SCENARIO.test.pixels
     moved = [other.seen.index(class_) for class_ in one.seen]
-    values = [method.project(pixels) @ method.weights() for method in methods]
+    values = [method.project(method.features(pixels)) @ method.weights() for method in methods]
     torch.testing.assert_close(values[0], values[1][:, moved], rtol=0.0, atol=1e-5)
     assert torch.equal(one.predict(pixels), other.predict(pixels))
 
@@ -146,3 +146,38 @@ def test_the_projection_depends_on_the_seed_alone() -> None:
     assert torch.equal(ranpac().projection, trained(TASKS[:1]).projection)
     assert not torch.equal(ranpac().projection, ranpac(seed=1).projection)
     assert ranpac().projection.shape == (64, SIZE)
+
+
+@pytest.mark.parametrize(("images", "size"), [(20, 6), (10, 30)])
+def test_the_published_rule_tests_every_ridge_on_a_fifth_of_the_last_task(
+    images: int, size: int
+) -> None:
+    rng = np.random.default_rng(0)
+    features, targets = rng.random((images, size)), np.eye(3)[rng.integers(0, 3, images)]
+    kept = int(0.8 * images)
+    errors = last_task_errors(torch.from_numpy(features), torch.from_numpy(targets))
+    for ridge, error in list(zip(RIDGES, errors, strict=True))[4:]:  # below, rounding errors
+        weights = ridge_by_brute_force(features[:kept], targets[:kept], ridge)
+        expected = ((features[kept:] @ weights - targets[kept:]) ** 2).sum()
+        assert float(error) == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_published_rule_knows_the_last_task_only() -> None:
+    settings = {"projection": SIZE, "ridge": "last-task"}
+    orders = [TASKS, (TASKS[0], TASKS[2], TASKS[1])]
+    errors = []
+    for tasks in orders:
+        method = build("ranpac", DATASET, recipe=BRIEF, settings=settings)
+        learn_all(method, SCENARIO, tasks)
+        errors.append(method.errors)
+        assert torch.isfinite(method.errors).all()
+    assert not torch.equal(*errors)
+
+
+def test_cosine_weights_have_unit_length_and_the_same_direction() -> None:
+    plain = trained()
+    scaled = build("ranpac", DATASET, recipe=BRIEF, settings={"projection": SIZE, "cosine": True})
+    learn_all(scaled, SCENARIO, TASKS)
+    assert isinstance(scaled, RanPAC)
+    lengths = plain.weights().norm(dim=0)
+    torch.testing.assert_close(scaled.weights() * lengths, plain.weights())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import cos, pi
 
 import pytest
 import torch
@@ -138,3 +139,59 @@ def test_prediction_joins_batches_in_order_and_keeps_no_graph(
     pixels = task.pixels.double() / 255
     expected = ((pixels - SETTING.mean[0]) / SETTING.std[0]).mean(dim=(1, 2, 3))
     assert rows.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def descend(recipe: Recipe) -> torch.Tensor:
+    """A weight vector after fitting it to the labels by least squares."""
+    task, weight = with_task(), torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))
+
+    def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return (weight * images.double().mean(dim=(1, 2, 3)) - labels).square().mean()
+
+    fit([weight], (task.pixels, task.labels), loss, recipe, task, SETTING)
+    return weight.detach()
+
+
+def test_accumulated_parts_give_the_step_of_the_whole_batch() -> None:
+    whole = descend(replace(PLAIN, learning_rate=0.1))
+    for parts in (2, 3, 4):
+        torch.testing.assert_close(
+            descend(replace(PLAIN, learning_rate=0.1, accumulate=parts)), whole
+        )
+
+
+def test_gradients_are_clipped() -> None:
+    weight, batches = watch(replace(PLAIN, clip=0.25))
+    assert weight.item() == pytest.approx(-0.25 * len(batches), rel=1e-4)
+
+
+def test_the_last_batch_can_be_left_out() -> None:
+    _, batches = watch(replace(PLAIN, epochs=1, drop_last=True), count=6)
+    assert [len(labels) for _, labels in batches] == [4]
+
+
+def test_heads_have_a_rate_of_their_own() -> None:
+    task = with_task()
+    body, head = (torch.nn.Parameter(torch.zeros(1)) for _ in range(2))
+    fit(
+        [body],
+        (task.pixels, task.labels),
+        lambda images, labels: (body + head).sum(),
+        replace(PLAIN, epochs=1, head_factor=0.1),
+        task,
+        SETTING,
+        head=[head],
+    )
+    assert head.item() == pytest.approx(0.1 * body.item())
+
+
+def test_the_first_task_has_its_own_recipe() -> None:
+    _, batches = watch(replace(PLAIN, first=replace(PLAIN, epochs=1, batch_size=9)))
+    assert [len(labels) for _, labels in batches] == [9]
+
+
+def test_the_quarter_cosine_ends_at_a_small_rate() -> None:
+    recipe = replace(PLAIN, schedule="quarter-cosine", epochs=11)
+    assert recipe.rate(0) == 1.0
+    assert recipe.rate(5) == pytest.approx(cos(0.2475 * pi))
+    assert recipe.rate(10) == pytest.approx(cos(0.495 * pi))

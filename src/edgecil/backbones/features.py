@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from edgecil.backbones.pretrained import Shape, fingerprint, frozen_vit, statistics_of
+from edgecil.backbones.image_names import names_of
+from edgecil.backbones.pretrained import fingerprint, frozen_vit, statistics_of
 from edgecil.data.augment import Pipeline
 from edgecil.errors import EdgecilError
 from edgecil.io.files import cache_directory, replace_file
@@ -44,28 +45,31 @@ class FeatureBank:
         self._files: dict[Path, frozenset[bytes]] = {}
 
     def rows(
-        self, pixels: torch.Tensor, compute: Callable[[torch.Tensor], torch.Tensor]
+        self,
+        pixels: torch.Tensor,
+        compute: Callable[[torch.Tensor], torch.Tensor],
+        device: str | torch.device = "cpu",
     ) -> torch.Tensor:
-        """The rows (n, …) of images, on their device.
+        """The rows (n, …) of images, on a device.
 
         Args:
-            pixels: uint8 (n, c, h, w).
-            compute: uint8 images (32, c, h, w) to rows (32, …), each from its own image alone.
+            pixels: uint8 (n, c, h, w), on any device; they are moved 32 at a time.
+            compute: uint8 images (32, c, h, w) on the device to rows (32, …), each from its own
+                image alone.
+            device: device to compute on.
         """
         if not len(pixels):
             raise ValueError("'pixels' must have at least one image. Got 0.")
-        names = [
-            hashlib.blake2b(image.tobytes(), digest_size=16).digest() for image in _raw(pixels)
-        ]
+        names = names_of(pixels)
         if missing := set(names) - self._rows.keys():
             self._load(missing)
         places = {name: place for place, name in enumerate(names) if name not in self._rows}
         if places:
-            missed = pixels[torch.tensor(list(places.values()), device=pixels.device)]
-            rows = in_full_batches(missed, compute).cpu()
+            missed = torch.tensor(list(places.values()), device=pixels.device)
+            rows = in_full_batches(pixels, compute, device, chosen=missed).cpu()
             self._hold(list(places), rows)
             self._write(list(places), rows)
-        return torch.stack([self._rows[name] for name in names]).to(pixels.device)
+        return torch.stack([self._rows[name] for name in names]).to(device)
 
     def _load(self, missing: set[bytes]) -> None:
         """Read missing rows from cache files."""
@@ -128,23 +132,22 @@ def feature_bank(directory: Path | None, network: str) -> FeatureBank:
     return bank
 
 
-def network_name(name: str, shape: Shape, device: str) -> str:
+def network_name(name: str, prepare: Pipeline, device: str, *, amp: bool = False) -> str:
     """A name for a pre-trained network that changes with anything that may change its rows.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
-        shape: channels, height and width of the images.
+        prepare: preparation of the images; its size is the network's.
         device: device to compute on.
+        amp: whether mixed precision is used.
     """
-    statistics = statistics_of(name)
     on_gpu = torch.device(device).type == "cuda"
     return content_name(
         FEATURES_VERSION,
         fingerprint(name),
-        shape,
-        statistics.mean,
-        statistics.std,
+        prepare,
         device,
+        amp,
         # the last bits of sums depend on these
         BATCH,
         torch.__version__,
@@ -154,32 +157,64 @@ def network_name(name: str, shape: Shape, device: str) -> str:
     )
 
 
-def frozen_features(name: str, pixels: torch.Tensor, device: str, *, keep: bool) -> torch.Tensor:
-    """Features (n, d) of the unmodified pre-trained network `name`.
+def frozen_features(
+    name: str,
+    pixels: torch.Tensor,
+    device: str,
+    *,
+    keep: bool,
+    prepare: Pipeline | None = None,
+    amp: bool = False,
+) -> torch.Tensor:
+    """Features (n, d) of the unmodified pre-trained network `name`, on the device.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
-        pixels: uint8 (n, c, h, w), on the device.
+        pixels: uint8 (n, c, h, w), on any device.
         device: device to compute on.
         keep: whether to cache rows on disk.
+        prepare: preparation of the images; by default the model's normalisation at their own size.
+        amp: whether to use mixed precision, which only CUDA supports.
     """
-    _, channels, height, width = pixels.shape
-    shape = (channels, height, width)
-    network, statistics = frozen_vit(name, shape, device), statistics_of(name)
-    prepare = Pipeline((), statistics.mean, statistics.std)
+    if prepare is None:
+        statistics = statistics_of(name)
+        prepare = Pipeline((), statistics.mean, statistics.std, tuple(pixels.shape[2:]))
+    size = prepare.size or tuple(pixels.shape[2:])
+    network = frozen_vit(name, (pixels.shape[1], *size), device)
     directory = cache_directory() / "features" if keep else None
-    bank = feature_bank(directory, network_name(name, shape, device))
-    return bank.rows(pixels, lambda part: network(prepare.plain(part)))
+    bank = feature_bank(directory, network_name(name, prepare, device, amp=amp))
+
+    def compute(part: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(torch.device(device).type, enabled=amp):
+            return network(prepare.plain(part)).float()
+
+    return bank.rows(pixels, compute, device)
 
 
 def in_full_batches(
-    pixels: torch.Tensor, compute: Callable[[torch.Tensor], torch.Tensor]
+    pixels: torch.Tensor,
+    compute: Callable[[torch.Tensor], torch.Tensor],
+    device: str | torch.device = "cpu",
+    *,
+    chosen: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Rows (n, …) of images, computed without gradients, always 32 at a time."""
-    blank = pixels.new_zeros((-len(pixels) % BATCH, *pixels.shape[1:]))
-    with torch.no_grad():
-        parts = [compute(part) for part in torch.cat([pixels, blank]).split(BATCH)]
-    return torch.cat(parts)[: len(pixels)]
+    """Rows (n, …) of images, computed without gradients, always 32 at a time.
+
+    Args:
+        pixels: uint8 (m, c, h, w), on any device; the last batch is padded with blank images.
+        compute: images (32, c, h, w) on the device to rows (32, …).
+        device: device to compute on.
+        chosen: indices (n,) of the images; all by default.
+    """
+    if chosen is None:
+        chosen = torch.arange(len(pixels), device=pixels.device)
+    rows = []
+    for indices in chosen.split(BATCH):
+        part = pixels[indices]
+        blank = part.new_zeros((BATCH - len(part), *part.shape[1:]))
+        with torch.no_grad():
+            rows.append(compute(torch.cat([part, blank]).to(device))[: len(part)])
+    return torch.cat(rows)
 
 
 def content_name(*parts: object) -> str:
@@ -195,7 +230,3 @@ def content_name(*parts: object) -> str:
             digest.update(repr(part).encode())
         digest.update(b"\0")
     return digest.hexdigest()[:32]
-
-
-def _raw(pixels: torch.Tensor) -> list[np.ndarray]:
-    return list(np.ascontiguousarray(pixels.cpu().numpy()))

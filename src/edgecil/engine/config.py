@@ -55,13 +55,18 @@ class ExperimentConfig:
         embeddings: file with class vectors, in place of an encoder.
         backbone: network of the methods that train one.
         pretrained: pre-trained model of the methods that use one: a name, file or hub id.
-        recipe: training recipe, `fast` or `paper`.
+        recipe: training recipe: `fast`, `paper`, or each method's own, `published` (with
+            `-imagenet-r`, `-imagenet-a` or `-cub200` for the settings on these datasets).
         epochs: epochs per task, in place of the recipe's.
         memory_per_class: exemplars per class, in place of the recipe's.
         training: other changes to the recipe, by name.
         memory: other changes to the exemplar memory, by name (`total`, `per_class`).
         set: changes to methods' own settings, by method.
         image_size: size to which image files are scaled.
+        preparation: `plain`, or `centre-crop` to scale images to 8/7 of the size and crop them at
+            the centre, as PILOT does (256 and 224 pixels).
+        normalisation: `model` for the statistics of a pre-trained model's weights (the dataset's
+            for other networks), `dataset` for those of the training images, or `none`.
         device: `auto`, `cpu`, `cuda` or `mps`.
         amp: mixed precision on CUDA.
         compile: use torch.compile.
@@ -100,6 +105,8 @@ class ExperimentConfig:
     memory: Mapping[str, Any] = field(default_factory=dict)
     set: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     image_size: int | None = None
+    preparation: str = "plain"
+    normalisation: str = "model"
     device: str = "auto"
     amp: bool = False
     compile: bool = False
@@ -108,6 +115,12 @@ class ExperimentConfig:
     def __post_init__(self) -> None:
         if not self.method or not self.protocol:
             raise UsageError("An experiment requires at least one 'method' and one 'protocol'.")
+        for name, allowed in (
+            ("preparation", ("plain", "centre-crop")),
+            ("normalisation", ("model", "dataset", "none")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise unknown(name, getattr(self, name), allowed)
         for name in ("repeats", "threads"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name!r} must be at least 1. Got {getattr(self, name)} instead.")
@@ -199,6 +212,8 @@ class RunOptions(TypedDict, total=False):
     memory: Mapping[str, Any] | None
     set: Mapping[str, Mapping[str, Any]] | None
     image_size: int | None
+    preparation: str | None
+    normalisation: str | None
     device: str | None
     amp: bool | None
     compile: bool | None

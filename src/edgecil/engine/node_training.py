@@ -25,7 +25,7 @@ class WorkerContext:
     """Data and settings that a worker needs besides the node.
 
     Attributes:
-        scenario: the dataset on its device.
+        scenario: the dataset; its labels are on the device.
         environment: the environment of methods; its seed is replaced by the node's.
         configs: method configurations, by method name.
         threads: threads of torch; results depend on it, because it changes the order of sums.
@@ -129,7 +129,8 @@ def _test(
     seen = torch.tensor(method.seen, device=images.labels.device)
     labels = method.classify(images.pixels)
     right = {
-        classifier: seen[labels[classifier]] == images.labels for classifier in method.classifiers
+        classifier: seen[labels[classifier].to(seen.device)] == images.labels
+        for classifier in method.classifiers
     }
     correct = {
         classifier: _count_classes(images.labels[hits], node) for classifier, hits in right.items()

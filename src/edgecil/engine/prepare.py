@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -14,7 +14,6 @@ import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.backbones.registry import canonical_backbone, check_backbone
 from edgecil.classes.lists import ClassList
-from edgecil.data.augment import channel_statistics
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.node_training import WorkerContext
@@ -23,8 +22,8 @@ from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import UsageError
 from edgecil.io.device import choose_device, cores
 from edgecil.methods import Environment, MethodEntry, get_method
-from edgecil.methods.image_size import fit_images
-from edgecil.methods.registry import replace_settings
+from edgecil.methods.image_size import fit_images, image_statistics, stored_size
+from edgecil.methods.registry import replace_recipe, replace_settings
 from edgecil.methods.task import Scenario
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -99,22 +98,30 @@ def prepare(
         count=config.classes,
         seed=config.classes_seed,
         ids=config.class_ids,
-        size=config.image_size,
+        size=stored_size(config.image_size, config.preparation),
         download=config.download,
     )
-    dataset = fit_images(
+    dataset, shape = fit_images(
         dataset,
         entries,
         backbone=config.backbone,
         pretrained=config.pretrained,
         image_size=config.image_size,
+        preparation=config.preparation,
     )
     device = choose_device(config.device)
-    statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
+    statistics = image_statistics(
+        dataset,
+        entries,
+        backbone=config.backbone,
+        pretrained=config.pretrained,
+        normalisation=config.normalisation,
+    )
     environment = Environment(
-        shape=dataset.shape,
+        shape=shape,
         mean=statistics.mean,
         std=statistics.std,
+        normalisation=cast(Any, config.normalisation),
         backbone=canonical_backbone(config.backbone),
         device=device,
         amp=config.amp,
@@ -209,7 +216,7 @@ def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:
     if config.memory_per_class is not None:
         exemplars["per_class"] = config.memory_per_class
     configured = entry.configure(
-        replace_settings(recipe, training, "training"),
+        replace_recipe(recipe, training),
         replace_settings(memory, exemplars, "memory"),
         entry.settings(config.recipe),
     )
@@ -222,7 +229,8 @@ def _environment_identity(environment: Environment, entries: list[MethodEntry]) 
     Networks stand by themselves, so that methods on another network can be added later.
     """
     values = asdict(environment)
-    del values["shared"]
+    for name in ("shared", "mean", "std"):  # the dataset's digest determines mean and std
+        del values[name]
     networks = {name: values.pop(name) for name in ("backbone", "pretrained")}
     used = {"pretrained" if entry.pretrained else "backbone" for entry in entries}
     identity: dict[str, Any] = {"environment": values}

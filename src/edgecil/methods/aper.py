@@ -20,7 +20,13 @@ from edgecil.methods.registry import register_method
 from edgecil.methods.simplecil import PrototypeMethod
 from edgecil.methods.task import Task
 
-PUBLISHED = Recipe(epochs=20, learning_rate=0.01, schedule="cosine", batch_size=48)
+PUBLISHED = Recipe(
+    epochs=20,
+    learning_rate=0.01,
+    schedule="cosine",
+    batch_size=48,
+    augment=("resized-crop:0.05", "flip"),
+)
 
 
 @dataclass(frozen=True)

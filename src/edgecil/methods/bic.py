@@ -115,7 +115,7 @@ class BiC(TeacherMethod):
         for index in self.held_out(task):
             if (labels == labels[index]).sum() > 1:  # a single exemplar is trained on as well
                 kept[index] = False
-        return pixels[kept], labels[kept]
+        return pixels[kept.to(pixels.device)], labels[kept]
 
     def held_out(self, task: Task) -> torch.Tensor:
         """Indices of held-out images among the task's images and exemplars, equal per class."""
@@ -148,7 +148,7 @@ class BiC(TeacherMethod):
         pixels, labels = super().training_data(task)
         chosen = self.held_out(task)
         with torch.no_grad():
-            logits = self.network.corrected(self.features(pixels[chosen]))
+            logits = self.network.corrected(self.features(pixels[chosen.to(pixels.device)]))
         targets = labels[chosen]
         scale = nn.Parameter(torch.ones(1, device=logits.device))
         shift = nn.Parameter(torch.zeros(1, device=logits.device))

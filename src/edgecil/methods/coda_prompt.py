@@ -26,10 +26,11 @@ from edgecil.methods.task import Task
 PUBLISHED = Recipe(
     epochs=20,
     learning_rate=0.001,
-    schedule="cosine",
+    schedule="quarter-cosine",
     optimizer="adam",
     weight_decay=0.0,
     batch_size=128,
+    augment=("resized-crop:0.08", "flip"),
 )
 
 
@@ -63,7 +64,10 @@ class CODAPromptConfig:
     "coda-prompt",
     CODAPromptConfig,
     "prompts mixed from growing orthogonal components (2023)",
-    fast=replace(PUBLISHED, epochs=5, learning_rate=0.005, batch_size=16, augment=()),
+    fast=replace(
+        PUBLISHED, epochs=5, learning_rate=0.005, schedule="cosine", batch_size=16, augment=()
+    ),
+    published_settings={"orthogonality": 0.0},
 )
 class CODAPrompt(PromptMethod):
     """Prompts are sums over all components; the latest components are trained."""

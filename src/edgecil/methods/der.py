@@ -17,9 +17,12 @@ from edgecil.methods.registry import register_method
 class DERConfig(ExpandingConfig):
     """Hyper-parameters of DER; see :class:`ExpandingConfig`."""
 
-    balancing: int = 30
 
-
-@register_method("der", DERConfig, "a new extractor per task, the old ones frozen (2021)")
+@register_method(
+    "der",
+    DERConfig,
+    "a new extractor per task, the old ones frozen (2021)",
+    fast_settings={"balancing": 30},
+)
 class DER(ExpandingMethod):
     """:class:`ExpandingMethod` with whole backbones as extractors."""

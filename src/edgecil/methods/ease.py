@@ -24,7 +24,13 @@ from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 from edgecil.methods.task_cache import State, compute_once
 
-PUBLISHED = Recipe(epochs=20, learning_rate=0.025, schedule="cosine", batch_size=48)
+PUBLISHED = Recipe(
+    epochs=20,
+    learning_rate=0.025,
+    schedule="cosine",
+    batch_size=48,
+    augment=("resized-crop:0.05", "flip"),
+)
 
 
 @dataclass(frozen=True)
@@ -72,16 +78,21 @@ class EASE(PretrainedMethod):
 
     def learn(self, task: Task) -> None:
         """Train adapters for the task and compute its class prototypes in every subspace."""
-        kind = ("ease adapters", self.config, self.network)
-        self.add_adapters(compute_once(kind, task, self.environment, self.train_adapters))
+        recipe = self.recipe.at(task.index)
+        kind = ("ease adapters", replace(self.config, recipe=recipe), self.network)
+        self.add_adapters(
+            compute_once(
+                kind, task, self.environment, lambda alone: self.train_adapters(alone, recipe)
+            )
+        )
         labels = task.alone().labels
         means = [class_means(features, labels) for features in self.subspaces(task.pixels)]
         self.prototypes.append(torch.stack(means))
         self.seen = task.seen
 
-    def train_adapters(self, task: Task) -> State:
+    def train_adapters(self, task: Task, recipe: Recipe) -> State:
         """Weights of adapters trained to classify the classes of one task."""
-        adapters = adapt(self.vit, self.config.bottleneck, task, self.recipe, self.environment)
+        adapters = adapt(self.vit, self.config.bottleneck, task, recipe, self.environment)
         return adapters_state(adapters)
 
     def add_adapters(self, weights: State) -> None:
@@ -97,11 +108,11 @@ class EASE(PretrainedMethod):
         others = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
         sizes = [prototypes.shape[1] for prototypes in self.prototypes]
-        logits = torch.zeros(len(pixels), sum(sizes), device=pixels.device)
+        logits = torch.zeros(len(pixels), sum(sizes), device=self.environment.device)
         for subspace, features in enumerate(self.subspaces(pixels)):
             weights = logits.new_full((len(sizes),), others)
             weights[subspace] = 1.0
-            by_class = weights.repeat_interleave(torch.tensor(sizes, device=pixels.device))
+            by_class = weights.repeat_interleave(torch.tensor(sizes, device=logits.device))
             similarity = normalize(features, dim=1) @ normalize(complete[subspace], dim=1).T
             logits += by_class * similarity
         return {"head": logits.argmax(dim=1)}

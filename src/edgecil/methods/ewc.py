@@ -8,16 +8,19 @@ by a running diagonal Fisher information.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
-from edgecil.data.augment import Pipeline
+from edgecil.errors import unknown
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
 from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
+from edgecil.methods.training import to_device
+
+FISHER_IMAGES = ("plain", "training")
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,27 @@ class EWCConfig:
         recipe: training recipe of each task.
         strength: λ, the weight of the penalty.
         fisher_cap: upper limit of the Fisher information of a weight.
+        fisher_images: `plain` computes the Fisher information in evaluation mode from images
+            without augmentation; `training` in training mode from augmented images, as in PyCIL,
+            which also updates the statistics of batch normalisation once more.
     """
 
     recipe: Recipe = PAPER
     strength: float = 1000.0
     fisher_cap: float = 1e-4
+    fisher_images: Literal["plain", "training"] = "plain"
+
+    def __post_init__(self) -> None:
+        if self.fisher_images not in FISHER_IMAGES:
+            raise unknown("kind of images for EWC's Fisher", self.fisher_images, FISHER_IMAGES)
 
 
-@register_method("ewc", EWCConfig, "elastic weight consolidation (Kirkpatrick et al. 2017)")
+@register_method(
+    "ewc",
+    EWCConfig,
+    "elastic weight consolidation (Kirkpatrick et al. 2017)",
+    published_settings={"fisher_images": "training"},
+)
 class EWC(NetworkMethod):
     """Fine-tuning with a quadratic penalty on every weight."""
 
@@ -76,20 +92,25 @@ class EWC(NetworkMethod):
         Batches are shuffled because the images are sorted by class, and batches of a single class
         have much larger gradients.
         """
-        prepare = Pipeline((), self.environment.mean, self.environment.std)
+        recipe, generator = self.recipe.at(task.index), task.generator("fisher")
+        augmented = self.config.fisher_images == "training"
+        prepare = self.environment.pipeline(recipe.augment if augmented else ())
+        self.network.train(augmented)
         total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
-        order = torch.randperm(
-            len(task.labels), generator=task.generator("fisher"), device=task.device
-        )
-        batches = order.split(self.recipe.batch_size)
+        order = torch.randperm(len(task.labels), generator=generator, device=task.device)
+        batches = order.split(recipe.batch_size)
         for batch in batches:
             self.network.zero_grad()
-            logits = self.network(prepare.plain(task.pixels[batch]))
+            pixels = to_device(task.pixels, batch, task.device)
+            logits = self.network(
+                prepare(pixels, generator) if augmented else prepare.plain(pixels)
+            )
             torch.nn.functional.cross_entropy(logits, task.labels[batch]).backward()
             for name, value in self.network.named_parameters():
                 if value.grad is not None:
                     total[name] += value.grad.detach() ** 2 / len(batches)
         self.network.zero_grad()
+        self.network.eval()
         return {name: value.clamp(max=self.config.fisher_cap) for name, value in total.items()}
 
     def state(self) -> dict[str, Any]:

@@ -212,7 +212,7 @@ class ExpandingMethod(NetworkMethod):
 
         Classes have equal numbers of exemplars unless a class has fewer images than its quota.
         """
-        pixels, labels = memory.data(task.pixels)
+        pixels, labels = memory.data(task)
         features, head = self.features(pixels), self.network.head
 
         def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -24,6 +25,7 @@ from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
+from edgecil.methods.training import in_batches
 
 # PyCIL's β₁ and β₂ assume this many images per old class; smaller counts are scaled up to it, so
 # that a smaller memory does not give old classes far larger weights than intended.
@@ -53,17 +55,30 @@ class FOSTERConfig:
     compression: float = 130 / 170
 
 
-@register_method("foster", FOSTERConfig, "boost with a new extractor, compress to one (2022)")
+@register_method(
+    "foster",
+    FOSTERConfig,
+    "boost with a new extractor, compress to one (2022)",
+    paper=replace(PAPER, schedule="cosine"),
+)
 class FOSTER(NetworkMethod):
-    """Two extractors while a task is trained, one afterwards."""
+    """Two extractors while a task is trained, one afterwards.
 
-    classifiers = ("head", "nme")
+    The classifier `boosted` is the network before compression, which the publication calls B4 and
+    PyCIL reports.
+
+    Attributes:
+        boosted: the network with two extractors after the last task; None after the first task.
+    """
+
+    classifiers = ("head", "nme", "boosted")
     network: ExpandingNetwork
     old: ExpandingNetwork
 
     def __init__(self, config: FOSTERConfig, environment: Environment) -> None:
         super().__init__(config.recipe, environment, config.memory)
         self.config = config
+        self.boosted: ExpandingNetwork | None = None
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """An expanding network with one extractor."""
@@ -110,8 +125,40 @@ class FOSTER(NetworkMethod):
 
         recipe = replace(self.recipe.lasting(self.config.compression), weight_decay=0.0)
         self.train(student, loss, task, recipe=recipe, stage="compress")
-        self.network = student
+        self.network, self.boosted = student, boosted.eval()
         del self.old
+
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The classes by the compressed network, its nearest mean, and the boosted network."""
+        network = self.boosted or self.network
+
+        def boosted(images: torch.Tensor) -> torch.Tensor:
+            logits: torch.Tensor = network(images)
+            return logits.argmax(dim=1)
+
+        return {
+            **super().classify(pixels),
+            "boosted": in_batches(boosted, pixels, self.environment),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """The compressed and the boosted network, the exemplars and the classes seen."""
+        if self.boosted is None:
+            return super().state()
+        weights = self.boosted.state_dict()
+        copies = {name: value.to("cpu", copy=True) for name, value in weights.items()}
+        return {**super().state(), "boosted": copies}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        self.boosted = None
+        if "boosted" in state:
+            fresh = self.assemble(self.fresh_backbone("weights")).to(self.environment.device)
+            outputs = len(state["boosted"]["auxiliary.weight"])
+            fresh.renew_auxiliary(outputs, derive_generator("cpu", 0, "enhancement"))
+            fresh.load_state_dict(state["boosted"])
+            self.boosted = fresh.requires_grad_(False).eval()
 
     def class_weights(self, task: Task, beta: float) -> torch.Tensor:
         """Class weights (classes seen,) from the numbers of training images."""

@@ -22,7 +22,7 @@ from edgecil.methods.class_statistics import ClassMixtures, align
 from edgecil.methods.contrast import separation_loss
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
-from edgecil.methods.prompts import PromptMethod
+from edgecil.methods.prompts import PromptHead, PromptMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
@@ -36,6 +36,9 @@ PUBLISHED = Recipe(
     optimizer="adam",
     weight_decay=0.0,
     batch_size=192,
+    augment=("resized-crop:0.08", "flip"),
+    head_factor=0.1,
+    clip=1.0,
 )
 ALIGNMENT = Recipe(
     epochs=30,
@@ -56,6 +59,10 @@ class HiDePromptConfig:
         alignment: training recipe of the head and the task-identity inference on sampled features,
             with one batch per old class in an epoch.
         inference_batch: batch size of the task-identity inference.
+        inference_rate: learning rate of the task-identity inference; the authors' is 0.005 · 24 /
+            256 (they scale it by the batch size there, but not for the head).
+        small_inference: whether new weights of the task-identity inference are normal with std
+            0.02, as the authors', in place of uniform in ± √(3 / d).
         length: number of tokens that a prompt adds to the keys and to the values.
         layers: number of blocks with prompts, counted from the first; at most the depth.
         ensemble: share of the mean of all earlier prompts in a new prompt.
@@ -67,6 +74,8 @@ class HiDePromptConfig:
     recipe: Recipe = PUBLISHED
     alignment: Recipe = ALIGNMENT
     inference_batch: int = 24
+    inference_rate: float = 0.005
+    small_inference: bool = False
     length: int = 5
     layers: int = 5
     ensemble: float = 0.01
@@ -89,8 +98,16 @@ class HiDePromptConfig:
     HiDePromptConfig,
     "a prompt per task, inferred; heads aligned by statistics (2023)",
     fast=replace(
-        PUBLISHED, epochs=4, learning_rate=0.01, schedule="cosine", batch_size=16, augment=()
+        PUBLISHED,
+        epochs=4,
+        learning_rate=0.01,
+        schedule="cosine",
+        batch_size=16,
+        augment=(),
+        head_factor=1.0,
+        clip=None,
     ),
+    published_settings={"inference_rate": 0.00046875, "small_inference": True},
 )
 class HiDePrompt(PromptMethod):
     """Trains a prompt per task, then the inference of the task and the head."""
@@ -101,7 +118,8 @@ class HiDePrompt(PromptMethod):
         self.layers = min(config.layers, self.vit.layout.depth)
         width, device = self.vit.feature_size, environment.device
         generator = derive_generator("cpu", environment.seed, "inference")
-        self.inference = TaskInference(width, generator).to(device)
+        head = PromptHead(width) if config.small_inference else GrowingLinear(width)
+        self.inference = TaskInference(width, head, generator).to(device)
         self.plain = ClassMixtures(config.centroids, width, device)
         self.instructed = ClassMixtures(config.centroids, width, device)
         self.task_of_class: list[int] = []
@@ -116,7 +134,11 @@ class HiDePrompt(PromptMethod):
         self.inference.head.grow(len(task.classes), derive_generator("cpu", task.seed, "inference"))
         if task.old_count:
             old, recipe = task.old_count, self.config.alignment
-            smaller = replace(recipe, batch_size=self.config.inference_batch)
+            smaller = replace(
+                recipe,
+                batch_size=self.config.inference_batch,
+                learning_rate=self.config.inference_rate,
+            )
             align(self.inference, self.plain, smaller, task, batches=old, stage="inference")
             align(self.head, self.instructed, recipe, task, batches=old, stage="prediction")
 
@@ -193,11 +215,11 @@ class HiDePrompt(PromptMethod):
 class TaskInference(nn.Module):  # type: ignore[misc]
     """Class logits from features without prompts: a residual MLP, a layer norm and a head."""
 
-    def __init__(self, width: int, generator: torch.Generator) -> None:
+    def __init__(self, width: int, head: GrowingLinear, generator: torch.Generator) -> None:
         super().__init__()
         self.mlp = build(lambda: MLP(ViTLayout(width=width, hidden=2 * width)), generator)
         self.norm = nn.LayerNorm(width)
-        self.head = GrowingLinear(width)
+        self.head = head
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Logits (n, classes) of features (n, d)."""

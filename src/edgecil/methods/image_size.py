@@ -1,11 +1,14 @@
-"""The image size that the methods of an experiment need."""
+"""The size and the normalisation of images that the methods of an experiment need."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from edgecil.backbones.pretrained import fitting_size, image_size_of, is_pretrained
+import torch
+
+from edgecil.backbones.pretrained import Shape, fitting_size, image_size_of, is_pretrained
+from edgecil.data.augment import Normalise, channel_statistics
 from edgecil.data.dataset import ImageDataset
 from edgecil.data.decode import resize_dataset
 from edgecil.errors import UsageError
@@ -16,13 +19,19 @@ _log = logging.getLogger(__name__)
 
 def fit_images(
     dataset: ImageDataset,
-    methods: Iterable[MethodEntry],
+    methods: Collection[MethodEntry],
     *,
     backbone: str,
     pretrained: str,
     image_size: int | None = None,
-) -> ImageDataset:
+    preparation: str = "plain",
+) -> tuple[ImageDataset, Shape]:
     """The dataset, resized if a pre-trained model requires a far larger or smaller size.
+
+    Returns:
+        The dataset as it is stored, and channels, height and width of what a network sees. They
+        differ with the preparation `centre-crop`: stored images are larger by 8/7 (256 pixels for
+        224), the centre is tested on, and `resized-crop` uses the whole image.
 
     Args:
         dataset: images as loaded.
@@ -30,20 +39,26 @@ def fit_images(
         backbone: network of methods that train a backbone.
         pretrained: model of methods on a frozen model.
         image_size: size that the user chose; the dataset is then not changed.
+        preparation: `plain` or `centre-crop`.
     """
+    stored = stored_size(image_size, preparation)
+    if image_size is not None and preparation == "centre-crop":
+        shape: Shape = (dataset.shape[0], image_size, image_size)
+        _warn_of_misfits(shape, methods, backbone=backbone, pretrained=pretrained)
+        return resize_dataset(dataset, stored), shape
     networks = {pretrained if method.pretrained else backbone for method in methods}
     models = sorted(name for name in networks if is_pretrained(name))
     sizes = {name: fitting_size(name, dataset.shape) for name in models}
     misfits = {name: size for name, size in sizes.items() if size is not None}
+    if preparation == "centre-crop":
+        return _centre_cropped(dataset, sorted({image_size_of(name) for name in models}))
     if not misfits:
-        return dataset
+        return dataset, dataset.shape
     name, size = next(iter(misfits.items()))
     given = "×".join(map(str, dataset.shape[1:]))
     if image_size is not None:
-        _log.warning(
-            "The images have %s pixels, but %r was trained on %d×%d.", given, name, size, size
-        )
-        return dataset
+        _warn_of_misfits(dataset.shape, methods, backbone=backbone, pretrained=pretrained)
+        return dataset, dataset.shape
     if len(networks) > len(models) or len(set(misfits.values())) > 1:
         raise UsageError(
             f"Images of {given} pixels do not suit {name!r}, which was trained on {size}×{size}, "
@@ -58,4 +73,62 @@ def fit_images(
         size,
         name,
     )
-    return resize_dataset(dataset, image_size_of(name))
+    resized = resize_dataset(dataset, image_size_of(name))
+    return resized, resized.shape
+
+
+def stored_size(size: int | None, preparation: str) -> int | None:
+    """The size at which images are stored for a size that a network sees."""
+    return None if size is None else size * 8 // 7 if preparation == "centre-crop" else size
+
+
+def image_statistics(
+    dataset: ImageDataset,
+    methods: Iterable[MethodEntry],
+    *,
+    backbone: str,
+    pretrained: str,
+    normalisation: str,
+) -> Normalise:
+    """Mean and standard deviation of the training images, or 0 and 1 if no method uses them.
+
+    Args:
+        dataset: images as stored.
+        methods: the methods of the experiment.
+        backbone: network of methods that train a backbone.
+        pretrained: model of methods on a frozen model.
+        normalisation: `model`, `dataset` or `none`.
+    """
+    networks = {pretrained if method.pretrained else backbone for method in methods}
+    by_model = normalisation == "model" and all(is_pretrained(name) for name in networks)
+    if normalisation == "none" or by_model:
+        channels = dataset.shape[0]
+        return Normalise((0.0,) * channels, (1.0,) * channels)
+    return channel_statistics(torch.from_numpy(dataset.train.pixels))
+
+
+def _centre_cropped(dataset: ImageDataset, sizes: list[int]) -> tuple[ImageDataset, Shape]:
+    """The dataset at 8/7 of a size: that of the only pre-trained model, or the images' own."""
+    if len(sizes) > 1:
+        raise UsageError(
+            f"The pre-trained models were trained on images of {' and '.join(map(str, sizes))} "
+            "pixels; set 'image_size', or run the methods separately."
+        )
+    size = sizes[0] if sizes else min(dataset.shape[1:])
+    return resize_dataset(dataset, stored_size(size, "centre-crop")), (dataset.shape[0], size, size)
+
+
+def _warn_of_misfits(
+    shape: Shape, methods: Iterable[MethodEntry], *, backbone: str, pretrained: str
+) -> None:
+    networks = {pretrained if method.pretrained else backbone for method in methods}
+    for name in sorted(filter(is_pretrained, networks)):
+        size = fitting_size(name, shape)
+        if size is not None:
+            _log.warning(
+                "The images have %s pixels, but %r was trained on %d×%d.",
+                "×".join(map(str, shape[1:])),
+                name,
+                size,
+                size,
+            )

@@ -28,6 +28,7 @@ PUBLISHED = Recipe(
     optimizer="adam",
     weight_decay=0.0,
     batch_size=16,
+    augment=("resized-crop:0.05", "flip"),
 )
 
 
@@ -41,6 +42,11 @@ class L2PConfig:
         length: tokens of a prompt.
         chosen: prompts per image, N.
         pull: λ, weight of the term that pulls the chosen keys towards the query.
+        batchwise: whether all images of a batch get the prompts that most of them choose, in
+            training and in testing, as in the authors' code and in PILOT. Predictions then depend
+            on which images are tested together: the recipe's batch size, in order of arrival.
+        positions: whether the class token's position embedding is added to the prompts, as in the
+            PyTorch port and in PILOT.
     """
 
     recipe: Recipe = PUBLISHED
@@ -48,6 +54,8 @@ class L2PConfig:
     length: int = 5
     chosen: int = 5
     pull: float = 0.1
+    batchwise: bool = False
+    positions: bool = False
 
     def __post_init__(self) -> None:
         if not (1 <= self.chosen <= self.pool and self.length >= 1):
@@ -62,6 +70,7 @@ class L2PConfig:
     L2PConfig,
     "a pool of prompts, chosen by key and query (2022)",
     fast=replace(PUBLISHED, learning_rate=0.01, schedule="cosine", augment=()),
+    published_settings={"batchwise": True, "positions": True},
 )
 class L2P(PromptMethod):
     """One pool for all tasks; the head's input is the mean of the prompts' final tokens."""
@@ -87,13 +96,24 @@ class L2P(PromptMethod):
         """Cosines (n, N) of the keys nearest to queries (n, d), and the prompts' indices (n, N)."""
         similarity = normalize(queries, dim=1) @ normalize(self.prompts[0]["keys"], dim=1).T
         nearest = similarity.topk(self.config.chosen, dim=1)
-        return nearest.values, nearest.indices
+        if not self.config.batchwise:
+            return nearest.values, nearest.indices
+        votes = nearest.indices.flatten().bincount(minlength=self.config.pool)
+        elected = votes.topk(self.config.chosen).indices.expand_as(nearest.indices)
+        return similarity.gather(1, elected), elected
 
     def prompted(self, images: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """Mean final token (n, d) of each image's prompts, given their indices (n, N)."""
         prompts = self.prompts[0]["tokens"][chosen].flatten(1, 2)
+        if self.config.positions:
+            prompts = prompts + self.vit.pos_embed[:, :1]
         tokens = self.vit.encode(self.vit.embed(images), Sockets(prompts=prompts))
         return tokens[:, : prompts.shape[1]].mean(dim=1)
+
+    @property
+    def test_batch(self) -> int:
+        """The recipe's batch size if images of a batch share their prompts."""
+        return self.recipe.batch_size if self.config.batchwise else super().test_batch
 
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
         """Input of the head, (n, d)."""

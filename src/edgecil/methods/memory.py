@@ -84,12 +84,12 @@ class ExemplarMemory:
         quota = self.budget.quota(seen)
         self._pixels = [pixels[:quota].clone() for pixels in self._pixels]
 
-    def data(self, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """All exemplars: pixels (m, c, h, w) and new labels (m,), on the device of `like`."""
+    def data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+        """All exemplars: pixels (m, c, h, w), and new labels (m,) on the device of a task."""
         if not self._pixels:
-            return like[:0], torch.zeros(0, dtype=torch.int64, device=like.device)
-        sizes = torch.tensor([len(pixels) for pixels in self._pixels], device=like.device)
-        labels = torch.repeat_interleave(torch.arange(len(sizes), device=like.device), sizes)
+            return task.pixels[:0], task.labels[:0]
+        sizes = torch.tensor([len(pixels) for pixels in self._pixels], device=task.device)
+        labels = torch.repeat_interleave(torch.arange(len(sizes), device=task.device), sizes)
         return torch.cat(self._pixels), labels
 
     def of_class(self, label: int) -> torch.Tensor:
@@ -98,7 +98,7 @@ class ExemplarMemory:
 
     def beside(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
         """The images of a task followed by all exemplars: pixels and new labels."""
-        pixels, labels = self.data(task.pixels)
+        pixels, labels = self.data(task)
         return torch.cat([task.pixels, pixels]), torch.cat([task.labels, labels])
 
     def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
@@ -122,17 +122,17 @@ class ExemplarMemory:
         self.shrink(len(task.seen))
         quota = self.budget.quota(len(task.seen))
         for label in range(task.old_count, len(task.seen)):
-            pixels = task.pixels[task.labels == label]
+            pixels = task.of_class(label)
             kept = rank(pixels, min(quota, len(pixels)))
-            self._pixels.append(pixels[kept].clone())
+            self._pixels.append(pixels[kept.to(pixels.device)].clone())
 
     def state(self) -> list[torch.Tensor]:
         """The exemplars, class by class."""
         return [pixels.cpu() for pixels in self._pixels]
 
-    def restore(self, state: list[Any], device: torch.device | str) -> None:
-        """Load a state from :meth:`state`."""
-        self._pixels = [pixels.to(device) for pixels in state]
+    def restore(self, state: list[Any]) -> None:
+        """Load a state from :meth:`state`; exemplars stay in host memory."""
+        self._pixels = list(state)
 
 
 def herd(features: torch.Tensor, count: int) -> torch.Tensor:

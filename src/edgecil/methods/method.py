@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 
 from edgecil.backbones.pretrained import is_pretrained, statistics_of
+from edgecil.data.augment import Pipeline
 from edgecil.methods.task import Task
 
 
@@ -17,9 +18,10 @@ class Environment:
     """What a learner needs to know besides its own configuration.
 
     Attributes:
-        shape: channels, height and width of the images.
-        mean: per channel, of the training images in [0, 1].
-        std: per channel.
+        shape: channels, height and width of the images that a network sees; larger stored images
+            are cropped at the centre.
+        mean: per channel, subtracted from images in [0, 1].
+        std: per channel; images are divided by it.
         backbone: name in `edgecil.backbones`, for learners that train a backbone.
         pretrained: name in `edgecil.backbones.pretrained`, for learners on a frozen model.
         seed: seed of the run; initial weights depend on it.
@@ -29,6 +31,8 @@ class Environment:
             Methods that call parts of the backbone directly (TagFex) do not benefit.
         shared: directory where sequences share intermediate results; None disables sharing.
             Results are identical either way.
+        normalisation: where mean and std come from: `model` uses those of a pre-trained network
+            for learners on one, `dataset` those of the training images, `none` 0 and 1.
     """
 
     shape: tuple[int, int, int]
@@ -41,11 +45,28 @@ class Environment:
     compile: bool = False
     pretrained: str = "vit-quickdraw"
     shared: str | None = None
+    normalisation: Literal["model", "dataset", "none"] = "model"
+
+    def pipeline(self, steps: tuple[str, ...] = ()) -> Pipeline:
+        """The preparation of images with these augmentation steps."""
+        return Pipeline(steps, self.mean, self.std, self.shape[1:])
+
+    @property
+    def uses_amp(self) -> bool:
+        """Whether mixed precision is on and the device supports it."""
+        return self.amp and torch.device(self.device).type == "cuda"
+
+    def autocast(self) -> torch.autocast:
+        """Mixed precision for a `with` block, if it is on and the device supports it."""
+        return torch.autocast(torch.device(self.device).type, enabled=self.uses_amp)
 
 
 def suited_to(backbone: str, environment: Environment) -> Environment:
-    """The environment with the image statistics of a pre-trained backbone, if it is one."""
-    if not is_pretrained(backbone):
+    """The environment with the image statistics that suit a backbone.
+
+    They are the pre-trained model's if the backbone is one and `normalisation` is `model`.
+    """
+    if environment.normalisation != "model" or not is_pretrained(backbone):
         return environment
     statistics = statistics_of(backbone)
     return replace(environment, mean=statistics.mean, std=statistics.std)
@@ -76,12 +97,15 @@ class Method(ABC):
 
     @abstractmethod
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """New labels (n,) of uint8 images (n, c, h, w), by the name of the classifier."""
+        """New labels (n,) of uint8 images (n, c, h, w), by the name of the classifier.
+
+        The images are in host memory; the labels may be on any device.
+        """
 
     def predict(self, pixels: torch.Tensor, classifier: str | None = None) -> torch.Tensor:
         """Original class ids, shape (n,), for uint8 images (n, c, h, w); only seen classes."""
-        seen = torch.tensor(self.seen, device=pixels.device)
-        return seen[self.classify(pixels)[classifier or self.classifiers[0]]]
+        labels = self.classify(pixels)[classifier or self.classifiers[0]]
+        return torch.tensor(self.seen, device=labels.device)[labels]
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume: CPU tensors and plain values."""

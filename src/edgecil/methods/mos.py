@@ -8,8 +8,9 @@ learner's own predictions reduces mistakes in retrieving them.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -17,7 +18,7 @@ from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.vit import Sockets
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import (
     adapters_state,
     class_means,
@@ -36,7 +37,15 @@ from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import fit
 
-PUBLISHED = Recipe(epochs=20, learning_rate=0.03, schedule="cosine", batch_size=48)
+PUBLISHED = Recipe(
+    epochs=20,
+    learning_rate=0.03,
+    schedule="cosine",
+    batch_size=48,
+    augment=("resized-crop:0.05", "flip"),
+    head_factor=0.1,
+)
+MERGING_RULES = ("step", "use")
 ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
 
 
@@ -50,6 +59,10 @@ class MOSConfig:
             epoch.
         bottleneck: width of the adapters.
         merging: α, the share of the mean of all earlier adapters.
+        merging_rule: when adapters are merged. `step`: once per training step. `use`: whenever a
+            block uses them, as in the authors' code, which also merges when it computes class
+            statistics and in testing; after a few batches, the adapters in use are the mean of the
+            earlier ones, which is what this rule computes with.
         contrast: weight of the contrastive regularisation.
         temperature: temperature of the contrastive regularisation.
         refinements: maximum number of times that an image's adapters are chosen.
@@ -59,6 +72,7 @@ class MOSConfig:
     alignment: Recipe = ALIGNMENT
     bottleneck: int = 16
     merging: float = 0.1
+    merging_rule: Literal["step", "use"] = "step"
     contrast: float = 0.1
     temperature: float = 0.8
     refinements: int = 4
@@ -70,6 +84,8 @@ class MOSConfig:
                 "MOS requires bottleneck and refinements >= 1, merging in [0, 1] and temperature > "
                 f"0. Got {counts}, {self.merging} and {self.temperature}."
             )
+        if self.merging_rule not in MERGING_RULES:
+            raise unknown("merging rule of MOS", self.merging_rule, MERGING_RULES)
 
 
 @register_method(
@@ -85,6 +101,7 @@ class MOSConfig:
         batch_size=48,
         augment=(),
     ),
+    published_settings={"merging_rule": "use"},
 )
 class MOS(PretrainedMethod):
     """Prototypes with the first task's adapters, combined with a head on the retrieved adapters.
@@ -112,7 +129,7 @@ class MOS(PretrainedMethod):
         self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
         self.adapters.append(self.train_adapters(task))
         labels = task.alone().labels
-        newest, first = (self.features(task.pixels, self.adapters[i]) for i in (-1, 0))
+        newest, first = (self.features(task.pixels, self.in_use(i)) for i in (task.index, 0))
         for label in range(len(task.classes)):
             self.gaussians.add(newest[labels == label])
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
@@ -122,6 +139,12 @@ class MOS(PretrainedMethod):
             align(self.head, self.gaussians, recipe, task, batches=batches, stage="alignment")
         self.seen = task.seen
 
+    def in_use(self, task: int) -> nn.ModuleList:
+        """The adapters of a task as they are used after its training."""
+        if task and self.config.merging_rule == "use" and self.config.merging:
+            return mean_of(self.adapters[:task])
+        return self.adapters[task]
+
     def features(self, pixels: torch.Tensor, adapters: nn.ModuleList) -> torch.Tensor:
         """Features (n, d) with adapters; they are specific to a sequence, so not cached on disk."""
         return self.adapted_features(pixels, adapters, share=False)
@@ -129,27 +152,42 @@ class MOS(PretrainedMethod):
     def train_adapters(self, task: Task) -> nn.ModuleList:
         """Train a copy of the last task's adapters, merged with earlier ones at every step."""
         if self.adapters:
-            adapters = copy.deepcopy(self.adapters[-1]).requires_grad_(True)
+            last = self.in_use(len(self.adapters) - 1)
+            adapters = copy.deepcopy(last).requires_grad_(True)
         else:
             generator = derive_generator("cpu", self.environment.seed, "adapters")
             adapters = fresh_adapters(self.vit, self.config.bottleneck, generator)
 
+        used: Sequence[nn.Module] = adapters
+        if self.config.merging_rule == "use":
+            share, earlier = self.config.merging, self.adapters
+            used = [MergedOnUse(adapters, index, earlier, share) for index in range(len(adapters))]
+
         def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
             merge(adapters, self.adapters, self.config.merging)
-            features = self.vit(images, Sockets(adapters=adapters))
+            features = self.vit(images, Sockets(adapters=used))
             value = new_classes_only(self.head(features), labels, task.old_count)
             others = torch.cat([self.gaussians.means, features])
             return value + self.config.contrast * separation_loss(others, self.config.temperature)
 
-        parameters = [*adapters.parameters(), *self.head.parameters()]
+        data = task.pixels, task.labels
         with dropout(adapters, task.generator("dropout")):
-            fit(parameters, (task.pixels, task.labels), loss, self.recipe, task, self.environment)
+            fit(
+                adapters.parameters(),
+                data,
+                loss,
+                self.recipe,
+                task,
+                self.environment,
+                head=self.head.parameters(),
+            )
         merge(adapters, self.adapters, self.config.merging)
         return adapters.requires_grad_(False)
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class with the largest sum of both stages' probabilities."""
-        features = torch.stack([self.features(pixels, one) for one in self.adapters])
+        tasks = range(len(self.adapters))
+        features = torch.stack([self.features(pixels, self.in_use(task)) for task in tasks])
         first = normalize(features[0], dim=1) @ normalize(self.prototypes, dim=1).T
         with torch.no_grad():
             refined = self.refine(first, self.head(features))
@@ -196,6 +234,39 @@ class MOS(PretrainedMethod):
         self.gaussians.restore(state["gaussians"], self.environment.device)
         self.prototypes = state["prototypes"].to(self.environment.device)
         self.task_of_class = list(state["task_of_class"])
+
+
+class MergedOnUse(nn.Module):  # type: ignore[misc]
+    """A block's adapter that merges the adapters of all blocks before it is used.
+
+    Weights are replaced, not modified, because the gradients of earlier blocks require the weights
+    that these blocks used.
+    """
+
+    def __init__(
+        self, adapters: nn.ModuleList, index: int, earlier: list[nn.ModuleList], share: float
+    ) -> None:
+        super().__init__()
+        self.merged = adapters
+        self.index, self.earlier, self.share = index, earlier, share
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """The term to add to the MLP's output, (…, d)."""
+        if self.earlier:
+            means = mean_of(self.earlier).parameters()
+            for ours, mean in zip(self.merged.parameters(), means, strict=True):
+                ours.data = torch.lerp(ours.data, mean.data, self.share)
+        return self.merged[self.index](tokens)
+
+
+def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
+    """Frozen adapters whose weights are the means of several."""
+    mean = copy.deepcopy(adapters[0]).requires_grad_(False)
+    for ours, *theirs in zip(
+        mean.parameters(), *(one.parameters() for one in adapters), strict=True
+    ):
+        ours.copy_(torch.stack(theirs).mean(dim=0))
+    return mean
 
 
 def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:

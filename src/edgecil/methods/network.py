@@ -138,7 +138,7 @@ class NetworkMethod(Method):
         if self.memory is not None:
             means = self.memory.class_means(self.features)
             labels["nme"] = torch.cdist(normalize(features, dim=1), means).argmin(dim=1)
-        return {classifier: labels[classifier] for classifier in self.classifiers}
+        return {name: labels[name] for name in self.classifiers if name in labels}
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Features (n, d) of uint8 images (n, c, h, w)."""
@@ -163,7 +163,7 @@ class NetworkMethod(Method):
         self.network.load_state_dict(state["network"])
         self.network.eval()
         if self.memory is not None:
-            self.memory.restore(state["memory"], self.environment.device)
+            self.memory.restore(state["memory"])
 
 
 def new_classes_only(logits: torch.Tensor, labels: torch.Tensor, old_count: int) -> torch.Tensor:

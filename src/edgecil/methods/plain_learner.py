@@ -71,13 +71,14 @@ class PlainMethod(Method):
         self.seen = task.seen
         labels = torch.tensor(task.seen, device=task.device)[task.labels]
         with seeded(task.seed, self.environment.device):
-            self.learner.fit_task(task.pixels, labels, task.classes)
+            self.learner.fit_task(task.pixels.to(task.device), labels, task.classes)
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """Call `predict` and map class ids to new labels."""
         seed = derive_seed(self.environment.seed, "predict", self.seen)
         with seeded(seed, self.environment.device), torch.no_grad():
-            predicted = torch.as_tensor(self.learner.predict(pixels), device=pixels.device)
+            images = pixels.to(self.environment.device)
+            predicted = torch.as_tensor(self.learner.predict(images), device=images.device)
         if predicted.shape != (len(pixels),):
             raise LearnerError(
                 f"{self.name}.predict returned shape {tuple(predicted.shape)} for {len(pixels)} "
@@ -91,7 +92,7 @@ class PlainMethod(Method):
                 f"so far ({', '.join(map(str, self.seen))}); return the dataset's own class ids."
             )
         labels = [position[class_] for class_ in predicted.tolist()]
-        return {"head": torch.tensor(labels, dtype=torch.int64, device=pixels.device)}
+        return {"head": torch.tensor(labels, dtype=torch.int64, device=predicted.device)}
 
     def state(self) -> dict[str, Any]:
         """The learner's state, copied to the CPU."""

@@ -14,7 +14,6 @@ from edgecil.backbones.features import (
 )
 from edgecil.backbones.pretrained import frozen_vit
 from edgecil.backbones.vit import Sockets
-from edgecil.data.augment import Pipeline
 from edgecil.methods.method import Environment, Method, suited_to
 from edgecil.methods.recipe import Recipe
 
@@ -32,8 +31,10 @@ class PretrainedMethod(Method):
         super().__init__(suited_to(environment.pretrained, environment))
         self.recipe = recipe
         self.vit = frozen_vit(environment.pretrained, environment.shape, environment.device)
-        self._prepare = Pipeline((), self.environment.mean, self.environment.std)
-        self.network = network_name(environment.pretrained, environment.shape, environment.device)
+        self._prepare = self.environment.pipeline()
+        self.network = network_name(
+            environment.pretrained, self._prepare, environment.device, amp=environment.uses_amp
+        )
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Features (n, d) of the unmodified transformer; prompt methods use them as queries.
@@ -43,7 +44,12 @@ class PretrainedMethod(Method):
         """
         keep = self.environment.shared is not None
         return frozen_features(
-            self.environment.pretrained, pixels, self.environment.device, keep=keep
+            self.environment.pretrained,
+            pixels,
+            self.environment.device,
+            keep=keep,
+            prepare=self._prepare,
+            amp=self.environment.uses_amp,
         )
 
     def adapted_features(
@@ -61,4 +67,9 @@ class PretrainedMethod(Method):
         directory = None if shared is None else Path(shared) / "features"
         bank = feature_bank(directory, content_name(self.network, adapters.state_dict()))
         sockets = Sockets(adapters=adapters)
-        return bank.rows(pixels, lambda part: self.vit(self._prepare.plain(part), sockets))
+
+        def compute(part: torch.Tensor) -> torch.Tensor:
+            with self.environment.autocast():
+                return self.vit(self._prepare.plain(part), sockets).float()
+
+        return bank.rows(pixels, compute, self.environment.device)

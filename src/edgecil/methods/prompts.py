@@ -40,12 +40,13 @@ class PromptMethod(PretrainedMethod):
         self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
         self.grow(task)
         fit(
-            [*self.prompts[-1].values(), *self.head.parameters()],
+            self.prompts[-1].values(),
             (task.pixels, task.labels, self.frozen_features(task.pixels)),
             lambda images, labels, queries: self.loss(images, labels, queries, task),
             self.recipe,
             task,
             self.environment,
+            head=self.head.parameters(),
         )
 
     @abstractmethod
@@ -72,13 +73,20 @@ class PromptMethod(PretrainedMethod):
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
         """Input of the head (n, d) for normalised images (n, c, h, w) with queries (n, d)."""
 
+    @property
+    def test_batch(self) -> int:
+        """Number of images that are classified at a time."""
+        return BATCH
+
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class with the largest logit."""
-        parts = zip(pixels.split(BATCH), self.frozen_features(pixels).split(BATCH), strict=True)
-        with torch.no_grad():
+        queries = self.frozen_features(pixels).split(self.test_batch)
+        parts = zip(pixels.split(self.test_batch), queries, strict=True)
+        device = self.environment.device
+        with torch.no_grad(), self.environment.autocast():
             logits = [
-                self.head(self.features(self._prepare.plain(part), queries))
-                for part, queries in parts
+                self.head(self.features(self._prepare.plain(part.to(device)), query))
+                for part, query in parts
             ]
         return {"head": torch.cat(logits).argmax(dim=1)}
 

@@ -2,18 +2,19 @@
 
 McDonnell et al. (NeurIPS 2023), "RanPAC: Random Projections and Pre-trained Models for Continual
 Learning". After the first task nothing is trained: a Gram matrix and one sum per class
-summarise all tasks so far, independent of their order.
+summarise all tasks so far. They do not depend on the order of tasks, and neither does the penalty,
+except with the published rule (`ridge = "last-task"`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.nn import functional
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
@@ -22,11 +23,21 @@ from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = Recipe(epochs=20, learning_rate=0.01, schedule="cosine", batch_size=48)
+PUBLISHED = Recipe(
+    epochs=20,
+    learning_rate=0.01,
+    schedule="cosine",
+    batch_size=48,
+    augment=("resized-crop:0.05", "flip"),
+)
+RULES = ("leave-one-out", "last-task")
 RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
 
 _EQUAL = 1e-6  # errors with a smaller relative difference count as equal
 _LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand rounding errors
+_AT_ONCE = 4096  # images whose projections are in memory at once
+_LARGE = 10_000_000  # numbers above which an eigendecomposition replaces the slower SVD
+_KEPT = 0.8  # share of a task's images that the published rule fits on; it tests on the others
 
 
 @dataclass(frozen=True)
@@ -37,13 +48,21 @@ class RanPACConfig:
         recipe: training recipe of the adaptation to the first task.
         bottleneck: width of the adapters.
         projection: number M of random features; the Gram matrix holds M² numbers.
+        ridge: how the penalty is chosen. `leave-one-out`: the least leave-one-out error within
+            each task, summed over all tasks, so that the order of tasks has no effect.
+            `last-task`: the least error on a random fifth of the last task's images, as published.
+        cosine: whether the regression's weights are scaled to unit length, as in PILOT.
     """
 
     recipe: Recipe = PUBLISHED
     bottleneck: int = 64
     projection: int = 10_000
+    ridge: Literal["leave-one-out", "last-task"] = "leave-one-out"
+    cosine: bool = False
 
     def __post_init__(self) -> None:
+        if self.ridge not in RULES:
+            raise unknown("rule for RanPAC's ridge", self.ridge, RULES)
         if self.bottleneck < 1 or self.projection < 1:
             raise UsageError(
                 "RanPAC requires bottleneck >= 1 and projection >= 1. Got "
@@ -65,6 +84,7 @@ class RanPACConfig:
         augment=(),
     ),
     fast_settings={"projection": 500},
+    published_settings={"ridge": "last-task"},
 )
 class RanPAC(PretrainedMethod):
     """Ridge regression from additive statistics of projected features, in double precision.
@@ -74,7 +94,8 @@ class RanPAC(PretrainedMethod):
         projection: random projection (d, M); it depends on the run's seed only.
         gram: sum of outer products of all projected features, (M, M).
         class_sums: sums of projected features by class, (classes seen, M).
-        errors: squared error on held-out images for each ridge, summed over the tasks.
+        errors: squared error on held-out images for each ridge: summed over the tasks, or of the
+            last task alone (`last-task`).
     """
 
     def __init__(self, config: RanPACConfig, environment: Environment) -> None:
@@ -84,9 +105,19 @@ class RanPAC(PretrainedMethod):
         size = config.projection
         generator = derive_generator("cpu", environment.seed, "random projection")
         self.projection = torch.randn(self.vit.feature_size, size, generator=generator)
-        self.gram = torch.zeros(size, size, dtype=torch.float64)
-        self.class_sums = torch.zeros(0, size, dtype=torch.float64)
-        self.errors = torch.zeros(len(RIDGES), dtype=torch.float64)
+        self.place(
+            torch.zeros(size, size, dtype=torch.float64),
+            torch.zeros(0, size, dtype=torch.float64),
+            torch.zeros(len(RIDGES), dtype=torch.float64),
+        )
+
+    def place(self, gram: torch.Tensor, class_sums: torch.Tensor, errors: torch.Tensor) -> None:
+        """Set the statistics; they are on the device if it supports double precision."""
+        device = torch.device(self.environment.device)
+        self._device = torch.device("cpu") if device.type == "mps" else device
+        self.projection = self.projection.to(self._device)
+        self.gram, self.class_sums = gram.to(self._device), class_sums.to(self._device)
+        self.errors = errors
 
     def learn(self, task: Task) -> None:
         """Train adapters on the first task; then update the statistics of projected features."""
@@ -95,16 +126,30 @@ class RanPAC(PretrainedMethod):
                 self.vit, self.config.bottleneck, task, self.recipe, self.environment
             )
         alone = task.alone()
-        projected = self.project(alone.pixels)
-        targets = functional.one_hot(alone.labels.cpu(), len(task.classes)).double()
-        self.gram = self.gram + projected.T @ projected
-        self.class_sums = torch.cat([self.class_sums, targets.T @ projected])
-        self.errors = self.errors + held_out_errors(projected, targets)
+        features = self.features(alone.pixels)
+        labels = alone.labels.to(self._device)
+        targets = functional.one_hot(labels, len(task.classes)).double()
+        sums = torch.zeros(len(task.classes), len(self.gram), dtype=torch.float64)
+        sums = sums.to(self._device)
+        for part, hits in zip(features.split(_AT_ONCE), targets.split(_AT_ONCE), strict=True):
+            projected = self.project(part)
+            self.gram = self.gram + projected.T @ projected
+            sums = sums + hits.T @ projected
+        self.class_sums = torch.cat([self.class_sums, sums])
+        if self.config.ridge == "last-task":
+            generator = derive_generator("cpu", task.seed, "ridge")
+            order = torch.randperm(len(features), generator=generator).to(self._device)
+            self.errors = last_task_errors(self.project(features[order]), targets[order])
+        else:
+            self.errors = self.errors + held_out_errors(self.project(features), targets).cpu()
         self.seen = task.seen
 
-    def project(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Random features (n, M) of images (n, c, h, w), on the CPU."""
-        features = self.adapted_features(pixels, self.adapters).cpu()
+    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Adapted features (n, d) of images (n, c, h, w)."""
+        return self.adapted_features(pixels, self.adapters).to(self._device)
+
+    def project(self, features: torch.Tensor) -> torch.Tensor:
+        """Random features (n, M) of features (n, d), in double precision."""
         return functional.relu(features @ self.projection).double()
 
     @property
@@ -120,21 +165,24 @@ class RanPAC(PretrainedMethod):
 
     def weights(self) -> torch.Tensor:
         """The ridge regression (M, classes) from projected features to classes, on all tasks."""
-        penalty = self.ridge * torch.eye(len(self.gram), dtype=torch.float64)
-        return torch.linalg.solve(self.gram + penalty, self.class_sums.T)
+        penalised = self.gram.clone()
+        penalised.diagonal().add_(self.ridge)
+        solution: torch.Tensor = torch.linalg.solve(penalised, self.class_sums.T)
+        return functional.normalize(solution, dim=0) if self.config.cosine else solution
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """The class with the largest regression value."""
-        values = self.project(pixels) @ self.weights()
-        return {"head": values.argmax(dim=1).to(pixels.device)}
+        weights = self.weights()
+        parts = self.features(pixels).split(_AT_ONCE)
+        return {"head": torch.cat([(self.project(part) @ weights).argmax(dim=1) for part in parts])}
 
     def state(self) -> dict[str, Any]:
         """The adapters and the statistics."""
         return {
             **super().state(),
             "adapters": adapters_state(self.adapters),
-            "gram": self.gram,
-            "class_sums": self.class_sums,
+            "gram": self.gram.cpu(),
+            "class_sums": self.class_sums.cpu(),
             "errors": self.errors,
         }
 
@@ -142,8 +190,31 @@ class RanPAC(PretrainedMethod):
         """Load a state from :meth:`state`."""
         super().restore(state)
         self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
-        self.gram, self.class_sums = state["gram"], state["class_sums"]
-        self.errors = state["errors"]
+        self.place(state["gram"], state["class_sums"], state["errors"])
+
+
+def last_task_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Squared error on the last fifth of the images for each of `RIDGES`, fitted on the others.
+
+    One eigendecomposition of the smaller Gram matrix serves all ridges.
+
+    Args:
+        features: (n, M), in random order.
+        targets: one-hot, (n, classes).
+    """
+    kept = int(_KEPT * len(features))
+    (fitted, tested), (goals, expected) = (
+        values.tensor_split([kept]) for values in (features, targets)
+    )
+    wide = kept <= features.shape[1]
+    lengths, axes = torch.linalg.eigh(fitted @ fitted.T if wide else fitted.T @ fitted)
+    goals = axes.T @ (goals if wide else fitted.T @ goals)
+    tested = (tested @ fitted.T if wide else tested) @ axes
+    errors = []
+    for ridge in RIDGES:
+        predicted = tested @ (goals / (lengths.clamp(min=0.0) + ridge)[:, None])
+        errors.append((predicted - expected).square().sum())
+    return torch.stack(errors).cpu()
 
 
 def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -156,7 +227,11 @@ def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tens
         features: (n, M).
         targets: one-hot, (n, classes).
     """
-    left, lengths, _ = torch.linalg.svd(features, full_matrices=False)
+    if len(features) <= features.shape[1] and features.numel() > _LARGE:
+        squares, left = torch.linalg.eigh(features @ features.T)
+        lengths = squares.clamp(min=0.0).sqrt()
+    else:
+        left, lengths, _ = torch.linalg.svd(features, full_matrices=False)
     slopes = left.T @ targets
     beyond = targets - left @ slopes
     free = (1.0 - left.square().sum(dim=1)).clamp(min=0.0)

@@ -14,7 +14,7 @@ from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import MemoryBudget
 from edgecil.registry import Registry
 
-SCHEDULES = ("steps", "cosine")
+SCHEDULES = ("steps", "cosine", "quarter-cosine")
 OPTIMIZERS = ("sgd", "adam", "adamw")
 
 
@@ -25,7 +25,8 @@ class Recipe:
     Attributes:
         epochs: passes over the task's images.
         learning_rate: initial learning rate.
-        schedule: `steps` multiplies by `decay` at each milestone; `cosine` decays to zero.
+        schedule: `steps` multiplies by `decay` at each milestone; `cosine` decays to zero along
+            half a cosine; `quarter-cosine` decays to 1.6 % in the last epoch (CODA-Prompt's).
         milestones: epochs of the steps.
         decay: factor of each step.
         optimizer: `sgd`, `adam` or `adamw`.
@@ -33,11 +34,19 @@ class Recipe:
         weight_decay: L2 penalty; decoupled with AdamW.
         batch_size: images per step.
         augment: steps of `edgecil.data.augment`, by name.
+        head_factor: learning rate of heads relative to `learning_rate`; learners that train
+            prompts or adapters use it.
+        clip: largest norm of the gradient of all weights; None to leave gradients as they are.
+        drop_last: whether to leave out the last batch of an epoch if it is smaller than the others.
+        accumulate: number of parts into which a batch is split to save memory; their gradients are
+            added before the step. Batch normalisation then uses the statistics of a part, and
+            losses that compare the images of a batch compare those of a part.
+        first: recipe of the first task; None if it is this one.
     """
 
     epochs: int = 170
     learning_rate: float = 0.1
-    schedule: Literal["steps", "cosine"] = "steps"
+    schedule: Literal["steps", "cosine", "quarter-cosine"] = "steps"
     milestones: tuple[int, ...] = (60, 120, 170)
     decay: float = 0.1
     optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
@@ -45,6 +54,11 @@ class Recipe:
     weight_decay: float = 5e-4
     batch_size: int = 128
     augment: tuple[str, ...] = ("crop", "flip")
+    head_factor: float = 1.0
+    clip: float | None = None
+    drop_last: bool = False
+    accumulate: int = 1
+    first: Recipe | None = None
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch_size < 1 or not self.learning_rate > 0.0:
@@ -52,6 +66,18 @@ class Recipe:
                 "A recipe requires epochs >= 1, batch_size >= 1 and learning_rate > 0. Got "
                 f"{self.epochs}, {self.batch_size} and {self.learning_rate}."
             )
+        if not 1 <= self.accumulate <= self.batch_size:
+            raise UsageError(
+                f"'accumulate' must be from 1 to the batch size {self.batch_size}. Got "
+                f"{self.accumulate} instead."
+            )
+        if not self.head_factor > 0.0 or (self.clip is not None and not self.clip > 0.0):
+            raise UsageError(
+                "A recipe requires head_factor > 0 and clip > 0. Got "
+                f"{self.head_factor} and {self.clip}."
+            )
+        if self.first is not None and self.first.first is not None:
+            raise UsageError("The recipe of the first task must not have a 'first' of its own.")
         parse_steps(",".join(self.augment))
         for name, allowed in (("schedule", SCHEDULES), ("optimizer", OPTIMIZERS)):
             if getattr(self, name) not in allowed:
@@ -61,6 +87,8 @@ class Recipe:
         """The learning rate in an epoch, counted from 0."""
         if self.schedule == "cosine":
             return self.learning_rate * 0.5 * (1.0 + cos(pi * epoch / self.epochs))
+        if self.schedule == "quarter-cosine":
+            return self.learning_rate * cos(0.495 * pi * epoch / max(1, self.epochs - 1))
         passed = sum(epoch >= milestone for milestone in self.milestones)
         return self.learning_rate * self.decay**passed
 
@@ -70,7 +98,14 @@ class Recipe:
             self,
             epochs=max(1, round(share * self.epochs)),
             milestones=tuple(round(share * milestone) for milestone in self.milestones),
+            first=None if self.first is None else self.first.lasting(share),
         )
+
+    def at(self, task_index: int) -> Recipe:
+        """The recipe of one task, counted from 0; it has no `first`."""
+        if self.first is None:
+            return self
+        return replace(self, first=None) if task_index else self.first
 
 
 PAPER = Recipe()
@@ -114,8 +149,16 @@ def _fast(backbone: str) -> tuple[Recipe, MemoryBudget]:
     )
 
 
+# Recipes of the reference implementations, and the datasets that they are for.
+PUBLISHED_DATASETS = {
+    "published": "cifar100",
+    "published-cub200": "cub200",
+    "published-imagenet-r": "imagenet-r",
+    "published-imagenet-a": "imagenet-a",
+}
+
 RECIPES: Registry[Callable[[str], tuple[Recipe, MemoryBudget]]] = Registry(
-    "recipe", {"paper": _paper, "fast": _fast}
+    "recipe", {"paper": _paper, "fast": _fast, **dict.fromkeys(PUBLISHED_DATASETS, _paper)}
 )
 
 
@@ -123,7 +166,8 @@ def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
     """The training recipe and the exemplar budget of a recipe name.
 
     Args:
-        name: `paper`, as published, or `fast`, made for a CPU and the bundled data.
+        name: `paper`, as the EDGE paper words it; `fast`, made for a CPU and the bundled data; or
+            `published`, of which each method has its own (:mod:`edgecil.methods.published`).
         backbone: the network to train.
     """
     return RECIPES[name](backbone)

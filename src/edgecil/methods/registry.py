@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method
+from edgecil.methods.published import find_published
 from edgecil.methods.recipe import RECIPES, Recipe, get_recipe
 from edgecil.methods.source import Source
 from edgecil.registry import Registry
@@ -29,6 +30,9 @@ class MethodEntry:
         fast: for learners on a frozen pre-trained model, the recipe for a CPU and the bundled
             data; None for learners that train a backbone.
         fast_settings: other settings of the `fast` recipe.
+        published_settings: other settings of the recipes `paper` and `published`: the behaviour of
+            the published code where the default differs.
+        paper: training of the recipe `paper`, if it is not the one that all methods share.
         source: code of a learner that is not part of edgecil.
     """
 
@@ -38,6 +42,8 @@ class MethodEntry:
     summary: str
     fast: Recipe | None = None
     fast_settings: Mapping[str, Any] = field(default_factory=dict)
+    published_settings: Mapping[str, Any] = field(default_factory=dict)
+    paper: Recipe | None = None
     source: Source | None = None
 
     @property
@@ -61,14 +67,20 @@ class MethodEntry:
         Learners on a frozen model have their own recipes: `paper` is the published one.
         """
         recipe, memory = get_recipe(name, backbone)
+        published = find_published(self.name, RECIPES.resolve(name))
+        if published is not None:
+            return published.recipe, published.memory or memory
         if self.fast is None:
-            return recipe, memory
-        published = getattr(self.config(), "recipe", self.fast)
-        return (self.fast if _is_fast(name) else published), memory
+            return (recipe if _is_fast(name) else self.paper or recipe), memory
+        own = getattr(self.config(), "recipe", self.fast)
+        return (self.fast if _is_fast(name) else own), memory
 
     def settings(self, recipe: str) -> Mapping[str, Any]:
         """Settings that a recipe changes besides training and memory."""
-        return self.fast_settings if _is_fast(recipe) else {}
+        if _is_fast(recipe):
+            return self.fast_settings
+        published = find_published(self.name, RECIPES.resolve(recipe))
+        return {**self.published_settings, **({} if published is None else published.settings)}
 
     def configure(
         self,
@@ -98,6 +110,8 @@ def register_method(
     *,
     fast: Recipe | None = None,
     fast_settings: Mapping[str, Any] | None = None,
+    published_settings: Mapping[str, Any] | None = None,
+    paper: Recipe | None = None,
 ) -> Callable[[_Method], _Method]:
     """Register the decorated :class:`Method` under a name.
 
@@ -108,10 +122,24 @@ def register_method(
         summary: one line for the list of methods.
         fast: see :class:`MethodEntry`.
         fast_settings: see :class:`MethodEntry`.
+        published_settings: see :class:`MethodEntry`.
+        paper: see :class:`MethodEntry`.
     """
 
     def add(method: _Method) -> _Method:
-        METHODS.add(name, MethodEntry(name, method, config, summary, fast, fast_settings or {}))
+        METHODS.add(
+            name,
+            MethodEntry(
+                name,
+                method,
+                config,
+                summary,
+                fast,
+                fast_settings or {},
+                published_settings or {},
+                paper,
+            ),
+        )
         return method
 
     return add
@@ -137,6 +165,14 @@ def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any
         else:
             changes[name] = _checked(value, current, by_name[name].default, f"{path}.{name}")
     return replace(config, **changes)
+
+
+def replace_recipe(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """A copy of a recipe with some fields changed, in its first task too."""
+    changed: Recipe = replace_settings(recipe, settings, "training")
+    if recipe.first is None or "first" in settings:
+        return changed
+    return replace(changed, first=replace_settings(recipe.first, settings, "training"))
 
 
 def _checked(value: Any, current: Any, default: Any, path: str) -> Any:

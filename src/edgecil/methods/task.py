@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from edgecil.backbones.image_names import take_named
 from edgecil.data.dataset import ImageDataset, Images
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods.seeds import derive_generator, derive_seed
@@ -33,7 +34,8 @@ class Task:
         run_seed: seed of the run.
         seed: seed for all randomness within this task; it depends only on the run seed, this task
             and all earlier tasks.
-        device: device of the images.
+        device: device of the labels and of all computations; the images stay in host memory, and
+            learners move them batch by batch.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class Task:
         self.seen = tuple(class_ for task in tasks for class_ in task)
         self.run_seed = run_seed
         self.seed = derive_seed(run_seed, tasks)
-        self.device = pixels.device
+        self.device = labels.device
         self._alone: Task | None = None
         self._data: tuple[torch.Tensor, torch.Tensor] | None = (pixels, labels)
 
@@ -66,6 +68,10 @@ class Task:
     def labels(self) -> torch.Tensor:
         """New labels of the images, int64, shape (n,)."""
         return self._open()[1]
+
+    def of_class(self, label: int) -> torch.Tensor:
+        """The images of one new label."""
+        return self.pixels[(self.labels == label).to(self.pixels.device)]
 
     def generator(self, *purpose: object) -> torch.Generator:
         """A generator for one purpose within this task, such as one epoch."""
@@ -98,23 +104,22 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Images of a dataset as tensors on a device: pixels uint8 (n, c, h, w), labels int64 (n,)."""
+    """Images of a dataset: pixels uint8 (n, c, h, w) in host memory, labels int64 (n,)."""
 
     pixels: torch.Tensor
     labels: torch.Tensor
 
     @classmethod
     def of(cls, images: Images, device: torch.device | str) -> Split:
-        """The images on a device; the CPU needs no copy."""
-        return cls(
-            torch.from_numpy(images.pixels).to(device), torch.from_numpy(images.labels).to(device)
-        )
+        """The images without a copy, their labels on a device."""
+        return cls(torch.from_numpy(images.pixels), torch.from_numpy(images.labels).to(device))
 
     def only(self, classes: tuple[int, ...]) -> Split:
         """The images of some classes, class by class in the order given."""
         where = [torch.nonzero(self.labels == class_).squeeze(1) for class_ in classes]
         chosen = torch.cat(where)
-        return Split(self.pixels[chosen], self.labels[chosen])
+        pixels = take_named(self.pixels, chosen.to(self.pixels.device))
+        return Split(pixels, self.labels[chosen])
 
 
 class Scenario:

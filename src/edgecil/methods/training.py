@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 
-from edgecil.data.augment import Pipeline
 from edgecil.methods.method import Environment
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.task import Task
@@ -26,13 +26,14 @@ def fit(
     *,
     stage: str = "learn",
     views: int = 1,
+    head: Iterable[torch.nn.Parameter] = (),
 ) -> None:
-    """Minimise a loss over images.
+    """Minimise a loss over images, which are moved to the device batch by batch.
 
     Args:
         parameters: parameters to optimise.
-        data: uint8 pixels (n, c, h, w), labels (n,), and any further per-image inputs (n, …) of
-            the loss.
+        data: uint8 pixels (n, c, h, w) on any device, labels (n,) on the task's device, and any
+            further per-image inputs (n, …) of the loss.
         loss: function of an augmented, normalised batch (b, c, h, w), its labels (b,), and the
             further inputs.
         recipe: epochs, learning rates, batch size, augmentation.
@@ -41,18 +42,29 @@ def fit(
         stage: name that distinguishes several fits within one task.
         views: number of augmented views per image; the loss then gets (views · b, c, h, w) images
             and as many labels: all images in their first view, then all in their second, ….
+        head: parameters to optimise at the recipe's `head_factor` times its learning rate.
     """
+    recipe = recipe.at(task.index)
     pixels, *others = data
-    prepare = Pipeline(recipe.augment, environment.mean, environment.std)
-    amp = environment.amp and pixels.device.type == "cuda"
+    prepare = environment.pipeline(recipe.augment)
+    amp = environment.uses_amp
 
     def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         again = batch.repeat(views)
-        images = prepare(pixels[again], generator)
-        with torch.autocast(pixels.device.type, enabled=amp):
+        images = prepare(to_device(pixels, again, task.device), generator)
+        with torch.autocast(task.device.type, enabled=amp):
             return loss(images, *(other[again] for other in others))
 
-    minimise(parameters, len(pixels), batch_loss, recipe, task, stage=stage, amp=amp)
+    minimise(parameters, len(pixels), batch_loss, recipe, task, stage=stage, amp=amp, head=head)
+
+
+def to_device(
+    pixels: torch.Tensor, chosen: torch.Tensor | slice, device: torch.device | str
+) -> torch.Tensor:
+    """Some images on a device; the others stay where they are."""
+    if isinstance(chosen, torch.Tensor):
+        chosen = chosen.to(pixels.device)
+    return pixels[chosen].to(device, non_blocking=True)
 
 
 def minimise(
@@ -64,6 +76,7 @@ def minimise(
     *,
     stage: str,
     amp: bool = False,
+    head: Iterable[torch.nn.Parameter] = (),
 ) -> None:
     """Minimise a loss over `count` samples of any kind, batch by batch.
 
@@ -75,24 +88,46 @@ def minimise(
         task: the source of all seeds.
         stage: name that distinguishes several fits within one task.
         amp: whether to scale gradients, as mixed precision requires.
+        head: parameters to optimise at the recipe's `head_factor` times its learning rate.
     """
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
-    optimizer = _optimizer(trained, recipe)
+    recipe = recipe.at(task.index)
+    groups = _groups(parameters, head, recipe)
+    trained = [parameter for group in groups for parameter in group["params"]]
+    optimizer = _optimizer(groups, recipe)
     scaler = torch.amp.GradScaler(task.device.type, enabled=amp)
     for epoch in range(recipe.epochs):
         for group in optimizer.param_groups:
-            group["lr"] = recipe.rate(epoch)
+            group["lr"] = group["factor"] * recipe.rate(epoch)
         generator = task.generator(stage, epoch)
-        for batch in _batches(count, recipe.batch_size, generator):
-            value = loss(batch, generator)
-            optimizer.zero_grad()
-            scaler.scale(value).backward()
+        for batch in _batches(count, recipe, generator):
+            parts = batch.tensor_split(recipe.accumulate)
+            for part in parts:
+                value = loss(part, generator)
+                if part is parts[0]:
+                    optimizer.zero_grad()
+                share = len(part) / len(batch)
+                scaler.scale(value if len(parts) == 1 else share * value).backward()
+            if recipe.clip is not None:
+                scaler.unscale_(optimizer)
+                torch.nn.utils.clip_grad_norm_(trained, recipe.clip)
             scaler.step(optimizer)
             scaler.update()
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
 
 
-def _optimizer(parameters: list[torch.nn.Parameter], recipe: Recipe) -> torch.optim.Optimizer:
+def _groups(
+    parameters: Iterable[torch.nn.Parameter], head: Iterable[torch.nn.Parameter], recipe: Recipe
+) -> list[dict[str, Any]]:
+    """Trainable parameters by the factor of their learning rate; one group if it is the same."""
+    others = [parameter for parameter in parameters if parameter.requires_grad]
+    heads = [parameter for parameter in head if parameter.requires_grad]
+    if recipe.head_factor == 1.0:
+        return [{"params": others + heads, "factor": 1.0}]
+    groups = [{"params": others, "factor": 1.0}, {"params": heads, "factor": recipe.head_factor}]
+    return [group for group in groups if group["params"]]
+
+
+def _optimizer(parameters: list[dict[str, Any]], recipe: Recipe) -> torch.optim.Optimizer:
     rates = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay, "foreach": True}
     if recipe.optimizer == "sgd":
         return torch.optim.SGD(parameters, momentum=recipe.momentum, **rates)
@@ -104,19 +139,23 @@ def in_batches(
     compute: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, environment: Environment
 ) -> torch.Tensor:
     """Apply `compute` to normalised images without gradients, batch by batch; rows (n, …)."""
-    prepare = Pipeline((), environment.mean, environment.std)
-    with torch.no_grad():
-        return torch.cat([compute(prepare.plain(part)) for part in pixels.split(_PREDICT_BATCH)])
+    prepare, device = environment.pipeline(), environment.device
+    with torch.no_grad(), environment.autocast():
+        return torch.cat(
+            [compute(prepare.plain(part.to(device))) for part in pixels.split(_PREDICT_BATCH)]
+        )
 
 
-def _batches(count: int, size: int, generator: torch.Generator) -> list[torch.Tensor]:
+def _batches(count: int, recipe: Recipe, generator: torch.Generator) -> list[torch.Tensor]:
     """A random order of `count` indices, in batches.
 
     A last batch with one image is merged with the batch before it, because batch normalisation
     requires at least two images.
     """
     order = torch.randperm(count, generator=generator, device=generator.device)
-    batches = list(order.split(size))
+    batches = list(order.split(recipe.batch_size))
+    if recipe.drop_last and len(batches) > 1 and len(batches[-1]) < recipe.batch_size:
+        batches.pop()
     if len(batches) > 1 and len(batches[-1]) == 1:
         batches[-2:] = [torch.cat(batches[-2:])]
     return batches

@@ -67,7 +67,7 @@ def _frozen_features(model: str, threads: int) -> Callable[[Pixels], Floats]:
     device = choose_device("auto")
 
     def features(pixels: Pixels) -> Floats:
-        rows = frozen_features(model, torch.from_numpy(pixels).to(device), device, keep=True)
+        rows = frozen_features(model, torch.from_numpy(pixels), device, keep=True)
         return np.asarray(rows.cpu().numpy(), dtype=np.float64)
 
     return features

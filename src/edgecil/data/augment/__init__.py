@@ -13,6 +13,7 @@ from edgecil.data.augment.steps import (
     horizontal_flip,
     random_affine,
     random_crop,
+    resized_crop,
 )
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "parse_steps",
     "random_affine",
     "random_crop",
+    "resized_crop",
     "step_names",
     "to_float",
 ]

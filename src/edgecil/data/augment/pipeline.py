@@ -36,6 +36,7 @@ STEPS = {
     "flip": StepEntry(steps.horizontal_flip),
     "colour": StepEntry(steps.colour_jitter, "brightness", float),
     "cutout": StepEntry(steps.cutout, "size"),
+    "resized-crop": StepEntry(steps.resized_crop, "least", float),
     "affine": StepEntry(steps.random_affine, "degrees", float),
     "autoaugment": StepEntry(auto_augment),
 }
@@ -52,20 +53,23 @@ class Pipeline:
 
     Attributes:
         steps: names of the steps in order, some with a number: `("crop:4", "flip")`. The number
-            is the crop's padding, the side of the cutout, the range of brightness or the degrees
-            of the affine map.
+            is the crop's padding, the side of the cutout, the range of brightness, the least area
+            of a resized crop or the degrees of the affine map.
         mean: c channel means, for values in [0, 1] (:func:`channel_statistics`).
         std: c standard deviations.
+        size: height and width of the result; larger images are cropped at the centre, or by
+            `resized-crop`. None keeps the size of the images.
     """
 
     steps: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    size: tuple[int, int] | None = None
     _apply: tuple[Apply, ...] = field(init=False, repr=False, compare=False)
     _normalise: Normalise = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_apply", tuple(_parse_step(step) for step in self.steps))
+        object.__setattr__(self, "_apply", tuple(map(self._step, self.steps)))
         object.__setattr__(self, "_normalise", Normalise(self.mean, self.std))
 
     def __call__(self, pixels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -78,11 +82,28 @@ class Pipeline:
         images = to_float(pixels)
         for apply in self._apply:
             images = apply(images, generator)
-        return self._normalise(images)
+        return self._normalise(self._cropped(images))
 
     def plain(self, pixels: torch.Tensor) -> torch.Tensor:
         """Normalised floats for testing, from (n, c, h, w) uint8 pixels."""
-        return self._normalise(to_float(pixels))
+        return self._normalise(to_float(self._cropped(pixels)))
+
+    def _step(self, text: str) -> Apply:
+        apply: Callable[..., torch.Tensor] = _parse_step(text)
+        resizes = text.partition(":")[0] == "resized-crop"
+        return partial(apply, size=self.size) if resizes else apply
+
+    def _cropped(self, images: torch.Tensor) -> torch.Tensor:
+        """The centre of images that are larger than `size`."""
+        if self.size is None or images.shape[2:] == self.size:
+            return images
+        (height, width), (down, across) = images.shape[2:], self.size
+        if height < down or width < across:
+            raise UsageError(
+                f"Images must have at least {down}×{across} pixels. Got {height}×{width}."
+            )
+        top, left = (height - down) // 2, (width - across) // 2
+        return images[:, :, top : top + down, left : left + across]
 
 
 def parse_steps(text: str) -> tuple[str, ...]:

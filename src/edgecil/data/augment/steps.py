@@ -27,6 +27,43 @@ def random_crop(
     return windows[torch.arange(n, device=images.device), :, top, left]
 
 
+def resized_crop(
+    images: torch.Tensor,
+    generator: torch.Generator,
+    *,
+    least: float = 0.08,
+    size: tuple[int, int] | None = None,
+) -> torch.Tensor:
+    """Scale a random rectangle of each image to one size (Szegedy et al., 2015).
+
+    The rectangle's area is uniform from `least` to 1 of the image's, the logarithm of its ratio of
+    width to height is uniform from log 3/4 to log 4/3. A rectangle that does not fit is reduced to
+    the image's width or height; torchvision draws again up to ten times and takes the centre then.
+
+    Args:
+        images: (n, c, h, w) floats.
+        generator: four numbers per image.
+        least: least area as a share of the image's, in (0, 1].
+        size: height and width of the result; the images' own by default.
+    """
+    n, _, height, width = images.shape
+    down, across = size or (height, width)
+    area, ratio, top, left = torch.rand(4, n, generator=generator, device=images.device)
+    area = least + (1 - least) * area
+    spread = math.log(4 / 3)
+    root = torch.exp((2 * ratio - 1) * spread / 2) * math.sqrt(height / width)
+    wide = (area.sqrt() * root).clamp(max=1.0)
+    high = (area.sqrt() / root).clamp(max=1.0)
+    zero = torch.zeros_like(area)
+    theta = torch.stack(
+        [wide, zero, (1 - wide) * (2 * left - 1), zero, high, (1 - high) * (2 * top - 1)], dim=1
+    )
+    grid = functional.affine_grid(theta.view(n, 2, 3), [n, 1, down, across], align_corners=False)
+    return functional.grid_sample(
+        images, grid, mode="bilinear", padding_mode="border", align_corners=False
+    )
+
+
 def horizontal_flip(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Mirror each image, left to right, with probability one half."""
     flipped = torch.rand(len(images), generator=generator, device=images.device) < 0.5

@@ -1,0 +1,235 @@
+"""Training settings of the reference implementations, method by method and dataset by dataset.
+
+The recipe `published` is the row of CIFAR-100, `published-cub200` and so on the others. Sources are
+files of public repositories at the commits in `COMMITS`; values that a source leaves to its code
+come from that code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from edgecil.errors import UsageError
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.recipe import PAPER, PUBLISHED_DATASETS, Recipe
+
+# Repositories that the settings were read from, and the commits.
+COMMITS = {
+    "PyCIL": "LAMDA-CL/PyCIL f3509b8",
+    "PILOT": "LAMDA-CL/LAMDA-PILOT 5240714",
+    "EASE": "sun-hailong/CVPR24-Ease",
+    "MOS": "sun-hailong/AAAI25-MOS",
+    "HiDe-Prompt": "thu-ml/HiDe-Prompt",
+    "RanPAC": "RanPAC/RanPAC",
+    "CODA-Prompt": "GT-RIPL/CODA-Prompt",
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """The settings of one method on one dataset.
+
+    Attributes:
+        recipe: training.
+        source: repository and files.
+        memory: exemplar budget; None for methods without exemplars.
+        settings: other settings of the method.
+    """
+
+    recipe: Recipe
+    source: str
+    memory: MemoryBudget | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+_BRIGHTNESS = ("crop", "flip", "colour")
+_AUTOAUGMENT = (*_BRIGHTNESS, "autoaugment", "cutout:16")
+_RESIZED = ("resized-crop:0.05", "flip")
+_TOTAL = MemoryBudget(total=2000, per_class=None)
+_PER_CLASS = MemoryBudget(total=None, per_class=20)
+_FIRST = replace(PAPER, epochs=200, augment=_BRIGHTNESS)
+
+
+def _pycil(
+    name: str,
+    epochs: int,
+    milestones: tuple[int, ...],
+    *,
+    first: Recipe = _FIRST,
+    memory: MemoryBudget | None = _TOTAL,
+    settings: Mapping[str, Any] | None = None,
+) -> Published:
+    """PyCIL on CIFAR-100: later tasks have their own epochs, steps and weight decay."""
+    later = replace(first, epochs=epochs, milestones=milestones, weight_decay=2e-4)
+    source = f"PyCIL models/{name}.py, exps/{name}.json"
+    return Published(replace(later, first=first), source, memory, settings or {})
+
+
+def _frozen(
+    source: str, epochs: int, rate: float, batch: int, decay: float, **settings: Any
+) -> Published:
+    """SGD with a cosine schedule on adapters, as PILOT's learners have it."""
+    recipe = Recipe(
+        epochs=epochs,
+        learning_rate=rate,
+        schedule="cosine",
+        batch_size=batch,
+        weight_decay=decay,
+        augment=_RESIZED,
+    )
+    return Published(recipe, source, settings=settings)
+
+
+def _mos(source: str, *values: Any) -> Published:
+    published = _frozen(source, *values)
+    return replace(published, recipe=replace(published.recipe, head_factor=0.1))
+
+
+def _l2p(source: str, epochs: int, batch: int) -> Published:
+    recipe = Recipe(
+        epochs=epochs,
+        learning_rate=0.001875,
+        milestones=(),
+        optimizer="adam",
+        weight_decay=0.0,
+        batch_size=batch,
+        augment=_RESIZED,
+    )
+    return Published(recipe, source)
+
+
+def _coda(source: str, epochs: int) -> Published:
+    recipe = Recipe(
+        epochs=epochs,
+        learning_rate=0.001,
+        schedule="quarter-cosine",
+        optimizer="adam",
+        weight_decay=0.0,
+        batch_size=128,
+        augment=("resized-crop:0.08", "flip"),
+    )
+    return Published(recipe, source)
+
+
+def _hide(script: str, head_factor: float, **changes: Any) -> Published:
+    length, contrast = changes.pop("length"), changes.pop("contrast")
+    base: dict[str, Any] = {
+        "epochs": 50,
+        "learning_rate": 0.0028125,
+        "milestones": (30,),
+        "optimizer": "adam",
+        "weight_decay": 0.0,
+        "batch_size": 192,
+        "augment": _RESIZED,
+        "clip": 1.0,
+    }
+    recipe = Recipe(**{**base, **changes}, head_factor=head_factor)
+    settings = {"length": length, "contrast": contrast}
+    return Published(recipe, f"HiDe-Prompt training_scripts/{script}", settings=settings)
+
+
+PUBLISHED: dict[str, dict[str, Published]] = {
+    "finetune": {"cifar100": _pycil("finetune", 80, (40, 70), memory=None)},
+    "joint": {
+        "cifar100": Published(_FIRST, "PyCIL: the first task of its learners, models/finetune.py")
+    },
+    "ewc": {"cifar100": _pycil("ewc", 180, (70, 120, 150), memory=None)},
+    "lwf": {
+        "cifar100": _pycil(
+            "lwf",
+            250,
+            (60, 120, 180, 220),
+            first=replace(_FIRST, milestones=(60, 120, 160)),
+            memory=None,
+        )
+    },
+    "er": {"cifar100": _pycil("replay", 70, (30, 50))},
+    "icarl": {"cifar100": _pycil("icarl", 170, (80, 120))},
+    "wa": {"cifar100": _pycil("wa", 170, (60, 100, 140))},
+    "bic": {
+        "cifar100": Published(
+            replace(PAPER, milestones=(60, 100, 140), weight_decay=2e-4, augment=_BRIGHTNESS),
+            "PyCIL models/bic.py, exps/bic.json",
+            _TOTAL,
+        )
+    },
+    "der": {"cifar100": _pycil("der", 170, (80, 120, 150))},
+    "memo": {"cifar100": _pycil("memo", 170, (80, 120, 150))},
+    "tagfex": {
+        "cifar100": _pycil(
+            "tagfex", 170, (80, 120, 150), first=replace(_FIRST, augment=_AUTOAUGMENT)
+        )
+    },
+    "foster": {
+        "cifar100": Published(
+            replace(
+                PAPER,
+                schedule="cosine",
+                augment=_BRIGHTNESS,
+                first=replace(_FIRST, schedule="cosine"),
+            ),
+            "PyCIL models/foster.py, exps/foster.json",
+            _PER_CLASS,
+        )
+    },
+    "l2p": {
+        "cifar100": _l2p("PILOT exps/l2p.json", 5, 16),
+        "imagenet-r": _l2p("PILOT exps/l2p_inr.json", 10, 32),
+    },
+    "coda-prompt": {
+        "cifar100": _coda("PILOT exps/coda_prompt.json; CODA-Prompt configs", 20),
+        "imagenet-r": _coda("PILOT exps/coda_prompt_inr.json", 50),
+    },
+    "hide-prompt": {
+        "cifar100": _hide("train_cifar100_vit.sh", 0.1, length=5, contrast=0.1),
+        "imagenet-r": _hide(
+            "train_imr_vit.sh", 0.1, length=20, contrast=0.5, epochs=150, schedule="cosine"
+        ),
+        "cub200": _hide("train_cub_vit.sh", 1.0, length=20, contrast=0.01),
+    },
+    "simplecil": {"cifar100": Published(PAPER, "PILOT models/simplecil.py: nothing is trained")},
+    "aper": {
+        "cifar100": _frozen("PILOT exps/aper_aperpter.json", 20, 0.01, 48, 5e-4),
+        "imagenet-r": _frozen("PILOT exps/aper_aperpter_inr.json", 10, 0.05, 16, 5e-3),
+    },
+    "ranpac": {
+        "cifar100": _frozen(
+            "PILOT exps/ranpac.json; RanPAC args/cifar224_publish.csv", 20, 0.01, 48, 5e-4
+        ),
+        "imagenet-r": _frozen("PILOT exps/ranpac_inr.json", 10, 0.05, 16, 5e-3),
+        "cub200": _frozen("RanPAC args/cub_publish.csv", 20, 0.01, 48, 5e-4),
+    },
+    "ease": {
+        "cifar100": _frozen("PILOT exps/ease.json; EASE exps/ease_cifar.json", 20, 0.025, 48, 5e-4),
+        "imagenet-r": _frozen("PILOT exps/ease_inr.json", 20, 0.05, 16, 5e-3),
+        "cub200": _frozen("EASE exps/ease_cub.json", 20, 0.005, 16, 5e-4, others=0.005),
+        "imagenet-a": _frozen("EASE exps/ease_ina.json", 20, 0.05, 32, 5e-3),
+    },
+    "mos": {
+        "cifar100": _mos("PILOT exps/mos.json; MOS exps/mos_cifar.json", 20, 0.03, 48, 5e-4),
+        "imagenet-r": _mos("PILOT exps/mos_inr.json", 10, 0.05, 16, 5e-3),
+        "cub200": _mos("MOS exps/mos_cub.json", 10, 0.01, 32, 5e-4),
+        "imagenet-a": _mos("MOS exps/mos_ina.json", 10, 0.05, 32, 5e-3),
+    },
+}
+
+
+def find_published(method: str, recipe: str) -> Published | None:
+    """The settings of a method under a recipe's name; None for other recipes and own learners.
+
+    Args:
+        method: name of the method.
+        recipe: name of the recipe, as it is registered.
+    """
+    dataset = PUBLISHED_DATASETS.get(recipe)
+    if dataset is None or method not in PUBLISHED:
+        return None
+    if dataset not in PUBLISHED[method]:
+        others = [name for name, one in PUBLISHED_DATASETS.items() if one in PUBLISHED[method]]
+        raise UsageError(
+            f"There are no published settings of {method!r} for {dataset}; use the recipe "
+            f"{' or '.join(map(repr, others))}."
+        )
+    return PUBLISHED[method][dataset]

@@ -1,0 +1,158 @@
+"""The recipes `paper` and `published`, and the behaviour of published code as settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from edgecil.errors import UsageError
+from edgecil.methods import METHODS, get_method
+from edgecil.methods.ewc import EWC
+from edgecil.methods.foster import FOSTER
+from edgecil.methods.l2p import L2P
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.mos import MOS, mean_of
+from edgecil.methods.published import COMMITS, PUBLISHED
+from edgecil.methods.recipe import PUBLISHED_DATASETS, Recipe
+from edgecil.methods.task import Scenario
+from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+
+DATASET = toy_dataset(test=4)
+SCENARIO = Scenario(DATASET)
+BRIEF = replace(QUICK, epochs=1)
+RECIPES = {dataset: recipe for recipe, dataset in PUBLISHED_DATASETS.items()}
+ROWS = [(method, dataset) for method, rows in PUBLISHED.items() for dataset in rows]
+
+
+def configured(method: str, recipe: str) -> object:
+    entry = get_method(method)
+    return entry.configure(*entry.recipe(recipe, "resnet32"), entry.settings(recipe))
+
+
+@pytest.mark.parametrize(("method", "dataset"), ROWS)
+def test_every_row_is_a_valid_configuration_with_a_source(method: str, dataset: str) -> None:
+    row = PUBLISHED[method][dataset]
+    config = configured(method, RECIPES[dataset])
+    if method != "simplecil":
+        assert config.recipe == row.recipe  # type: ignore[attr-defined]
+    assert row.source.split()[0].rstrip(":") in COMMITS
+
+
+def test_every_method_has_published_settings_on_cifar() -> None:
+    ours = {
+        name for name, entry in METHODS.items() if entry.build.__module__.startswith("edgecil.")
+    }
+    assert set(PUBLISHED) == ours
+    assert all("cifar100" in rows for rows in PUBLISHED.values())
+
+
+def test_pycil_trains_the_first_task_longer_and_keeps_2000_exemplars() -> None:
+    config = configured("icarl", "published")
+    recipe, memory = config.recipe, config.memory  # type: ignore[attr-defined]
+    first, later = recipe.at(0), recipe.at(1)
+    assert (first.epochs, first.milestones, first.weight_decay) == (200, (60, 120, 170), 5e-4)
+    assert (later.epochs, later.milestones, later.weight_decay) == (170, (80, 120), 2e-4)
+    assert memory == MemoryBudget(total=2000, per_class=None)
+
+
+def test_only_tagfex_uses_autoaugment() -> None:
+    users = {
+        method
+        for method, rows in PUBLISHED.items()
+        for row in rows.values()
+        if "autoaugment" in row.recipe.augment
+    }
+    assert users == {"tagfex"}
+
+
+def test_foster_has_its_cosine_in_every_recipe() -> None:
+    for recipe in ("fast", "paper", "published"):
+        assert configured("foster", recipe).recipe.schedule == "cosine"  # type: ignore[attr-defined]
+
+
+def test_a_dataset_without_settings_is_refused_with_those_that_have_some() -> None:
+    with pytest.raises(UsageError, match="no published settings of 'icarl' for cub200; use the"):
+        configured("icarl", "published-cub200")
+
+
+@pytest.mark.parametrize(
+    ("method", "setting", "fast", "published"),
+    [
+        ("ranpac", "ridge", "leave-one-out", "last-task"),
+        ("l2p", "batchwise", False, True),
+        ("mos", "merging_rule", "step", "use"),
+        ("ewc", "fisher_images", "plain", "training"),
+        ("hide-prompt", "inference_rate", 0.005, 0.00046875),
+    ],
+)
+def test_paper_and_published_behave_as_published_and_fast_does_not(
+    method: str, setting: str, fast: object, published: object
+) -> None:
+    assert getattr(configured(method, "fast"), setting) == fast
+    for recipe in ("paper", "published"):
+        assert getattr(configured(method, recipe), setting) == published
+
+
+def test_batchwise_prompts_are_those_that_most_images_choose() -> None:
+    method = build("l2p", DATASET, recipe=BRIEF, settings={"batchwise": True, "chosen": 1})
+    assert isinstance(method, L2P)
+    learn(method, SCENARIO, TASKS[:1])
+    keys = method.prompts[0]["keys"].detach()
+    cosines, chosen = method.choose(torch.stack([keys[3], keys[7], keys[3]]))
+    assert chosen.tolist() == [[3], [3], [3]]
+    assert cosines[1] < cosines[0]
+    torch.testing.assert_close(cosines[0], torch.ones(1))
+
+
+def test_mos_merges_on_every_use_and_uses_the_mean_of_earlier_adapters() -> None:
+    settings = {"merging_rule": "use", "merging": 0.5, "alignment": {"epochs": 1}}
+    method = build("mos", DATASET, recipe=BRIEF, settings=settings)
+    assert isinstance(method, MOS)
+    learn_all(method, SCENARIO, TASKS)
+    assert method.in_use(0) is method.adapters[0]
+    expected = mean_of(method.adapters[:2]).state_dict()
+    assert same(method.in_use(2).state_dict(), expected)
+    again = build("mos", DATASET, recipe=BRIEF, settings=settings)
+    again.restore(method.state())
+    pixels = SCENARIO.test.pixels
+    assert same(again.classify(pixels), method.classify(pixels))
+
+
+def test_ewc_s_fisher_from_augmented_images_updates_batch_statistics() -> None:
+    fishers, means = [], []
+    for images in ("plain", "training"):
+        method = build("ewc", DATASET, recipe=BRIEF, settings={"fisher_images": images})
+        assert isinstance(method, EWC)
+        learn(method, SCENARIO, TASKS[:1])
+        fishers.append(method.fisher)
+        buffers = dict(method.network.named_buffers())
+        means.append(next(value for name, value in buffers.items() if "running_mean" in name))
+        assert not method.network.training
+    assert not same(*fishers)
+    assert not torch.equal(*means)
+
+
+def test_foster_s_boosted_network_has_two_extractors_and_predicts() -> None:
+    method = build("foster", DATASET, recipe=BRIEF)
+    assert isinstance(method, FOSTER)
+    learn(method, SCENARIO, TASKS[:1])
+    pixels = SCENARIO.test.pixels
+    first = method.classify(pixels)
+    assert torch.equal(first["boosted"], first["head"])
+    learn(method, SCENARIO, TASKS[:2])
+    assert method.boosted is not None
+    assert len(method.boosted.backbone.extractors) == 2
+    assert len(method.network.backbone.extractors) == 1
+
+
+def test_a_change_to_the_recipe_reaches_its_first_task() -> None:
+    from edgecil.methods.registry import replace_recipe
+
+    recipe = Recipe(epochs=5, first=Recipe(epochs=9))
+    changed = replace_recipe(recipe, {"batch_size": 7})
+    assert [changed.at(task).batch_size for task in (0, 1)] == [7, 7]
+    assert [changed.at(task).epochs for task in (0, 1)] == [9, 5]
+    with pytest.raises(UsageError, match="must not have a 'first' of its own"):
+        Recipe(first=recipe)
