@@ -60,8 +60,8 @@ def test_a_complete_run_keeps_pieces_and_no_features(
 def test_an_incomplete_run_keeps_features_for_the_next_call(
     config: ExperimentConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(*args: Any) -> Summary:
-        return replace(execute(*args), failed=tuple(args[0])[:1])
+    def failing(*args: Any, **options: Any) -> Summary:
+        return replace(execute(*args, **options), failed=tuple(args[0])[:1])
 
     monkeypatch.setattr(scheduler, "execute", failing)
     monkeypatch.setattr(TrainingFailedError, "__init__", lambda self, *_: None)

@@ -15,6 +15,7 @@ import msgspec
 from edgecil.errors import UsageError, unknown
 from edgecil.io.toml import read_toml
 from edgecil.recipes import read_recipe
+from edgecil.sequences.given import Given, given_texts
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
 RECIPE_PREFIX = "recipe:"
@@ -43,6 +44,8 @@ class ExperimentConfig:
         increment: number of classes in each further task; or
         sizes: any task sizes.
         protocol: names of the protocols that choose the class sequences.
+        sequences: class sequences of your own, in place of protocols or beside them: a file, a list
+            or, by the name under which results are stored, lists.
         budget: number of sequences of each protocol; the protocol's default if None.
         order_seed: seed for choosing class orders.
         repeats: number of trainings of each sequence, with training seeds 0, 1, ….
@@ -86,6 +89,7 @@ class ExperimentConfig:
     increment: int | None = None
     sizes: tuple[int, ...] | None = None
     protocol: tuple[str, ...] = ("latin",)
+    sequences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     budget: int | None = None
     order_seed: int | None = None
     repeats: int = 1
@@ -155,6 +159,8 @@ class Execution:
         executor: `local` or `ray`.
         address: address of a Ray cluster; a private one on this machine by default.
         share: let sequences share frozen features and parts of learners.
+        keep_states: keep the states of learners after every task but the last, so that sequences
+            added later continue from the tasks that they share.
         shard: train one part of the plan only: `3/8` is the third of eight.
     """
 
@@ -162,6 +168,7 @@ class Execution:
     executor: str = "local"
     address: str | None = None
     share: bool = True
+    keep_states: bool = False
     shard: str | None = None
 
     @property
@@ -193,6 +200,7 @@ class RunOptions(TypedDict, total=False):
     increment: int | None
     sizes: Sequence[int] | None
     protocol: str | Sequence[str] | None
+    sequences: str | os.PathLike[str] | Sequence[Given] | Mapping[str, Sequence[Given]] | None
     budget: int | None
     order_seed: int | None
     repeats: int | None
@@ -222,6 +230,7 @@ class RunOptions(TypedDict, total=False):
     executor: str | None
     address: str | None
     share: bool | None
+    keep_states: bool | None
     shard: str | None
 
 
@@ -276,6 +285,10 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
         if isinstance(given.get(name), Iterable):
             parts = (part.strip() if isinstance(part, str) else part for part in given[name])
             given[name] = tuple(dict.fromkeys(parts))
+    if given.get("sequences") is not None and given["sequences"] != {}:
+        own = given_texts(given["sequences"])
+        given["sequences"] = own
+        given["protocol"] = tuple(dict.fromkeys([*(given.get("protocol") or ()), *own]))
     return ExperimentConfig(**_converted(ExperimentConfig, given))
 
 

@@ -25,6 +25,7 @@ from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
 from edgecil.methods.registry import replace_recipe, replace_settings
 from edgecil.methods.task import Scenario
+from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -85,7 +86,12 @@ def prepare(
     config = replace(
         config,
         method=tuple(dict.fromkeys(entry.spec for entry in entries)),
-        protocol=tuple(dict.fromkeys(PROTOCOLS.resolve(name) for name in config.protocol)),
+        protocol=tuple(
+            dict.fromkeys(
+                name if name in config.sequences else PROTOCOLS.resolve(name)
+                for name in config.protocol
+            )
+        ),
         set={_method_name(name, entries): values for name, values in config.set.items()},
     )
     configs = {entry.name: _configure(entry, config) for entry in entries}
@@ -136,7 +142,8 @@ def prepare(
         sizes=config.sizes,
     )
     similarity = None
-    if any(PROTOCOLS[name].needs_similarity for name in config.protocol):
+    chosen = [PROTOCOLS[name] for name in config.protocol if name not in config.sequences]
+    if any(protocol.needs_similarity for protocol in chosen):
         similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
     sequences = choose_sequences(config, space, similarity, answered or {})
     identity = {
@@ -179,7 +186,9 @@ def choose_sequences(
 ) -> dict[str, list[LabelledSequence]]:
     """The labelled sequences of every protocol; beside others, `enumerate` takes no budget."""
     return {
-        name: protocol(
+        name: parse_given(config.sequences[name], space)
+        if name in config.sequences
+        else protocol(
             name,
             space,
             similarity=similarity,

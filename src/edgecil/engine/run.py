@@ -100,7 +100,9 @@ def run(
         with Store(out) as store:
             store.check_identity(prepared.identity)
             for name, runs in prepared.sequences.items():
-                store.add_sequences(name, runs)
+                own = name in prepared.config.sequences  # these add to those of earlier calls
+                earlier = store.sequences().get(name, []) if own else []
+                store.add_sequences(name, list(dict.fromkeys([*earlier, *runs])))
             _save_similarity(store, prepared)
             store.add_config(portable_config(prepared.config).as_dict())
             if on_start is not None:
@@ -113,7 +115,12 @@ def run(
                         on_finished(finished)
 
                 summary = scheduler.execute(
-                    prepared.plan, store, executor, finish, lambda job: progress.begin(job.node)
+                    prepared.plan,
+                    store,
+                    executor,
+                    finish,
+                    lambda job: progress.begin(job.node),
+                    keep_states=execution.keep_states,
                 )
             if not summary.failed:
                 store.remove_features()

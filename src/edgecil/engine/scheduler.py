@@ -16,13 +16,15 @@ def execute(
     executor: Executor,
     on_finished: Callable[[Finished], None] | None = None,
     on_started: Callable[[Job], None] | None = None,
+    *,
+    keep_states: bool = False,
 ) -> Summary:
     """Train every node of the plan that the store does not hold yet.
 
     A node's result is on disk before any node that depends on it starts. Deep nodes go first, so
     that few states exist at a time.
     """
-    queue = _Queue(plan, store)
+    queue = _Queue(plan, store, keep_states=keep_states)
     trained, running, failed = 0, 0, []
     try:
         while queue.ready or running:
@@ -55,8 +57,8 @@ def execute(
 class _Queue:
     """The nodes that can be trained now, and the states that are still needed."""
 
-    def __init__(self, plan: Plan, store: Store) -> None:
-        self._plan, self._store = plan, store
+    def __init__(self, plan: Plan, store: Store, *, keep_states: bool = False) -> None:
+        self._plan, self._store, self._keep_states = plan, store, keep_states
         store.remove_leftovers()
         self._remaining = self._find_remaining()
         self.reused = len(plan) - len(self._remaining)
@@ -85,8 +87,10 @@ class _Queue:
         """The deepest node that is ready."""
         node = self.ready.pop()
         parent = None if node.parent is None else self._store.state_path(node.parent)
-        keep = self._store.state_path(node) if self._needed(node, self._remaining) else None
-        return Job(node, parent, keep)
+        kept = self._needed(node, self._remaining) or (
+            self._keep_states and bool(self._plan.children(node))
+        )
+        return Job(node, parent, self._store.state_path(node) if kept else None)
 
     def finish(self, node: Node) -> None:
         """Mark a node as trained: its children become ready, its parent's state may go."""
@@ -98,5 +102,5 @@ class _Queue:
             self._remove_unneeded_state(node.parent)
 
     def _remove_unneeded_state(self, node: Node) -> None:
-        if not self._needed(node, self._remaining):
+        if not (self._keep_states or self._needed(node, self._remaining)):
             self._store.state_path(node).unlink(missing_ok=True)

@@ -1,0 +1,112 @@
+"""Class sequences that a user gives as text: `0 1|2 3`, `3 1 0 2`, with a label `mine: 0 1|2 3`.
+
+A sequence without `|` is a flat order, which the task sizes cut into tasks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from edgecil.errors import DataError, UsageError
+from edgecil.io.files import read_json
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
+from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
+from edgecil.sequences.space import SequenceSpace
+
+Given = str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
+NAME = "given"
+
+
+def given_texts(
+    source: str | os.PathLike[str] | Iterable[Given] | Mapping[str, Iterable[Given]],
+) -> dict[str, tuple[str, ...]]:
+    """Given sequences as text, by the name under which their results are stored.
+
+    Args:
+        source: a JSON file (a list of sequences, `{"sequences": […]}` with labelled ones, as
+            `edgecil sequences --json` writes them, or `{"tasks": …}`), a list, or lists by name. A
+            list without a name gets the name `given`.
+
+    >>> given_texts([ClassSequence([[0, 3], [1, 2]]), [2, 0, 1, 3]])
+    {'given': ('0 3|1 2', '2 0 1 3')}
+    """
+    if isinstance(source, Mapping):
+        for name in source:
+            if name in PROTOCOLS:
+                raise UsageError(f"Own sequences need another name than the protocol {name!r}.")
+        return {name: tuple(_text(entry) for entry in some) for name, some in source.items()}
+    if isinstance(source, (str, os.PathLike)):
+        source = _read(Path(source))
+    texts = tuple(_text(entry) for entry in source)
+    if not texts:
+        raise UsageError("There are no class sequences to run; give at least one.")
+    return {NAME: texts}
+
+
+def parse_given(texts: Iterable[str], space: SequenceSpace) -> list[LabelledSequence]:
+    """Labelled sequences of a space from text; without a label, the sequence itself is the label.
+
+    >>> parse_given(["mine: 3 1 0 2"], SequenceSpace.equal(4, 2))[0].sequence.tasks
+    ((1, 3), (0, 2))
+    """
+    labelled: dict[str, LabelledSequence] = {}
+    for text in texts:
+        label, colon, tasks = text.rpartition(": ")
+        try:
+            parts = parse_tasks(tasks)
+        except ValueError as error:
+            raise UsageError(
+                f"A class sequence is written '0 1|2 3|4 5'. Got {tasks!r} instead."
+            ) from error
+        flat = len(parts) == 1 and len(space.sizes) > 1
+        sequence = ClassSequence.from_order(parts[0], space.sizes) if flat else ClassSequence(parts)
+        if sequence not in space:
+            raise UsageError(
+                f"The sequence {tasks!r} must arrange each class from 0 to {space.classes - 1} "
+                f"once, in tasks of sizes {list(space.sizes)}. Got sizes {list(sequence.sizes)}."
+            )
+        name = label if colon else str(sequence)
+        if labelled.setdefault(name, LabelledSequence(name, sequence)).sequence != sequence:
+            raise UsageError(f"Two different sequences have the label {name!r}; rename one.")
+    return list(labelled.values())
+
+
+def _text(entry: Any) -> str:
+    """One sequence as text."""
+    if isinstance(entry, str):
+        return entry
+    if isinstance(entry, LabelledSequence):
+        return f"{entry.label}: {entry.sequence}"
+    if isinstance(entry, ClassSequence):
+        return str(entry)
+    if isinstance(entry, Mapping):
+        inside = entry.get("tasks", entry.get("order"))
+        label = entry.get("label")
+        return _text(inside) if label is None else f"{label}: {_text(inside)}"
+    if isinstance(entry, Sequence) and entry and all(isinstance(part, int) for part in entry):
+        return format_tasks((tuple(entry),))
+    if isinstance(entry, Sequence) and entry:
+        return str(ClassSequence(entry))
+    raise UsageError(
+        f"A class sequence must be a list of tasks or a flat list of class ids. Got {entry!r}."
+    )
+
+
+def _read(path: Path) -> list[Any]:
+    """The entries of a JSON file."""
+    data = read_json(path)
+    if isinstance(data, dict) and "sequences" in data:
+        data = data["sequences"]
+    if isinstance(data, dict):
+        data = [data]
+    if not isinstance(data, list) or not data:
+        raise DataError(
+            f'{path} must hold a list of class sequences, {{"sequences": […]}} or '
+            '{"tasks": [[…], …]}.'
+        )
+    if all(isinstance(part, int) for part in data):
+        data = [data]  # one flat order
+    return data
