@@ -21,7 +21,7 @@ from edgecil.sequences.protocols import describe_duplicates
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix, symmetric
 
-EXTREMES = ["edge", "optimal", "adversarial", "maxcover"]
+EXTREMES = ["edge", "optimal", "optimal-generalization", "adversarial", "maxcover"]
 OFFLINE = [name for name, entry in PROTOCOLS.items() if not entry.asks_model]
 WITH_BUDGET = [name for name in OFFLINE if name not in ("enumerate", "edge-released")]
 SIX = SequenceSpace((2, 2, 2))
@@ -259,3 +259,9 @@ def test_labels_that_share_a_sequence_are_told_and_counted() -> None:
         "The 5 runs of random have 2 different orders: seed-0 and seed-42 are the same, and 1 more "
         "such."
     )
+
+
+def test_optimal_generalization_is_optimal_for_that_objective() -> None:
+    for wanted, name in (("generalization", "optimal-generalization"), ("adjacent", "optimal")):
+        given = [run.sequence for run in runs_of("optimal", objective=wanted)]
+        assert [run.sequence for run in runs_of(name)] == given

@@ -132,7 +132,7 @@ class PredictorSummary:
 SCHEMA = "edgecil.analysis/2"
 
 # Protocols with a hard, a median and an easy sequence; figures show the first that was run.
-_EXTREME = ("edge", "optimal", "adversarial", "maxcover")
+_EXTREME = ("edge", "optimal", "optimal-generalization", "adversarial", "maxcover")
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,6 +52,7 @@ class LabelledSequence:
 class Request:
     """The arguments of :func:`protocol`, checked."""
 
+    name: str
     space: SequenceSpace
     similarity: Similarity | None
     budget: int | None
@@ -74,6 +75,7 @@ class Protocol:
         summary: one line for the list of protocols.
         needs_similarity: whether the choice depends on the similarity of the classes.
         asks_model: whether it asks a language model.
+        objective: what it optimises, in place of the requested objective; None for most.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Protocol:
     summary: str
     needs_similarity: bool
     asks_model: bool = False
+    objective: str | None = None
 
 
 def protocol(
@@ -102,7 +105,7 @@ def protocol(
         budget: number of sequences L, 3 by default; `enumerate` takes all of Ω and no budget.
         order_seed: seed for choosing class orders. `random` uses the paper's seeds 0, 42, 1993
             (then 1, 2, …) unless a seed is given, and counts up from it otherwise.
-        objective: what `optimal` optimises.
+        objective: what `optimal` optimises; `optimal-generalization` has its own.
         answered: earlier answers of a language model by label; it is not asked again for these.
     """
     chosen = PROTOCOLS[name]
@@ -118,7 +121,8 @@ def protocol(
         raise UsageError(
             f"The 'order_seed' parameter must be an int >= 0. Got {order_seed} instead."
         )
-    request = Request(space, similarity, budget, order_seed, objective, answered or {})
+    optimised = chosen.objective or objective
+    request = Request(chosen.name, space, similarity, budget, order_seed, optimised, answered or {})
     return list(chosen.build(request))
 
 
@@ -155,7 +159,7 @@ def _extremes(request: Request, *, generator: str) -> Iterator[LabelledSequence]
     budget = request.budget or DEFAULT_BUDGET
     if budget < 2:
         raise UsageError(
-            f"Protocol {generator!r} has two extremes and requires a 'budget' >= 2. Got {budget} "
+            f"Protocol {request.name!r} has two extremes and requires a 'budget' >= 2. Got {budget} "
             "instead."
         )
     rng = request.rng()
@@ -281,6 +285,13 @@ for _protocol in (
         partial(_extremes, generator="optimal"),
         "both extremes of an objective, with a certificate, and a median",
         needs_similarity=True,
+    ),
+    Protocol(
+        "optimal-generalization",
+        partial(_extremes, generator="optimal"),
+        "the same for the objective 'generalization', so that both can be in one experiment",
+        needs_similarity=True,
+        objective="generalization",
     ),
     Protocol("enumerate", _enumerate, "every sequence: the truth", needs_similarity=False),
     Protocol(

@@ -102,7 +102,8 @@ def sequences(
         raise UsageError(
             f"The 'objective' parameter belongs to protocol 'optimal'. Got protocol {name!r}."
         )
-    optimised = get_objective("adjacent" if objective is None else objective, space)
+    default = PROTOCOLS[name].objective or "adjacent"
+    optimised = get_objective(default if objective is None else objective, space)
     labelled = choose_sequences(
         name,
         space,
