@@ -21,6 +21,7 @@ from edgecil.backbones.pretrained import (
     frozen_vit,
     image_size_of,
     is_pretrained,
+    load_pretrained,
     load_vit,
     statistics_of,
 )
@@ -119,7 +120,7 @@ def test_what_is_on_the_hub_is_described_without_it(name: str) -> None:
     with pytest.raises(
         PrerequisiteError, match="HF_HUB_OFFLINE is set; run 'hf download"
     ) as raised:
-        load_vit(name, (3, 224, 224))
+        load_pretrained(name, (3, 224, 224))
     assert str(raised.value).startswith(f"Backbone '{name}' requires {PRETRAINED[name].source}")
     assert str(raised.value).endswith("('vit-quickdraw' is included in edgecil).")
 
@@ -277,5 +278,6 @@ def test_the_catalogue_names_the_weights_of_the_references() -> None:
         "vit-b16-in21k-google": "google/vit-base-patch16-224-in21k",
         "vit-b16-dino": "timm/vit_base_patch16_224.dino",
         "vit-b16-clip": "openai/clip-vit-base-patch16",
+        "resnet18-in1k": "timm/resnet18.tv_in1k",
     }
     assert {PRETRAINED[name].image_size for name in ON_THE_HUB} == {224}

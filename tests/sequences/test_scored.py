@@ -36,7 +36,9 @@ def test_each_is_a_sequence_of_the_protocol_with_its_profile(name) -> None:
     for run in scored:
         assert run.order == run.sequence.order
         assert run.profile == profile(SIMILARITY, run.sequence)
-        assert (run.certificate is not None) == (name.startswith("optimal") and run.label != "median")
+        assert (run.certificate is not None) == (
+            name.startswith("optimal") and run.label != "median"
+        )
 
 
 def test_they_are_plain_data_that_json_carries() -> None:

@@ -1,8 +1,8 @@
-"""Pre-trained vision transformers by name, path or hub id.
+"""Pre-trained networks by name, path or hub id: vision transformers, and ResNet-18.
 
-`PRETRAINED` is a table of weights; the network is always :class:`~edgecil.backbones.vit.ViT`.
-In place of a name, the path of a weight file or of a folder with one, or a hub id (owner/name), is
-accepted too.
+`PRETRAINED` is a table of weights; whether a file holds a transformer
+(:class:`~edgecil.backbones.vit.ViT`) or a residual network is read from its tensors. In place of a
+name, the path of a weight file or of a folder with one, or a hub id (owner/name), is accepted too.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from pathlib import Path
 
 import torch
 
+from edgecil.backbones.resnet import Backbone
+from edgecil.backbones.resnet_weights import holds_resnet, load_resnet
 from edgecil.backbones.vit import ViT
 from edgecil.backbones.vit_settings import SETTINGS, configured_statistics
 from edgecil.backbones.vit_weights import read_vit, resize_positions
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.io.hub import add_settings, cached_snapshot, is_hub_id
-from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights
+from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, tensor_names
 from edgecil.registry import Registry
 
 Shape = tuple[int, int, int]
@@ -35,7 +37,7 @@ _CLIP = Normalise((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """Weights for a vision transformer.
+    """Weights for a vision transformer or ResNet-18.
 
     Attributes:
         name: its name in the registry.
@@ -96,7 +98,16 @@ _MODELS = (
         _CLIP,
         224,
     ),
+    PretrainedModel(
+        "resnet18-in1k",
+        "timm/resnet18.tv_in1k",
+        "ResNet-18, ImageNet-1k, torchvision's weights (He et al. 2016)",
+        _IMAGENET,
+        224,
+    ),
 )
+_RESNETS = ("resnet18-in1k",)
+_IMAGENET_SIZE = 224
 PRETRAINED: Registry[PretrainedModel] = Registry(
     "pre-trained model", {model.name: model for model in _MODELS}
 )
@@ -139,14 +150,37 @@ def pretrained_status(name: str) -> tuple[bool, str]:
     )
 
 
-def load_vit(name: str, shape: Shape) -> ViT:
+def load_pretrained(name: str, shape: Shape) -> Backbone:
     """A new network with pre-trained weights, trainable, in float32, on the CPU.
+
+    Args:
+        name: in `PRETRAINED`, or a path or hub id.
+        shape: channels, height and width of the images.
+    """
+    return load_resnet(_locate(name), shape) if is_resnet(name) else load_vit(name, shape)
+
+
+@cache
+def is_resnet(name: str) -> bool:
+    """Whether pre-trained weights are those of a residual network."""
+    if name in PRETRAINED:
+        return find_pretrained(name).name in _RESNETS
+    return holds_resnet(tensor_names(_locate(name).weights))
+
+
+def load_vit(name: str, shape: Shape) -> ViT:
+    """A new vision transformer with pre-trained weights, trainable, in float32, on the CPU.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
         shape: channels, height and width of the images; position embeddings are interpolated if
             the size differs from that of the weights.
     """
+    if find_pretrained(name).name in _RESNETS:
+        raise UsageError(
+            f"The learners on a frozen model require a vision transformer. {name!r} is a ResNet, "
+            "which is for 'backbone'."
+        )
     files, images = _locate(name), len(statistics_of(name).mean)
     weights = read_vit(files)
     if images != weights.layout.channels:
@@ -182,13 +216,16 @@ def statistics_of(name: str) -> Normalise:
 
     For weights outside the registry it is read from the files beside them
     (preprocessor_config.json, or timm's or open_clip's configuration). Without such a file, a CLIP
-    tower gets CLIP's values, and other networks get 0.5 for mean and std, with a warning.
+    tower gets CLIP's values and a ResNet ImageNet's, and other networks get 0.5 for mean and std,
+    with a warning.
     """
     stated = find_pretrained(name).statistics or configured_statistics(_locate(name))
-    return stated or _assumed_statistics(_locate(name))
+    return stated or _assumed_statistics(name, _locate(name))
 
 
-def _assumed_statistics(files: WeightFiles) -> Normalise:
+def _assumed_statistics(name: str, files: WeightFiles) -> Normalise:
+    if is_resnet(name):
+        return _IMAGENET
     layout = read_vit(files).layout
     if layout.first_norm and layout.channels == len(_CLIP.mean):
         return _CLIP
@@ -207,6 +244,8 @@ def image_size_of(name: str) -> int:
     stated = find_pretrained(name).image_size
     if stated is not None:
         return stated
+    if is_resnet(name):
+        return _IMAGENET_SIZE
     weights = read_vit(_locate(name))
     return math.isqrt(weights.tensors["pos_embed"].shape[1] - 1) * weights.layout.patch
 

@@ -10,7 +10,7 @@ from edgecil.backbones.initialise import build
 from edgecil.backbones.pretrained import (
     PRETRAINED,
     is_pretrained,
-    load_vit,
+    load_pretrained,
     pretrained_status,
 )
 from edgecil.backbones.resnet import Backbone, resnet18, resnet32, resnet_tiny
@@ -43,7 +43,8 @@ def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backb
     """A new backbone for images of a shape, on the CPU.
 
     Args:
-        name: one of :func:`backbone_names`, or the path or hub id of a vision transformer.
+        name: one of :func:`backbone_names`, or the path or hub id of a vision transformer
+            or ResNet-18.
         shape: channels, height and width of the images.
         generator: a CPU generator of the initial weights; pre-trained backbones do not use it.
     """
@@ -52,7 +53,7 @@ def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backb
     check_backbone(name)
     if name in BACKBONES:
         return build(lambda: BACKBONES[name](shape), generator)
-    return load_vit(name, shape)
+    return load_pretrained(name, shape)
 
 
 def check_backbone(name: str) -> None:

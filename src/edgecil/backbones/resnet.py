@@ -18,6 +18,7 @@ from torch.nn import functional
 Shortcut = Literal["pad", "project"]
 
 LARGE_IMAGE = 96  # from this size on, ResNet-18 uses the stem of ImageNet networks
+_IMAGENET_WIDTHS = (64, 128, 256, 512)
 
 
 class Backbone(nn.Module):  # type: ignore[misc]
@@ -126,9 +127,15 @@ def resnet18(shape: tuple[int, int, int]) -> ResNet:
     literature on CIFAR; larger images get the ImageNet stem, which reduces them to a quarter.
     """
     channels, height, width = shape
-    large = min(height, width) >= LARGE_IMAGE
-    stem = _stem(channels, 64, kernel=7, stride=2, pool=True) if large else _stem(channels, 64)
-    return ResNet(stem, (64, 128, 256, 512), blocks=2, shortcut="project")
+    if min(height, width) >= LARGE_IMAGE:
+        return imagenet_resnet18(channels)
+    return ResNet(_stem(channels, 64), _IMAGENET_WIDTHS, blocks=2, shortcut="project")
+
+
+def imagenet_resnet18(channels: int) -> ResNet:
+    """ResNet-18 with the ImageNet stem (7×7, stride 2, pooling) for images of any size."""
+    stem = _stem(channels, 64, kernel=7, stride=2, pool=True)
+    return ResNet(stem, _IMAGENET_WIDTHS, blocks=2, shortcut="project")
 
 
 def resnet_tiny(shape: tuple[int, int, int]) -> ResNet:

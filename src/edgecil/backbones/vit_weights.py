@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
+from edgecil.backbones.resnet_weights import holds_resnet
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.backbones.vit_names import Naming, image_tower, recognise
 from edgecil.backbones.vit_settings import HEAD_WIDTH, configured_layout, described_layout
@@ -50,10 +51,13 @@ def read_vit(files: WeightFiles) -> ViTWeights:
     tensors = image_tower(tensors)
     naming = recognise(tensors)
     if naming is None:
-        raise DataError(
-            f"{files.weights} holds no vision transformer: no tensor has the name of a class token "
-            "in timm, DINO, transformers, CLIP or open_clip."
+        other = (
+            "it is a residual network, which is for 'backbone'."
+            if holds_resnet(tensors)
+            else "no tensor has the name of a class token in timm, DINO, transformers, CLIP or "
+            "open_clip."
         )
+        raise DataError(f"{files.weights} holds no vision transformer: {other}")
     tensors = naming.translate(tensors)
     return _checked(files, _read_layout(files, naming, tensors), tensors)
 

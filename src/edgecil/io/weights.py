@@ -127,6 +127,23 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     return {name: held.float() for name, held in tensors.items() if not name.startswith(leave_out)}
 
 
+def tensor_names(path: Path) -> tuple[str, ...]:
+    """The names of the tensors in a weight file; of a .safetensors file only its head is read."""
+    if path.suffix != ".safetensors":
+        return tuple(read_tensors(path))
+    from safetensors import SafetensorError, safe_open
+
+    check_file(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            return tuple(file.keys())
+    except (OSError, SafetensorError) as error:
+        raise DataError(
+            f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
+            f"file ({error})."
+        ) from error
+
+
 def _read_safetensors(path: Path, leave_out: tuple[str, ...]) -> dict[str, Any]:
     from safetensors import safe_open
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import cos, pi
 from typing import Literal
 
-from edgecil.backbones.pretrained import is_pretrained
+from edgecil.backbones.pretrained import is_pretrained, is_resnet
 from edgecil.backbones.registry import BACKBONES
 from edgecil.data.augment import parse_steps
 from edgecil.errors import UsageError, unknown
@@ -109,6 +109,7 @@ class Recipe:
 
 
 PAPER = Recipe()
+PAPER_PRETRAINED = replace(PAPER, milestones=(80, 120, 150))
 PAPER_MEMORY = MemoryBudget(total=2000, per_class=20)
 
 # 5 of the 60 bundled drawings of a class are twice the share of 20 of CIFAR-100's 500 images.
@@ -133,8 +134,10 @@ _FAST_PRETRAINED = Recipe(
 )
 
 
-def _paper(_: str) -> tuple[Recipe, MemoryBudget]:
-    return PAPER, PAPER_MEMORY
+def _paper(backbone: str) -> tuple[Recipe, MemoryBudget]:
+    """The paper lowers the rate earlier where its ResNet-18 has ImageNet weights."""
+    pretrained = is_pretrained(backbone) and is_resnet(backbone)
+    return PAPER_PRETRAINED if pretrained else PAPER, PAPER_MEMORY
 
 
 def _fast(backbone: str) -> tuple[Recipe, MemoryBudget]:

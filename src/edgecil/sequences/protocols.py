@@ -159,8 +159,8 @@ def _extremes(request: Request, *, generator: str) -> Iterator[LabelledSequence]
     budget = request.budget or DEFAULT_BUDGET
     if budget < 2:
         raise UsageError(
-            f"Protocol {request.name!r} has two extremes and requires a 'budget' >= 2. Got {budget} "
-            "instead."
+            f"Protocol {request.name!r} has two extremes and requires a 'budget' >= 2. Got "
+            f"{budget} instead."
         )
     rng = request.rng()
     hard, easy = (_extreme(request, generator, goal, rng) for goal in ("hard", "easy"))

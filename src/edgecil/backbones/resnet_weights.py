@@ -1,0 +1,99 @@
+"""Reading ResNet-18 from a weight file of torchvision or timm.
+
+Both name its tensors alike: `conv1`, `bn1`, `layer1.0.conv1` … `layer4.1.bn2`, `downsample.0` and
+`downsample.1` where the shape changes, and the classifier `fc`, which is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import torch
+
+from edgecil.backbones.resnet import ResNet, imagenet_resnet18
+from edgecil.errors import DataError, UsageError, name_some
+from edgecil.io.weights import WeightFiles, read_tensors
+
+_PREFIXES = ("", "model.", "backbone.", "encoder.")
+_CLASSIFIER = ("fc.", "head.", "classifier.")
+_BLOCK = re.compile(r"layer([1-4])\.(\d+)\.(conv[12]|bn[12]|downsample\.[01])\.(\w+)")
+_COUNTER = "num_batches_tracked"
+
+
+def holds_resnet(names: Iterable[str]) -> bool:
+    """Whether tensors of these names are those of a residual network."""
+    return any(re.search(r"(^|\.)layer1\.0\.conv1\.weight$", name) for name in names)
+
+
+def load_resnet(files: WeightFiles, shape: tuple[int, int, int]) -> ResNet:
+    """A new ResNet-18 with the weights in a file, trainable, in float32, on the CPU.
+
+    Its stem is that of ImageNet networks for images of any size.
+
+    Args:
+        files: where the weights are.
+        shape: channels, height and width of the images.
+    """
+    tensors = _without_prefix(read_tensors(files.weights))
+    channels = tensors["conv1.weight"].shape[1] if "conv1.weight" in tensors else shape[0]
+    if channels != shape[0]:
+        raise UsageError(
+            f"The weights in {files.weights} require images of {channels} channels. Got images of "
+            f"{shape[0]}."
+        )
+    with torch.device("meta"):
+        network = imagenet_resnet18(shape[0])
+    network.to_empty(device="cpu")
+    state = network.state_dict()
+    translated = _translate(tensors, state)
+    missing = [name for name in state if name not in translated]
+    strange = [name for name in translated if name not in state]
+    wrong = [
+        name
+        for name, tensor in translated.items()
+        if name in state and tensor.shape != state[name].shape
+    ]
+    if missing or strange or wrong:
+        raise DataError(
+            f"{files.weights} holds no ResNet-18 of torchvision or timm: "
+            f"{name_some(missing or strange or wrong)} "
+            f"{'is missing' if missing else 'does not fit'}."
+        )
+    network.load_state_dict(translated)
+    return network
+
+
+def _without_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors by torchvision's names, without the classifier."""
+    prefix = next((one for one in _PREFIXES if f"{one}conv1.weight" in tensors), "")
+    own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
+    return {name: tensor for name, tensor in own.items() if not name.startswith(_CLASSIFIER)}
+
+
+def _translate(
+    tensors: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """The tensors by our names; old files have no counters of batches, which start at 0."""
+    translated = {_our_name(name): tensor for name, tensor in tensors.items()}
+    for name, tensor in state.items():
+        if name.endswith(_COUNTER):
+            translated.setdefault(name, torch.zeros_like(tensor, device="cpu"))
+    return translated
+
+
+def _our_name(name: str) -> str:
+    """Our name of a tensor of torchvision's.
+
+    >>> _our_name("layer2.0.downsample.1.bias"), _our_name("bn1.weight")
+    ('shallow.stage2.0.shortcut.1.bias', 'shallow.stem.2.weight')
+    >>> _our_name("layer4.1.bn2.running_mean")
+    'last_stage.stage.1.norm2.running_mean'
+    """
+    block = _BLOCK.fullmatch(name)
+    if block is None:
+        return name.replace("conv1.", "shallow.stem.0.").replace("bn1.", "shallow.stem.2.")
+    stage, index, part, rest = block.groups()
+    place = "last_stage.stage" if stage == "4" else f"shallow.stage{stage}"
+    ours = part.replace("bn", "norm").replace("downsample", "shortcut")
+    return f"{place}.{index}.{ours}.{rest}"
