@@ -121,9 +121,9 @@ def test_postscript_and_pipes_in_place_of_images_are_refused(tmp_path: Path) -> 
         load_dataset(tmp_path, size=8)
 
 
-def test_more_pixels_than_memory_are_refused(tmp_path: Path) -> None:
+def test_more_pixels_than_fit_on_the_disk_are_refused(tmp_path: Path) -> None:
     write_split_folder(tmp_path)
-    with pytest.raises(UsageError, match="'image_size'"):
+    with pytest.raises(DataError, match="GB free; free some space"):
         load_dataset(tmp_path, size=1_000_000)
 
 

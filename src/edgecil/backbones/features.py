@@ -21,6 +21,8 @@ FEATURES_VERSION = 1  # increase it when the same weights and images give other 
 
 _MEMORY = 2**29  # bytes of rows in memory above which a process drops whole banks
 
+_HASHED_AT_ONCE = 1024  # rows of a tensor that may be on disk
+
 _log = logging.getLogger(__name__)
 _warned: set[Path] = set()
 _banks: dict[tuple[Path | None, str], FeatureBank] = {}
@@ -225,7 +227,9 @@ def content_name(*parts: object) -> str:
             digest.update(content_name(*(item for pair in part.items() for item in pair)).encode())
         elif isinstance(part, torch.Tensor):
             digest.update(str((part.dtype, part.shape)).encode())
-            digest.update(part.detach().cpu().contiguous().numpy().tobytes())
+            blocks = part.detach().split(_HASHED_AT_ONCE) if part.dim() else (part.detach(),)
+            for block in blocks:
+                digest.update(block.cpu().contiguous().numpy().tobytes())
         else:
             digest.update(repr(part).encode())
         digest.update(b"\0")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,10 @@ from numpy.typing import NDArray
 from edgecil.classes import get_classes
 from edgecil.data.dataset import ImageDataset, Images, check_coverage, new_labels
 from edgecil.data.decode import choose_shape, decode_images
-from edgecil.errors import DataError, PrerequisiteError, UsageError
+from edgecil.data.image_store import ImageStore
+from edgecil.errors import DataError, PrerequisiteError, unknown
 from edgecil.io.arrays import Ints
+from edgecil.io.device import free_memory
 from edgecil.io.files import check_header, parse_rows, read_text
 
 
@@ -47,8 +48,15 @@ class ImageFiles:
     def __post_init__(self) -> None:
         check_coverage(self.name, self.names, self.labels[~self.testing], self.labels[self.testing])
 
-    def decode(self, ids: Ints, size: int | None = None) -> ImageDataset:
-        """The classes `ids`, relabelled in that order, as pixels; other files are not opened."""
+    def decode(self, ids: Ints, size: int | None = None, storage: str = "auto") -> ImageDataset:
+        """The classes `ids`, relabelled in that order, as pixels; other files are not opened.
+
+        Args:
+            ids: the classes.
+            size: pixels per side; by default as described at the class.
+            storage: `memory`, `disk`, or `auto` for the disk if the pixels would take more than
+                half of the memory that is free.
+        """
         size = self.size if size is None else size
         label_of = new_labels(len(self.names), ids)[self.labels]
         train = np.flatnonzero((label_of >= 0) & ~self.testing)
@@ -59,10 +67,22 @@ class ImageFiles:
             notes += () if note is None else (note,)
         else:
             shape = self.channels, size, size
-        _check_memory(self.name, len(train) + len(test), shape)
+        names = tuple(self.names[index] for index in ids)
+        if _on_disk(storage, (len(train) + len(test)) * math.prod(shape)):
+            store = ImageStore(self._at([*train, *test]), shape)
+            store.fill(repr(self.name))
+            dataset = ImageDataset(
+                self.name,
+                names,
+                Images(store.rows(0, len(train)), label_of[train]),
+                Images(store.rows(len(train), store.shape[0]), label_of[test]),
+                notes,
+            )
+            dataset.keep_fingerprint(store.digest)
+            return dataset
         return ImageDataset(
             self.name,
-            tuple(self.names[index] for index in ids),
+            names,
             Images(decode_images(self._at(train), shape), label_of[train]),
             Images(decode_images(self._at(test), shape), label_of[test]),
             notes,
@@ -72,18 +92,14 @@ class ImageFiles:
         return [self.paths[index] for index in indices]
 
 
-def _check_memory(name: str, count: int, shape: tuple[int, int, int]) -> None:
-    """An error if the pixels of `count` images exceed the memory of this machine."""
-    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    size = count * math.prod(shape)
-    if size > memory:
-        raise UsageError(
-            f"{count} images of {name!r} at {shape[1]} x {shape[2]} pixels take "
-            f"{size / 1e9:,.1f} GB, and this machine has {memory / 1e9:,.1f} GB; choose fewer "
-            "'classes' or a smaller 'image_size'."
-        )
+STORAGES = ("auto", "memory", "disk")
+
+
+def _on_disk(storage: str, size: int) -> bool:
+    """Whether pixels of a size in bytes are kept on disk."""
+    if storage not in STORAGES:
+        raise unknown("storage", storage, STORAGES)
+    return storage == "disk" or (storage == "auto" and size > free_memory() / 2)
 
 
 def filed_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

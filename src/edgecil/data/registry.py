@@ -96,8 +96,9 @@ def load_dataset(
     ids: Sequence[int] | Ints | None = None,
     size: int | None = None,
     download: bool = False,
+    storage: str = "auto",
 ) -> ImageDataset:
-    """The images of a dataset, or of some of its classes, in memory.
+    """The images of a dataset, or of some of its classes.
 
     Args:
         name: a name in `IMAGE_DATASETS` (`quickdraw` and `quickdraw-pretrain` are bundled), a
@@ -110,6 +111,8 @@ def load_dataset(
             are all stored at one small size at that size.
         download: download the dataset if it is not in `root` (CIFAR-10 and CIFAR-100, whose
             archives have a published checksum).
+        storage: where decoded image files are kept: in `memory`, on `disk` in the user's cache, or
+            `auto`: on disk if they would take more than half of the free memory.
 
     Returns:
         The chosen classes, relabelled from 0; images of other classes are not decoded.
@@ -132,7 +135,7 @@ def load_dataset(
             dataset = arrays.read_arrays(path)
             return resize_dataset(dataset.take(chosen(len(dataset))), size)
         files = folder.list_folder(path)
-        dataset = files.decode(chosen(len(files.names)), size)
+        dataset = files.decode(chosen(len(files.names)), size, storage)
         for note in dataset.notes:
             warnings.warn(note, EdgecilWarning, stacklevel=2)
         return dataset
@@ -145,7 +148,7 @@ def load_dataset(
     home = _directory(resolved, form, root) if form.advice else Path()
     if form.list_files is not None:
         files = form.list_files(home)
-        return files.decode(chosen(len(files.names)), size)
+        return files.decode(chosen(len(files.names)), size, storage)
     assert form.read is not None
     if download and form.download is not None and not _is_there(form, home):
         form.download(home)

@@ -162,6 +162,8 @@ class Execution:
         keep_states: keep the states of learners after every task but the last, so that sequences
             added later continue from the tasks that they share.
         shard: train one part of the plan only: `3/8` is the third of eight.
+        storage: where decoded image files are kept: `memory`, `disk`, or `auto` for the disk if
+            they would take more than half of the free memory.
     """
 
     workers: int | None = None
@@ -170,6 +172,7 @@ class Execution:
     share: bool = True
     keep_states: bool = False
     shard: str | None = None
+    storage: str = "auto"
 
     @property
     def part(self) -> tuple[int, int] | None:
@@ -232,6 +235,7 @@ class RunOptions(TypedDict, total=False):
     share: bool | None
     keep_states: bool | None
     shard: str | None
+    storage: str | None
 
 
 EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))

@@ -111,7 +111,8 @@ def plan_run(
 
     experiment, execution = resolve_options(config, options)
     out = Path(out)
-    prepared = prepare(experiment, {} if overwrite else stored_answers(out)).part(execution)
+    answered = {} if overwrite else stored_answers(out)
+    prepared = prepare(experiment, answered, storage=execution.storage).part(execution)
     plan, workers = prepared.plan, prepared.workers(execution)
     measured, sizes = ({}, []) if overwrite else _stored(out)
     stored = measured.keys() & set(plan)

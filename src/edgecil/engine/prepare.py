@@ -74,13 +74,17 @@ class Prepared:
 
 
 def prepare(
-    config: ExperimentConfig, answered: Mapping[str, Mapping[str, ClassSequence]] | None = None
+    config: ExperimentConfig,
+    answered: Mapping[str, Mapping[str, ClassSequence]] | None = None,
+    *,
+    storage: str = "auto",
 ) -> Prepared:
     """Load the data, choose the sequences, and collect what determines the results.
 
     Args:
         config: the experiment.
         answered: sequences that language models proposed earlier, by protocol and label.
+        storage: where decoded images are kept, see :class:`~edgecil.engine.config.Execution`.
     """
     entries = [get_method(name) for name in config.method]
     config = replace(
@@ -106,6 +110,7 @@ def prepare(
         ids=config.class_ids,
         size=stored_size(config.image_size, config.preparation),
         download=config.download,
+        storage=storage,
     )
     dataset, shape = fit_images(
         dataset,

@@ -86,7 +86,8 @@ def run(
     trackers = open_trackers(jsonl=jsonl, tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
     experiment_config, execution = resolve_options(config, options)
     out = Path(out)
-    prepared = prepare(experiment_config, {} if overwrite else stored_answers(out))
+    answered = {} if overwrite else stored_answers(out)
+    prepared = prepare(experiment_config, answered, storage=execution.storage)
     prepared = prepared.part(execution)
     if execution.share:
         prepared = prepared.sharing(out / "shared")

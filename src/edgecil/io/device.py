@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from pathlib import Path
 
 from edgecil.errors import UsageError
 
@@ -50,3 +52,30 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def free_memory() -> int:
+    """Bytes of memory that programs can still use; a control group may allow less than there is."""
+    limits = [_available()]
+    for usage, limit in (
+        ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.max"),
+        (
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        ),
+    ):
+        with suppress(OSError, ValueError):  # there is no such file, or it says "max"
+            limits.append(int(Path(limit).read_text()) - int(Path(usage).read_text()))
+    return max(0, min(limits))
+
+
+def _available() -> int:
+    with suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+        line = next(line for line in lines if line.startswith("MemAvailable:"))
+        return int(line.split()[1]) * 1024
+    try:
+        import psutil
+    except ModuleNotFoundError:
+        return 2**62
+    return int(psutil.virtual_memory().available)

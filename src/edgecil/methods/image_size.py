@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 
-import torch
-
 from edgecil.backbones.pretrained import Shape, fitting_size, image_size_of, is_pretrained
 from edgecil.data.augment import Normalise, channel_statistics
 from edgecil.data.dataset import ImageDataset
 from edgecil.data.decode import resize_dataset
+from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import UsageError
 from edgecil.methods.registry import MethodEntry
 
@@ -104,7 +103,7 @@ def image_statistics(
     if normalisation == "none" or by_model:
         channels = dataset.shape[0]
         return Normalise((0.0,) * channels, (1.0,) * channels)
-    return channel_statistics(torch.from_numpy(dataset.train.pixels))
+    return channel_statistics(stored_tensor(dataset.train.pixels))
 
 
 def _centre_cropped(dataset: ImageDataset, sizes: list[int]) -> tuple[ImageDataset, Shape]:

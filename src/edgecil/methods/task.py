@@ -11,6 +11,7 @@ import torch
 
 from edgecil.backbones.image_names import take_named
 from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods.seeds import derive_generator, derive_seed
 from edgecil.sequences.sequence import ClassSequence
@@ -112,7 +113,7 @@ class Split:
     @classmethod
     def of(cls, images: Images, device: torch.device | str) -> Split:
         """The images without a copy, their labels on a device."""
-        return cls(torch.from_numpy(images.pixels), torch.from_numpy(images.labels).to(device))
+        return cls(stored_tensor(images.pixels), torch.from_numpy(images.labels).to(device))
 
     def only(self, classes: tuple[int, ...]) -> Split:
         """The images of some classes, class by class in the order given."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import Any
 
 import torch
 
+from edgecil.data.stored_pixels import StoredPixels
 from edgecil.methods.method import Environment
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.task import Task
@@ -55,7 +57,22 @@ def fit(
         with torch.autocast(task.device.type, enabled=amp):
             return loss(images, *(other[again] for other in others))
 
-    minimise(parameters, len(pixels), batch_loss, recipe, task, stage=stage, amp=amp, head=head)
+    def fetch_ahead(batch: torch.Tensor) -> None:
+        if isinstance(pixels, StoredPixels):
+            for part in batch.tensor_split(recipe.accumulate):
+                pixels.fetch_ahead(part.repeat(views))
+
+    minimise(
+        parameters,
+        len(pixels),
+        batch_loss,
+        recipe,
+        task,
+        stage=stage,
+        amp=amp,
+        head=head,
+        on_next=fetch_ahead,
+    )
 
 
 def to_device(
@@ -77,6 +94,7 @@ def minimise(
     stage: str,
     amp: bool = False,
     head: Iterable[torch.nn.Parameter] = (),
+    on_next: Callable[[torch.Tensor], None] | None = None,
 ) -> None:
     """Minimise a loss over `count` samples of any kind, batch by batch.
 
@@ -89,6 +107,7 @@ def minimise(
         stage: name that distinguishes several fits within one task.
         amp: whether to scale gradients, as mixed precision requires.
         head: parameters to optimise at the recipe's `head_factor` times its learning rate.
+        on_next: called before each batch with the indices of the one after it.
     """
     recipe = recipe.at(task.index)
     groups = _groups(parameters, head, recipe)
@@ -99,7 +118,10 @@ def minimise(
         for group in optimizer.param_groups:
             group["lr"] = group["factor"] * recipe.rate(epoch)
         generator = task.generator(stage, epoch)
-        for batch in _batches(count, recipe, generator):
+        batches = _batches(count, recipe, generator)
+        for batch, following in zip_longest(batches, batches[1:]):
+            if following is not None and on_next is not None:
+                on_next(following)
             parts = batch.tensor_split(recipe.accumulate)
             for part in parts:
                 value = loss(part, generator)

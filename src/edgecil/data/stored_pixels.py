@@ -1,0 +1,218 @@
+"""Pixels that stay on disk until they are used, as a tensor.
+
+Learners select, split and join the images of a task before they compute with a batch of them. A
+:class:`StoredPixels` does these three without reading anything; small selections and every other
+operation read the pixels and give a usual tensor, so the values are always the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from edgecil.errors import DataError
+from edgecil.io.arrays import Ints, Pixels
+
+AT_ONCE = 2**26  # bytes up to which a selection is read at once
+
+_READ_ONLY = "Stored images are read-only; copy them before you change them."
+
+_aten = torch.ops.aten
+_reader: ThreadPoolExecutor | None = None
+
+
+class StoredPixels(torch.Tensor):  # type: ignore[misc]
+    """Images (n, c, h, w) uint8, each a row of one of several sources in files or in memory."""
+
+    _sources: tuple[torch.Tensor, ...]
+    _owner: torch.Tensor
+    _rows: torch.Tensor
+    _ahead: dict[bytes, Future[torch.Tensor]]
+
+    @staticmethod
+    def __new__(
+        cls, sources: Sequence[torch.Tensor], owner: torch.Tensor, rows: torch.Tensor
+    ) -> StoredPixels:
+        """Image i is row `rows[i]` of source `owner[i]`."""
+        shape = (len(rows), *sources[0].shape[1:])
+        tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=torch.uint8)
+        tensor._sources, tensor._owner, tensor._rows = tuple(sources), owner, rows
+        tensor._ahead = {}
+        return tensor
+
+    @classmethod
+    def of(cls, pixels: Pixels) -> StoredPixels:
+        """All images of a memory-mapped array."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the array is read-only, and so is this class
+            source = torch.from_numpy(pixels)
+        source.origin = pixels
+        count = len(pixels)
+        return cls([source], torch.zeros(count, dtype=torch.int64), torch.arange(count))
+
+    def read(self) -> torch.Tensor:
+        """All images as a usual tensor."""
+        pinned = torch.cuda.is_available()  # copies to a GPU then overlap with its work
+        out = torch.empty(self.shape, dtype=torch.uint8, pin_memory=pinned)
+        if len(self._sources) == 1:
+            return torch.index_select(self._sources[0], 0, self._rows, out=out)
+        for number, source in enumerate(self._sources):
+            where = (self._owner == number).nonzero().view(-1)
+            if len(where):
+                out.index_copy_(0, where, source.index_select(0, self._rows[where]))
+        return out
+
+    def fetch_ahead(self, chosen: torch.Tensor) -> None:
+        """Begin to read images that are selected next, in another thread."""
+        global _reader
+        if _reader is None:
+            _reader = ThreadPoolExecutor(1, thread_name_prefix="edgecil-reader")
+        while len(self._ahead) > 1:  # what was not used is not wanted any more
+            del self._ahead[next(iter(self._ahead))]
+        self._ahead[_key(chosen)] = _reader.submit(self._select(chosen).read)
+
+    def _select(self, chosen: torch.Tensor) -> StoredPixels:
+        """Some images, by indices or by a mask; nothing is read."""
+        chosen = chosen.cpu()
+        return StoredPixels(self._sources, self._owner[chosen], self._rows[chosen])
+
+    def _light(self) -> torch.Tensor:
+        """A usual tensor if it is small, else this one."""
+        return self.read() if self.nbytes <= AT_ONCE else self
+
+    @classmethod
+    def __torch_dispatch__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if function is _aten.index.Tensor and _is_stored(args[0]) and len(args[1]) == 1:
+            self, chosen = args[0], args[1][0]
+            if not _is_stored(chosen) and chosen.dim() == 1:
+                ready = self._ahead.pop(_key(chosen), None)
+                return self._select(chosen)._light() if ready is None else ready.result()
+        if function is _aten.index_select.default and _is_stored(args[0]) and args[1] == 0:
+            return args[0]._select(args[2])._light()
+        if function is _aten.slice.Tensor and args[1:2] in ((), (0,)):
+            begin, end, step = [*args[2:5], None, None, None][:3]
+            chosen = torch.arange(len(args[0]))[slice(begin, end, step)]
+            return args[0]._select(chosen)._light()
+        if function is _aten.split.Tensor and args[2:3] in ((), (0,)):
+            every = torch.arange(len(args[0]))
+            return [args[0]._select(rows)._light() for rows in every.split(args[1])]
+        if function is _aten.select.int and args[1] == 0:
+            return args[0]._select(torch.tensor([args[2]])).read()[0]
+        if function is _aten.cat.default and args[1:2] in ((), (0,)):
+            return _joined(args[0])._light()
+        if function in (_aten.detach.default, _aten.alias.default):
+            return args[0]._select(torch.arange(len(args[0])))
+        if function is _aten._to_copy.default and _stays(args[0], kwargs):
+            return args[0]._select(torch.arange(len(args[0])))
+        if function._schema.is_mutable:
+            raise DataError(_READ_ONLY)
+        return function(*_read(args), **_read(kwargs))
+
+    def numpy(self, **options: Any) -> Any:
+        """All images as an array in memory."""
+        return self.read().numpy(**options)
+
+    def contiguous(self, **options: Any) -> torch.Tensor:
+        """All images as a usual tensor."""
+        return self.read().contiguous(**options)
+
+    def share_memory_(self) -> StoredPixels:
+        """Processes share the file."""
+        return self
+
+    def __setitem__(self, *_: Any) -> None:
+        """Refuse any change."""
+        raise DataError(_READ_ONLY)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Sources in files travel by path, those in memory by content."""
+        sources = [_packed(source) for source in self._sources]
+        return _rebuild, (sources, self._owner.numpy(), self._rows.numpy())
+
+    def __repr__(self, **_: Any) -> str:
+        return f"StoredPixels({tuple(self.shape)})"
+
+
+def stored_tensor(pixels: Pixels) -> torch.Tensor:
+    """Pixels as a tensor without a copy; those in a file stay there."""
+    if isinstance(pixels, np.memmap):
+        return StoredPixels.of(pixels)
+    return torch.from_numpy(pixels)
+
+
+def _key(chosen: torch.Tensor) -> bytes:
+    return bytes(chosen.cpu().numpy().tobytes())
+
+
+def _is_stored(value: Any) -> bool:
+    return isinstance(value, StoredPixels)
+
+
+def _stays(pixels: Any, options: dict[str, Any]) -> bool:
+    """Whether a copy would have the type and device of the pixels."""
+    device, dtype = options.get("device"), options.get("dtype")
+    on_cpu = device is None or torch.device(device).type == "cpu"
+    return _is_stored(pixels) and on_cpu and dtype in (None, torch.uint8)
+
+
+def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
+    """Images one after another; nothing is read."""
+    sources: list[torch.Tensor] = []
+    owners, rows = [], []
+    for tensor in tensors:
+        if isinstance(tensor, StoredPixels):
+            places = []
+            for source in tensor._sources:
+                same = [place for place, other in enumerate(sources) if other is source]
+                places.append(same[0] if same else len(sources))
+                sources += [] if same else [source]
+            owners.append(torch.tensor(places)[tensor._owner])
+            rows.append(tensor._rows)
+        else:
+            owners.append(torch.full((len(tensor),), len(sources)))
+            rows.append(torch.arange(len(tensor)))
+            sources.append(tensor)
+    return StoredPixels(sources, torch.cat(owners), torch.cat(rows))
+
+
+def _read(value: Any) -> Any:
+    """Arguments with stored pixels replaced by usual tensors."""
+    if isinstance(value, StoredPixels):
+        return value.read()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_read(item) for item in value)
+    if isinstance(value, dict):
+        return {name: _read(item) for name, item in value.items()}
+    return value
+
+
+def _packed(source: torch.Tensor) -> tuple[Any, ...]:
+    origin = getattr(source, "origin", None)
+    if isinstance(origin, np.memmap) and origin.filename is not None:
+        return str(origin.filename), origin.offset, origin.shape
+    return (source.numpy(),)
+
+
+def _rebuild(sources: list[tuple[Any, ...]], owner: Ints, rows: Ints) -> StoredPixels:
+    unpacked = [_unpacked(*source) for source in sources]
+    return StoredPixels(unpacked, torch.from_numpy(owner), torch.from_numpy(rows))
+
+
+def _unpacked(where: str | Pixels, offset: int = 0, shape: Any = None) -> torch.Tensor:
+    if not isinstance(where, str):
+        return torch.from_numpy(where)
+    if not Path(where).is_file():
+        raise DataError(
+            f"The decoded images {where} are not on this machine; put EDGECIL_CACHE on a directory "
+            "that all machines share, or use the images in memory."
+        )
+    return StoredPixels.of(np.memmap(where, np.uint8, "r", offset, shape))._sources[0]

@@ -1,0 +1,146 @@
+"""Decoded images on disk: decoded once, in order, and the same as in memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.data import image_files, image_store, load_dataset
+from edgecil.data.image_store import ImageStore
+from edgecil.errors import DataError, EdgecilWarning, UsageError
+from tests.data.painting import save
+
+CLASSES, EACH = 4, 6
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(image_store, "_AT_ONCE", 5)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    for part in ("train", "test"):
+        for label in range(CLASSES):
+            for index in range(EACH):
+                shade = int(rng.integers(0, 99))
+                save(tmp_path / "images" / part / f"c{label}" / f"{index}.png", label, shade)
+    return tmp_path / "images"
+
+
+def test_pixels_on_disk_are_those_in_memory(folder: Path) -> None:
+    memory = load_dataset(folder, storage="memory")
+    with pytest.warns(EdgecilWarning, match=r"The 48 images of 'images' take .* GB free"):
+        disk = load_dataset(folder, storage="disk")
+    assert isinstance(disk.train.pixels, np.memmap)
+    for part in ("train", "test"):
+        np.testing.assert_array_equal(getattr(disk, part).pixels, getattr(memory, part).pixels)
+        np.testing.assert_array_equal(getattr(disk, part).labels, getattr(memory, part).labels)
+    assert disk.fingerprint == memory.fingerprint
+    again = load_dataset(folder, storage="disk")  # says nothing: it is an error in tests
+    assert again.fingerprint == memory.fingerprint
+    with pytest.warns(EdgecilWarning):
+        some = load_dataset(folder, ids=[2, 0], storage="disk")
+    assert some.fingerprint == load_dataset(folder, ids=[2, 0], storage="memory").fingerprint
+
+
+def test_what_does_not_fit_into_memory_goes_to_disk(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 2 * CLASSES * EACH * 3 * 12 * 8
+    monkeypatch.setattr(image_files, "free_memory", lambda: 2 * size)
+    assert not isinstance(load_dataset(folder).train.pixels, np.memmap)
+    monkeypatch.setattr(image_files, "free_memory", lambda: 2 * size - 1)
+    with pytest.warns(EdgecilWarning, match="must be decoded"):
+        assert isinstance(load_dataset(folder).train.pixels, np.memmap)
+
+
+def test_decoding_resumes_where_it_was_interrupted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = sorted(folder.rglob("*.png"))
+    decode, decoded = image_store.decode_images, []
+
+    def interrupted(part: Any, shape: Any) -> Any:
+        if len(decoded) == 3:
+            raise KeyboardInterrupt
+        decoded.append(list(part))
+        return decode(part, shape)
+
+    monkeypatch.setattr(image_store, "decode_images", interrupted)
+    store = ImageStore(paths, (3, 8, 8))
+    with pytest.raises(KeyboardInterrupt), pytest.warns(EdgecilWarning):
+        store.fill("pets")
+    assert store.done == 15
+    monkeypatch.setattr(
+        image_store,
+        "decode_images",
+        lambda part, shape: decoded.append(part) or decode(part, shape),
+    )
+    with pytest.warns(EdgecilWarning):
+        store.fill("pets")
+    assert sum(map(len, decoded)) == len(paths), "no image is decoded twice"
+    np.testing.assert_array_equal(store.rows(0, len(paths)), decode(paths, (3, 8, 8)))
+
+
+def test_a_changed_file_gets_a_new_store(folder: Path) -> None:
+    paths = sorted(folder.rglob("*.png"))
+    before = ImageStore(paths, (3, 8, 8)).directory
+    assert ImageStore(paths, (3, 8, 8)).directory == before
+    assert ImageStore(paths, (3, 8, 9)).directory != before
+    os.utime(paths[3], ns=(1, 1))
+    assert ImageStore(paths, (3, 8, 8)).directory != before
+    paths[4].unlink()
+    with pytest.raises(DataError, match="incomplete"):
+        ImageStore(paths, (3, 8, 8))
+
+
+def test_a_disk_without_space_is_refused_before_anything_is_written(
+    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(image_store, "_SPARE", 2**60)
+    with pytest.raises(DataError, match="EDGECIL_CACHE"):
+        load_dataset(folder, storage="disk")
+    assert not cache.exists()
+    with pytest.raises(UsageError, match="Unknown storage 'tape'"):
+        load_dataset(folder, storage="tape")
+
+
+def counts(experiment: edgecil.Experiment) -> dict[Any, Any]:
+    return {
+        (run.method, run.sequence): [node.class_correct for node in run.nodes]
+        for run in experiment.results()
+    }
+
+
+@pytest.mark.slow
+def test_learners_give_the_same_results_from_disk(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, with selections that stay on disk, and in worker processes."""
+    from edgecil.data import stored_pixels
+
+    monkeypatch.setattr(stored_pixels, "AT_ONCE", 500)
+    options: dict[str, Any] = {
+        "method": ("icarl", "joint"),
+        "dataset": folder,
+        "tasks": 2,
+        "epochs": 2,
+        "budget": 2,
+        "image_size": 8,
+    }
+    memory = edgecil.run(out=tmp_path / "memory", storage="memory", workers=1, **options)
+    with pytest.warns(EdgecilWarning):
+        here = edgecil.run(out=tmp_path / "here", storage="disk", workers=1, **options)
+    elsewhere = edgecil.run(out=tmp_path / "elsewhere", storage="disk", workers=2, **options)
+    assert here.identity == memory.identity
+    assert counts(here) == counts(memory)
+    assert counts(elsewhere) == counts(memory)
