@@ -9,15 +9,15 @@ from __future__ import annotations
 import argparse
 import base64
 import dataclasses
-import inspect
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+
+from edgecil.io.docstrings import read_section
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -39,9 +39,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def command_line_page() -> str:
     """Every verb with its usage, options and examples."""
-    from edgecil.cli.main import GROUPS, build_parser
+    from edgecil.cli.main import GROUPS, verb_parser
 
-    verbs = build_parser().verbs
     lines = [
         "# Command line",
         "",
@@ -55,8 +54,8 @@ def command_line_page() -> str:
     for group, members in GROUPS.items():
         lines += [f"## {group[0].upper()}{group[1:]}", ""]
         for verb in members:
-            parser = verbs[verb.NAME]
-            lines += [f"### {verb.NAME}", "", str(parser.description), ""]
+            parser = verb_parser(verb.name)
+            lines += [f"### {verb.name}", "", str(parser.description), ""]
             lines += [*_option_tables(parser), *_examples(parser), ""]
     return "\n".join(lines)
 
@@ -123,7 +122,7 @@ def configuration_page() -> str:
     titles = {"What to run": ExperimentConfig, "How to execute it": Execution}
     for title, kind in titles.items():
         lines += [f"## {title}", "", "| key | type | default | meaning |", "|---|---|---|---|"]
-        meanings = _attributes(kind)
+        meanings = read_section(kind.__doc__)
         for field in dataclasses.fields(kind):
             default = _default(field)
             lines.append(
@@ -142,17 +141,6 @@ def _default(field: dataclasses.Field[Any]) -> str:
 
 def _plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _attributes(kind: type) -> dict[str, str]:
-    """The `Attributes:` section of a class's docstring, by name."""
-    return _entries(inspect.getdoc(kind) or "")
-
-
-def _entries(docstring: str) -> dict[str, str]:
-    text = docstring.partition("Attributes:\n")[2]
-    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", text, flags=re.MULTILINE)
-    return {name: " ".join(meaning.split()) for name, meaning in entries}
 
 
 def recipes_page() -> str:
@@ -207,20 +195,15 @@ def schema_files() -> dict[str, str]:
 
 def _schemas() -> dict[str, dict[str, Any]]:
     """JSON Schemas by name, each with the answer itself at the top level."""
-    import msgspec
-
-    from edgecil.cli.answers import Answer
-    from edgecil.estimation.analysis import SCHEMA, Analysis
+    from edgecil.cli.answers import TYPES, schema_name
+    from edgecil.cli.main import VERBS
     from edgecil.io.json import json_schema
 
     schemas = {}
-    for kind in Answer.__subclasses__():
-        schema = msgspec.json.schema(kind)
-        definitions = schema["$defs"]
-        root = definitions.pop(schema["$ref"].rsplit("/", 1)[1])
-        name = root["properties"]["schema"]["enum"][0]
-        schemas[name] = {**root, "$defs": definitions}
-    return {**schemas, SCHEMA: json_schema(Analysis, SCHEMA)}
+    for verb, kind in TYPES.items():
+        schema = json_schema(kind, schema_name(verb))
+        schemas[schema_name(verb)] = {"description": f"{VERBS[verb].help}.", **schema}
+    return schemas
 
 
 def _summary(part: dict[str, Any]) -> str:
@@ -228,7 +211,7 @@ def _summary(part: dict[str, Any]) -> str:
 
 
 def _fields(part: dict[str, Any]) -> list[str]:
-    meanings = _entries(inspect.cleandoc(part.get("description", "")))
+    meanings = read_section(part.get("description"))
     rows = []
     for name, kind in part["properties"].items():
         if name != "schema":

@@ -13,6 +13,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edgecil.catalogue import (
+        list_backbones,
+        list_datasets,
+        list_encoders,
+        list_methods,
+        list_protocols,
+        list_recipes,
+    )
     from edgecil.classes import (
         ClassList,
         dataset_names,
@@ -69,6 +77,14 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
+    "edgecil.catalogue": (
+        "list_backbones",
+        "list_datasets",
+        "list_encoders",
+        "list_methods",
+        "list_protocols",
+        "list_recipes",
+    ),
     "edgecil.classes": (
         "ClassList",
         "dataset_names",
@@ -153,6 +169,12 @@ __all__ = [
     "find_optimum",
     "get_classes",
     "leaderboard",
+    "list_backbones",
+    "list_datasets",
+    "list_encoders",
+    "list_methods",
+    "list_protocols",
+    "list_recipes",
     "load_dataset",
     "merge",
     "paper_tables",

@@ -94,16 +94,16 @@ def test_a_plot_beside_json_leaves_stdout_alone(cli: Cli, matrix: Path) -> None:
     assert Path("plot.svg").exists()
 
 
-@pytest.mark.parametrize("format_", sorted(FORMATS))
+@pytest.mark.parametrize("format_", sorted(set(FORMATS) - {"json"}))
 def test_every_format_is_one_json_object(cli: Cli, matrix: Path, format_: str) -> None:
-    answer = cli("sequences", "--similarity", matrix, "--tasks", 3, "--format", format_).json
-    if format_ == "json":
-        assert answer == cli("sequences", "--similarity", matrix, "--tasks", 3, "--json").json
-        return
+    words = ("sequences", "--similarity", matrix, "--tasks", 3, "--format", format_)
+    answer = cli(*words, "--json").json
     plain = {run["label"]: run for run in runs(cli, "--similarity", matrix, "--tasks", 3)}
     assert answer["format"] == format_
-    assert answer["sequences"].keys() == plain.keys()
-    for label, settings in answer["sequences"].items():
+    assert {run["label"]: run for run in answer["sequences"]} == plain
+    assert answer["exported"].keys() == plain.keys()
+    assert json.loads(cli(*words).out) == answer["exported"]
+    for label, settings in answer["exported"].items():
         key = "fixed_class_order" if format_ == "avalanche" else "class_order"
         order = plain[label]["order"]
         inverse = np.argsort(order).tolist()
@@ -245,7 +245,6 @@ def test_a_wrong_file_is_one_sentence(cli: Cli, option: str, name: str, code: in
         (("--tasks", 7, "--format", "xml"), "mammoth"),
         (("--tasks", 7, "--similarity", "D.npy"), "--similarity"),
         (("--tasks", 7, "--plot", "p.gif"), ".svg"),
-        (("--tasks", 7, "--names", "n.txt"), "DATASET or --names"),
     ],
 )
 def test_wrong_options_are_one_sentence(cli: Cli, options: tuple[object, ...], words: str) -> None:

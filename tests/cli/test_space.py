@@ -11,7 +11,7 @@ CIFAR = ("--classes", 100, "--tasks", 10)
 
 
 def space(cli: Cli, *words: object) -> dict[str, Any]:
-    answer: dict[str, Any] = cli("space", *words, "--json").json["space"]
+    answer: dict[str, Any] = cli("space", *words, "--json").json
     return answer
 
 

@@ -1,1 +1,1 @@
-"""The command line: one file per verb."""
+"""The command line: each verb parses its options, calls the API once, and prints the answer."""

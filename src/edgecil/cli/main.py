@@ -8,72 +8,36 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
+
+import shtab
 
 import edgecil
-from edgecil.cli import (
-    analyze,
-    backbones,
-    captions,
-    compare_similarities,
-    completion,
-    datasets,
-    encoders,
-    external,
-    import_logs,
-    methods,
-    protocols,
-    recipes,
-    report,
-    run,
-    score,
-    sequences,
-    similarity,
-    space,
-    status,
-    toolbox,
-)
+from edgecil.cli import analyses, connect, lists, sequences, similarities, training
+from edgecil.cli.output import note, print_json, print_parts
+from edgecil.cli.verb import Option, Verb
 from edgecil.errors import EdgecilError, unknown
 
-
-class Verb(Protocol):
-    """A module of this package: what `edgecil VERB` does."""
-
-    NAME: str
-    HELP: str
-    EXAMPLES: tuple[str, str]
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the verb's options; each is named as the parameter that it sets."""
-
-    @property
-    def run(self) -> Callable[..., None]:
-        """Called with the options that were given, by name: calls the API, prints the answer."""
-
-
+SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
-    "prepare": (
-        datasets,
-        encoders,
-        backbones,
-        methods,
-        protocols,
-        recipes,
-        similarity,
-        captions,
-        compare_similarities,
-        sequences,
-        score,
-        space,
+    "prepare": (*lists.VERBS, *similarities.VERBS, *sequences.VERBS),
+    "run": training.VERBS,
+    "understand": analyses.VERBS,
+    "connect": connect.VERBS,
+    "set up": (
+        Verb(
+            "completion",
+            "print a completion script for bash, zsh or tcsh",
+            ('eval "$(edgecil completion bash)"', "edgecil completion zsh > ~/.zfunc/_edgecil"),
+            {"": (Option("shell", "SHELL", ", ".join(SHELLS), place="one", choices=SHELLS),)},
+            lambda shell: shtab.complete(build_parser(), shell=shell),
+            lambda script: (script,),
+        ),
     ),
-    "run": (run, status),
-    "understand": (analyze, report),
-    "connect": (external, toolbox, import_logs),
-    "set up": (completion,),
 }
-VERBS = {verb.NAME: verb for group in GROUPS.values() for verb in group}
+VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 
 class Parser(argparse.ArgumentParser):
@@ -89,7 +53,6 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             **settings,
         )
-        self.verbs: dict[str, Parser] = {}
 
     def error(self, message: str) -> NoReturn:
         """Say what was wrong and where to read on."""
@@ -99,29 +62,27 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """A verb's options and examples; for the whole command line, the verbs by group."""
-        if not self.verbs:
-            required = [it for it in self._actions if it.required or not it.option_strings]
-            words = (" ".join([*it.option_strings[:1], str(it.metavar)]) for it in required)
-            self.usage = f"{self.prog} {' '.join(words)} [options]".replace("  ", " ")
-            return super().format_help()
-        lines = ["usage: edgecil VERB …", "", str(self.description), ""]
-        for title, verbs in GROUPS.items():
-            lines += [f"{title}:", *(f"  {verb.NAME:<21} {verb.HELP}" for verb in verbs), ""]
-        lines.append("'edgecil VERB --help' shows a verb's options and two examples.")
-        return "\n".join(lines) + "\n"
-
-    def options(self) -> list[str]:
-        """Every option, as it is written."""
-        return [word for action in self._actions for word in action.option_strings]
+        if self.prog == "edgecil":
+            return "\n".join(_overview()) + "\n"
+        required = [it for it in self._actions if it.required or not it.option_strings]
+        words = (
+            f"[{it.metavar}]"
+            if it.nargs in ("?", "*")
+            else " ".join([*it.option_strings[:1], str(it.metavar)])
+            for it in required
+        )
+        self.usage = f"{self.prog} {' '.join(words)} [options]".replace("  ", " ")
+        return super().format_help()
 
     def check_options(self, words: Sequence[str]) -> None:
         """Refuse an option that this parser does not have, and name the nearest that it has."""
+        options = [word for action in self._actions for word in action.option_strings]
         for word in words:
             name = word.split("=")[0]
             if name == "--":
                 return
-            if name.startswith("--") and name not in self.options():
-                near = difflib.get_close_matches(name, self.options(), n=2)
+            if name.startswith("--") and name not in options:
+                near = difflib.get_close_matches(name, options, n=2)
                 hint = f". Did you mean {' or '.join(near)}?" if near else ""
                 self.error(f"unknown option {name}{hint}")
 
@@ -132,39 +93,41 @@ class Parser(argparse.ArgumentParser):
         """
         for action in self._actions:
             name, written = action.dest, action.option_strings[:1] or [str(action.metavar)]
-            if name not in _UNTRANSLATED and (name in given or "config" not in given):
+            if name not in ("help", "json", "debug") and (name in given or "config" not in given):
                 pattern = rf"(?<!Got )(\b[Tt]he )?'{re.escape(name)}'( parameter)?"
                 sentence = re.sub(pattern, written[0], sentence)
         return sentence
 
 
-_UNTRANSLATED = ("help", "version", "json", "debug", "run", "verb")
+def _overview() -> Iterator[str]:
+    yield from ("usage: edgecil VERB …", "", (edgecil.__doc__ or "").split("\n")[0], "")
+    for title, verbs in GROUPS.items():
+        yield from (f"{title}:", *(f"  {verb.name:<21} {verb.help}" for verb in verbs), "")
+    yield "'edgecil VERB --help' shows a verb's options and two examples."
 
 
-def build_parser() -> Parser:
-    """The whole command line."""
-    parser = Parser(
-        prog="edgecil",
-        description=(edgecil.__doc__ or "").split("\n")[0],
+def verb_parser(name: str, make: Any = Parser) -> Parser:
+    """The parser of one verb; `make` creates it."""
+    verb = VERBS[name]
+    parser: Parser = make(
+        prog=f"edgecil {name}",
+        description=f"{verb.help[0].upper()}{verb.help[1:]}.",
+        epilog="\n".join(["examples:", *(f"  {example}" for example in verb.examples)]),
     )
+    verb.configure(parser)
+    if name != "completion":
+        parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks")
+    return parser
+
+
+def build_parser(verbs: Iterable[str] = VERBS) -> Parser:
+    """The whole command line."""
+    parser = Parser(prog="edgecil")
     parser.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for name, verb in VERBS.items():
-        examples = "\n".join(f"  {example}" for example in verb.EXAMPLES)
-        sub: Parser = verbs.add_parser(
-            name,
-            prog=f"edgecil {name}",
-            help=verb.HELP,
-            description=verb.HELP[0].upper() + verb.HELP[1:] + ".",
-            epilog=f"examples:\n{examples}",
-        )
-        verb.configure(sub)
-        if verb is not completion:
-            sub.add_argument(
-                "--json", action="store_true", default=False, help="print one JSON object on stdout"
-            )
-        sub.add_argument("--debug", action="store_true", default=False, help="show tracebacks")
-        parser.verbs[name] = sub
+    group = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name in verbs:
+        verb_parser(name, lambda name=name, **settings: group.add_parser(name, **settings))
     return parser
 
 
@@ -176,18 +139,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     _prepare_stdout()
     words = sys.argv[1:] if argv is None else list(argv)
-    parser = build_parser()
-    if words and not words[0].startswith("-") and words[0] not in VERBS:
-        parser.error(str(unknown("verb", words[0], VERBS)))
-    if words and words[0] in VERBS:
-        parser.verbs[words[0]].check_options(words[1:])
+    if not words or words[0] not in VERBS:
+        top = build_parser(())
+        if words and not words[0].startswith("-"):
+            top.error(str(unknown("verb", words[0], VERBS)))
+        top.parse_args(words)
+    name, *words = words
+    parser = verb_parser(name)
+    parser.check_options(words)
     namespace, rest = parser.parse_known_args(words)
-    options = vars(namespace)
-    verb, debug = options.pop("verb"), options.pop("debug")
     if rest:
-        parser.verbs[verb].error(f"unexpected argument {rest[0]!r}")
+        parser.error(f"unexpected argument {rest[0]!r}")
+    options = vars(namespace)
+    json, debug = options.pop("json", False), options.pop("debug", False)
     try:
-        VERBS[verb].run(**options)
+        _answer(name, options, json=json)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader is gone (`edgecil … | head`).
@@ -196,10 +162,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         sentence, code = _explain(error)
-        sentence = parser.verbs[verb].translate(sentence, options)
-        print(f"edgecil: {sentence}", file=sys.stderr)
+        note(f"edgecil: {parser.translate(sentence, options)}")
         return code
     return 0
+
+
+def _answer(name: str, options: dict[str, Any], *, json: bool) -> None:
+    """Call a verb and print its answer, also the results beside trainings that failed."""
+    verb, failure = VERBS[name], None
+    try:
+        answer = verb.call(**options)
+    except EdgecilError as error:
+        if not hasattr(error, "experiment"):
+            raise
+        from edgecil.engine.protocol_results import experiment_results
+
+        answer, failure = experiment_results(error.experiment), error
+    if json:
+        print_json(answer, name)
+    else:
+        print_parts(verb.show(answer))
+    if failure is not None:
+        raise failure
 
 
 def _prepare_stdout() -> None:

@@ -1,46 +1,21 @@
-"""`edgecil sequences`: the class sequences of a protocol."""
+"""The verbs about class sequences: sequences, score, space."""
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from json import dumps
+from typing import Any
 
-from edgecil.cli.options import SIMILARITY, add_protocol, add_similarity, add_space, pick
-from edgecil.cli.output import print_json, print_line, print_table
+from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb, pick
+from edgecil.report.answer_tables import profile_table, sequence_table, space_tables
+from edgecil.report.table import Table
 
-if TYPE_CHECKING:
-    from edgecil.sequences import ScoredSequence
-
-NAME = "sequences"
-HELP = "choose class sequences by a protocol and profile them"
-EXAMPLES = (
-    "edgecil sequences cifar100 --tasks 10 --protocol edge",
-    "edgecil sequences cub200 --base 100 --increment 20 --budget 5 --format pycil",
-)
-_LEGEND = (
-    "S: similarity of neighbouring tasks (mean over class pairs times classes per task). "
-    "z: standard deviations of S from the mean of all sequences (exact)."
-)
-_SHOWN = 50
-_FORMATS = ("json", "pycil", "pilot", "avalanche", "continuum", "mammoth")
+FORMATS = ("pycil", "pilot", "avalanche", "continuum", "mammoth")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Classes, tasks, protocol, and how to show the answer."""
-    add_similarity(parser)
-    add_space(parser)
-    add_protocol(parser.add_argument_group("sequences"), several=False)
-    parser.add_argument(
-        "--format",
-        choices=_FORMATS,
-        help="print the orders as JSON, in the settings of another tool",
-    )
-    parser.add_argument("--plot", metavar="FILE", help="draw them (.png, .svg or .pdf)")
-
-
-def run(*, json: bool, format: str | None = None, plot: str | None = None, **options: Any) -> None:
-    """Choose the sequences and show them."""
-    from edgecil.cli.answers import Exported, Sequences
+def _sequences(
+    *, format: str | None = None, plot: str | None = None, **options: Any
+) -> dict[str, Any]:
     from edgecil.interop import export
     from edgecil.sequences import LabelledSequence, SequenceSpace, sequences
     from edgecil.similarity import choose_similarity
@@ -54,36 +29,94 @@ def run(*, json: bool, format: str | None = None, plot: str | None = None, **opt
     if plot is not None:
         labelled = [LabelledSequence(run.label, run.sequence) for run in chosen]
         draw_sequences(matrix, SequenceSpace(chosen[0].sequence.sizes), labelled, plot)
-    if format is not None and format != "json":
-        exported = {run.label: export(run.sequence, format) for run in chosen}
-        print_json(Exported(format=format, sequences=exported))
-    elif json or format == "json":
-        print_json(Sequences(sequences=chosen))
-    else:
-        for run_ in chosen:
-            _show(run_, matrix.names)
-        print_line(_LEGEND, style="dim")
-        if plot is not None:
-            print_line(f"Drawn in {plot}")
+    exported = {} if format is None else {it.label: export(it.sequence, format) for it in chosen}
+    return {"names": matrix.names, "sequences": chosen, "format": format, "exported": exported}
 
 
-def _show(run: ScoredSequence, names: tuple[str, ...]) -> None:
-    from edgecil.classes import words_of
+def _show_sequences(answer: dict[str, Any]) -> Iterator[Table | str]:
+    """The classes of every task; with --format, the settings as JSON."""
+    if answer["format"] is not None:
+        yield dumps(answer["exported"], indent=2)
+        return
+    for run in answer["sequences"]:
+        yield sequence_table(run, answer["names"])
+    yield (
+        "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
+        "z: standard deviations of S from the mean of all sequences (exact)."
+    )
 
-    title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
-    if (optimum := run.certificate) is not None:
-        if optimum.objective != "adjacent":
-            z = run.profile.objectives[optimum.objective]["z"]
-            title += f"   {optimum.objective} = {optimum.value:.4f}   z = {z:+.2f}"
-        title += (
-            "   (optimal)" if optimum.exact else f"   (gap to a proven bound: {optimum.gap:.0%})"
-        )
-    print_line(title, style="bold")
-    rows = []
-    for number, task in enumerate(run.tasks[:_SHOWN], 1):
-        hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
-        words = ", ".join(words_of(names[class_]) for class_ in task[:_SHOWN])
-        rows.append((str(number), words + hidden))
-    print_table(("task", "classes"), rows, right=("task",))
-    if len(run.tasks) > _SHOWN:
-        print_line(f"… and {len(run.tasks) - _SHOWN} more tasks (all with --json)")
+
+def _score(*, sequence: str, **options: Any) -> Any:
+    from edgecil.sequences import profile, read_sequence
+    from edgecil.similarity import choose_similarity
+
+    matrix = choose_similarity(**pick(options, SIMILARITY))
+    return profile(matrix, read_sequence(sequence, classes=len(matrix), **options))
+
+
+def _space(**options: Any) -> Any:
+    from edgecil.theory import space
+
+    return space(**options)
+
+
+VERBS = (
+    Verb(
+        "sequences",
+        "choose class sequences by a protocol and profile them",
+        (
+            "edgecil sequences cifar100 --tasks 10 --protocol edge",
+            "edgecil sequences cub200 --base 100 --increment 20 --budget 5 --format pycil",
+        ),
+        {
+            "": (
+                Option("format", "TOOL", f"settings for {', '.join(FORMATS)}", choices=FORMATS),
+                Option("plot", "FILE", "draw them (.png, .svg or .pdf)"),
+            ),
+            "classes and their similarity": (SIMILARITY,),
+            "tasks": (SPACE,),
+            "sequences": (PROTOCOL,),
+        },
+        _sequences,
+        _show_sequences,
+        api="edgecil.sequences.scored:sequences",
+    ),
+    Verb(
+        "score",
+        "profile a given class order: S, its exact z, and similarity inside and between tasks",
+        (
+            "edgecil score cifar100 --sequence order.json --tasks 10",
+            "edgecil score --similarity D.npz --sequence sequences.json --label hard",
+        ),
+        {
+            "": (
+                Option(
+                    "sequence",
+                    "FILE",
+                    'JSON: {"tasks": [[…], …]}, or a flat list of class ids with --tasks',
+                    required=True,
+                ),
+                Option("label", "NAME", "which one, in a file of 'edgecil sequences --json'"),
+            ),
+            "classes and their similarity": (SIMILARITY,),
+            "tasks": (SPACE,),
+        },
+        _score,
+        lambda answer: (profile_table(answer),),
+    ),
+    Verb(
+        "space",
+        "count the class sequences, bound the sample size, and say what a few random runs miss",
+        (
+            "edgecil space --classes 100 --tasks 10",
+            "edgecil space --classes 100 --base 50 --increment 10 --budget 5 --accuracy-range 0.1",
+        ),
+        {
+            "": ("classes budget epsilon delta accuracy_range mean_similarity max_similarity",),
+            "tasks": (SPACE,),
+        },
+        _space,
+        space_tables,
+        api="edgecil.theory.summary:space",
+    ),
+)

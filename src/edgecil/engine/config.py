@@ -13,6 +13,7 @@ from typing import Any, TypedDict, get_args, get_origin, get_type_hints
 import msgspec
 
 from edgecil.errors import UsageError, unknown
+from edgecil.io.docstrings import read_section
 from edgecil.io.toml import read_toml
 from edgecil.recipes import read_recipe
 from edgecil.sequences.given import Given, given_texts
@@ -31,33 +32,34 @@ class ExperimentConfig:
     """Everything that determines the results of an experiment.
 
     Attributes:
-        method: names of the methods.
-        dataset: the name of a dataset, or the path of a folder of images or of an .npz file.
+        method: names of the methods, or `FILE.py:Class` for a learner of yours.
+        dataset: name of a dataset, or path of an image folder or an .npz file.
         root: directory of the dataset's files.
-        classes: number of classes to use; all by default.
+        classes: number of classes to use, the first ones in label order; all by default.
         classes_seed: draw the classes with this seed instead of taking the first ones.
         class_ids: use exactly these classes, in this order.
-        names: file with class names to compute the similarity from, in place of the dataset's.
+        names: file with class names for the similarity (.txt, .csv or .json).
         download: download the dataset if it is missing and has an official archive.
-        tasks: number of tasks of equal size; or
-        base: number of classes in the first task, with
-        increment: number of classes in each further task; or
-        sizes: any task sizes.
-        protocol: names of the protocols that choose the class sequences.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
+        protocol: protocols that choose the class sequences.
         sequences: class sequences of your own, in place of protocols or beside them: a file, a list
             or, by the name under which results are stored, lists.
-        budget: number of sequences of each protocol; the protocol's default if None.
+        budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
         repeats: number of trainings of each sequence, with training seeds 0, 1, ….
-        objective: objective of the protocol `optimal`.
+        objective: what the protocol `optimal` optimises.
         encoder: text encoder of the class similarity.
-        template: text around class names.
-        captions: file with captions to encode in place of names, or `bundled`.
-        weights: where the encoder's weights are.
-        similarity: file with a similarity matrix, in place of an encoder.
-        embeddings: file with class vectors, in place of an encoder.
-        backbone: network of the methods that train one.
-        pretrained: pre-trained model of the methods that use one: a name, file or hub id.
+        template: text around class names; the paper uses the name alone, `{name}`.
+        captions: file with captions to encode in place of names (.json, .csv or .txt), or
+            `bundled`.
+        weights: weights of the encoder: a folder, a file or a hub id.
+        similarity: file with a similarity matrix, in place of an encoder (.npz, .npy or .csv).
+        embeddings: file with class vectors, in place of an encoder (.npy or .npz).
+        backbone: network of the methods that train one from scratch.
+        pretrained: pre-trained model of the methods that use one: a name, a file or a hub id.
         recipe: training recipe: `fast`, `paper`, or each method's own, `published` (with
             `-imagenet-r`, `-imagenet-a` or `-cub200` for the settings on these datasets).
         epochs: epochs per task, in place of the recipe's.
@@ -65,15 +67,15 @@ class ExperimentConfig:
         training: other changes to the recipe, by name.
         memory: other changes to the exemplar memory, by name (`total`, `per_class`).
         set: changes to methods' own settings, by method.
-        image_size: size to which image files are scaled.
+        image_size: width and height in pixels to which image files are scaled.
         preparation: `plain`, or `centre-crop` to scale images to 8/7 of the size and crop them at
             the centre, as PILOT does (256 and 224 pixels).
         normalisation: `model` for the statistics of a pre-trained model's weights (the dataset's
             for other networks), `dataset` for those of the training images, or `none`.
         device: `auto`, `cpu`, `cuda` or `mps`.
-        amp: mixed precision on CUDA.
+        amp: use mixed precision on CUDA.
         compile: use torch.compile.
-        threads: threads of each worker process.
+        threads: number of threads of each worker process.
     """
 
     method: tuple[str, ...]
@@ -155,10 +157,11 @@ class Execution:
     """How an experiment is computed; the results do not depend on it.
 
     Attributes:
-        workers: number of worker processes; by default one per `threads` cores, or one on a GPU.
+        workers: number of processes that train at the same time; by default one per `threads`
+            cores, or one on a GPU.
         executor: `local` or `ray`.
         address: address of a Ray cluster; a private one on this machine by default.
-        share: let sequences share frozen features and parts of learners.
+        share: share frozen features and parts of learners between sequences.
         keep_states: keep the states of learners after every task but the last, so that sequences
             added later continue from the tasks that they share.
         shard: train one part of the plan only: `3/8` is the third of eight.
@@ -240,6 +243,27 @@ class RunOptions(TypedDict, total=False):
 
 EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))
 OPTIONS = (*(entry.name for entry in fields(ExperimentConfig)), *EXECUTION_OPTIONS)
+
+
+def describe_options() -> dict[str, tuple[Any, str]]:
+    """The type and the meaning of every option, from annotations, defaults and docstrings.
+
+    >>> describe_options()["objective"]
+    (<class 'str'>, 'what the protocol `optimal` optimises (default: adjacent)')
+    """
+    options = {}
+    for kind in (ExperimentConfig, Execution):
+        types, meanings = get_type_hints(kind), read_section(kind.__doc__)
+        for entry in fields(kind):
+            meaning, default = meanings[entry.name].rstrip("."), entry.default
+            if isinstance(default, tuple):
+                default = ",".join(default)
+            if default not in (None, False, MISSING):
+                meaning += " (default)" if default is True else f" (default: {default})"
+            types_given = [part for part in get_args(types[entry.name]) if part is not NoneType]
+            is_union = get_origin(types[entry.name]) is UnionType
+            options[entry.name] = (types_given[0] if is_union else types[entry.name], meaning)
+    return options
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

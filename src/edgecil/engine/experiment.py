@@ -71,7 +71,11 @@ class Experiment:
 
     @classmethod
     def open(cls, directory: str | Path) -> Experiment:
-        """The experiment in a directory."""
+        """The experiment in a directory.
+
+        Args:
+            directory: the experiment's directory.
+        """
         path = Path(directory)
         if not path.is_dir():
             raise DataError(f"There is no directory {path}; give an experiment directory.")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, pstdev
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import METRICS, RunResult
+from edgecil.engine.status import Failure
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,46 @@ class ProtocolResults:
     max: float | None
     repeat_std: float | None
     runs: tuple[RunSummary, ...]
+
+
+@dataclass(frozen=True)
+class ExperimentResults:
+    """The results of an experiment, and the work of the call that returned it.
+
+    Attributes:
+        directory: where the experiment is.
+        unit: what `trained` and `reused` count: tasks, or whole runs if another program trains.
+        trained: trained by this call.
+        reused: stored by earlier calls.
+        results: one entry for each method and protocol.
+        failures: the trainings that failed.
+    """
+
+    directory: Path
+    unit: str
+    trained: int
+    reused: int
+    results: list[ProtocolResults]
+    failures: list[Failure]
+
+
+def experiment_results(experiment: Experiment) -> ExperimentResults:
+    """The results of the configuration that was added last, or of everything without one."""
+    config, work = experiment.config, experiment.summary
+    if config is None:
+        results = protocol_results(experiment)
+    else:
+        results = protocol_results(
+            experiment, methods=config.method, protocols=config.protocol, repeats=config.repeats
+        )
+    return ExperimentResults(
+        directory=experiment.directory,
+        unit="runs" if config is None else "tasks",
+        trained=0 if work is None else work.trained,
+        reused=0 if work is None else work.reused,
+        results=results,
+        failures=experiment.failures(),
+    )
 
 
 def protocol_results(

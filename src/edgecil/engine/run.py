@@ -57,8 +57,8 @@ def run(
 
     Args:
         out: the experiment directory; it is created if necessary.
-        config: a TOML file, a bundled recipe (`"recipe:demo"`), a mapping or a configuration;
-            `options` take precedence over it.
+        config: a TOML file, a bundled recipe (`recipe:demo`), a mapping or a configuration; the
+            other options take precedence over it.
         overwrite: delete existing results in `out` and start over.
         jsonl: also write one JSON object per run to this file.
         tensorboard: also write TensorBoard event files to this directory.

@@ -180,6 +180,25 @@ def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
     return tuple(end - start for start, end in zip(starts, ends, strict=True))
 
 
+def read_run_config(
+    path: str | Path, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """A toolbox's config for :func:`edgecil.run`, with its tasks cut as the toolbox does.
+
+    Args:
+        path: a flat JSON file of PyCIL or PILOT.
+        options: the options given beside it; they may change the number of classes or the tasks.
+
+    Returns:
+        The values, and a sentence on each group of keys that has no effect.
+    """
+    values, remarks = read_toolbox_config(path)
+    if options.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
+        chosen = ("dataset", "classes", "class_ids")
+        values = cut_tasks(values | {name: options[name] for name in chosen if name in options})
+    return values, remarks
+
+
 def cut_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with tasks cut as the toolboxes do, if the number of classes is known.
 

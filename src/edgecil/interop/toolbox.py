@@ -128,7 +128,7 @@ class Toolbox:
 
 
 def run_toolbox(
-    root: str | Path,
+    checkout: str | Path,
     *,
     config: str | Path,
     out: str | Path,
@@ -146,7 +146,7 @@ def run_toolbox(
     """Have an unmodified checkout of PyCIL or PILOT train class orders, or resume.
 
     Args:
-        root: the checkout; the EDGE authors' forks are supported as well.
+        checkout: folder of PyCIL or PILOT; the EDGE authors' forks are supported as well.
         config: one of the toolbox's own JSON files.
         out: the experiment's directory.
         set: changes to the config, by key.
@@ -168,7 +168,7 @@ def run_toolbox(
                 f"Setting {key!r} has no effect: the protocol chooses the class orders "
                 "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
             )
-    toolbox = Toolbox.open(root, config, changes, python=python, threads=threads)
+    toolbox = Toolbox.open(checkout, config, changes, python=python, threads=threads)
     if all(options.get(name) is None for name in _CLASS_SOURCES):
         options["dataset"] = toolbox_dataset(str(toolbox.settings["dataset"]))
     sizes = ("tasks", "base", "increment", "sizes")

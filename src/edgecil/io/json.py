@@ -88,6 +88,8 @@ def _encode(value: Any) -> Any:
         return value.tolist()  # msgspec writes NaN as null
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Path):
+        return str(value)
     raise NotImplementedError(f"{type(value).__name__} has no JSON form")
 
 
@@ -95,12 +97,16 @@ def _decode(kind: Any, value: Any) -> Any:
     if _is_array(kind):
         _, dtype = get_args(kind)
         return np.array(value, dtype=get_args(dtype)[0])
+    if kind is Path:
+        return Path(value)
     raise NotImplementedError(f"{kind} cannot be read from JSON")
 
 
 def _describe(kind: Any) -> dict[str, Any]:
     if _is_array(kind):
         return {"type": "array"}
+    if kind is Path:
+        return {"type": "string"}
     raise NotImplementedError(f"{kind} has no JSON form")
 
 

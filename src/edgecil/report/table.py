@@ -180,9 +180,12 @@ def as_text(table: Table, width: int = 100) -> str:
         for place, column in enumerate(table.columns):
             widest = _widest([*column.title.split(), *(row[place] for row in rows)])
             widths[place] = widest if column.is_number else min(widest, most)
+        if not table.columns[-1].is_number:
+            widths[-1] = max(widths[-1], width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1))
     blocks = [_text_block(table, rows, widths, places) for places in _fit(table, widths, width)]
     caption = textwrap.wrap(table.caption, width)
-    return "\n\n".join([table.title, *blocks, *(["\n".join(caption)] if caption else [])]) + "\n"
+    parts = [table.title, *blocks, "\n".join(caption)]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _widest(texts: list[str]) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,9 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.files import read_similarity
 from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
+from edgecil.similarity.sources import read_sources
 
 _PERMUTATIONS = 9_999
 _LOOK_UPS = 400_000_000
@@ -87,6 +91,30 @@ def compare_similarities(
         _require_same_classes(*pair)
     rng = np.random.default_rng(0) if rng is None else rng
     return [_compare(*pair, space, rng) for pair in combinations(similarities.items(), 2)]
+
+
+def compare_files(
+    matrices: Sequence[str | Path] = (),
+    *,
+    config: str | Path | None = None,
+    root: str | Path | None = None,
+    **space: Any,
+) -> list[Agreement]:
+    """Compare similarity matrices in files, or the similarities that a TOML file describes.
+
+    Args:
+        matrices: two or more files: .npz, .npy or .csv.
+        config: a TOML file in place of matrices: `dataset`, the task sizes, and a table
+            `similarities` with arguments of :func:`edgecil.similarity` for each; or `recipe:NAME`.
+        root: directory of the images of the file.
+        space: the task sizes, in place of the file's.
+    """
+    if (matrices or config is None) and (len(matrices) < 2 or config or root):
+        raise UsageError("Give two or more matrices, or 'config' (and 'root' with it).")
+    if config is not None:
+        sources = read_sources(config, root=root)
+        return compare_similarities(sources.build(), **(space or sources.space))
+    return compare_similarities({str(path): read_similarity(path) for path in matrices}, **space)
 
 
 def _compare(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -180,6 +181,52 @@ class SimilarityMatrix:
             ((self.names[rows[pair]], self.names[columns[pair]]), float(values[pair]))
             for pair in chosen
         ]
+
+    def summary(self, *, pairs: int = 5, path: Path | None = None) -> SimilaritySummary:
+        """Mean, standard deviation and the `pairs` most and least similar pairs of classes."""
+        values = self.pairs()
+        ends = [ClassPair(*pair) for pair in self.extreme_pairs(pairs)]
+        some = (len(ends) + 1) // 2
+        return SimilaritySummary(
+            classes=len(self),
+            source=dict(self.source),
+            mean=float(values.mean()),
+            std=float(values.std()),
+            out=path,
+            most_similar=ends[:some],
+            least_similar=ends[: -some - 1 : -1],
+        )
+
+
+@dataclass(frozen=True)
+class ClassPair:
+    """Two classes and their similarity."""
+
+    classes: tuple[str, str]
+    similarity: float
+
+
+@dataclass(frozen=True)
+class SimilaritySummary:
+    """A similarity in numbers.
+
+    Attributes:
+        classes: number of classes.
+        source: encoder, template and the like.
+        mean: over all pairs of classes.
+        std: population standard deviation over all pairs.
+        out: the file in which it was saved; None if it was not.
+        most_similar: pairs in descending order.
+        least_similar: pairs in ascending order.
+    """
+
+    classes: int
+    source: dict[str, str]
+    mean: float
+    std: float
+    out: Path | None
+    most_similar: list[ClassPair]
+    least_similar: list[ClassPair]
 
 
 @dataclass(frozen=True, eq=False)

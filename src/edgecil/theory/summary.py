@@ -135,11 +135,11 @@ def space(
     """How many sequences there are, how many runs are enough, and what a few of them show.
 
     Args:
-        classes: N.
+        classes: number of classes, N.
         tasks: number of equal tasks.
         base: classes in the first task; requires `increment`.
         increment: classes in each further task.
-        sizes: any task sizes that sum to N.
+        sizes: any task sizes that sum to the number of classes.
         epsilon: error of the mean accuracy, in [0, 1] units.
         delta: probability of a larger error.
         accuracy_range: R, largest minus smallest accuracy over all of Ω, in (0, 1].

@@ -1,0 +1,169 @@
+"""What there is: datasets, encoders, backbones, methods, protocols, generators, recipes.
+
+>>> [entry.name for entry in list_recipes("samples-*")]
+['samples-cub200', 'samples-quickdraw']
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from edgecil.classes import dataset_names, get_classes
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """A dataset with a name.
+
+    Attributes:
+        name: its name.
+        classes: number of classes.
+        first: the first three classes.
+        images: whether its images can be loaded.
+        note: where they are, or how to get them.
+    """
+
+    name: str
+    classes: int
+    first: tuple[str, ...]
+    images: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class AvailableEntry:
+    """Something that may require weights or packages.
+
+    Attributes:
+        name: its name.
+        available: whether it can be used without a download.
+        note: what it is, and how to get what is missing.
+    """
+
+    name: str
+    available: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something with a name.
+
+    Attributes:
+        name: its name.
+        summary: one line.
+    """
+
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class GeneratorEntry:
+    """A way to make one sequence.
+
+    Attributes:
+        name: its name.
+        goal: hard, easy or random.
+        summary: one line.
+    """
+
+    name: str
+    goal: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class ConfiguredEntry:
+    """A method or a recipe with its settings.
+
+    Attributes:
+        name: its name.
+        summary: one line.
+        settings: by name.
+    """
+
+    name: str
+    summary: str
+    settings: dict[str, Any]
+
+
+def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
+    """Every dataset with a name.
+
+    Args:
+        root: directory to look for images in.
+    """
+    from edgecil.data import IMAGE_DATASETS, dataset_status
+
+    entries = []
+    for name in dataset_names():
+        classes, status = get_classes(name), (False, "Class names only.")
+        if name in IMAGE_DATASETS:
+            status = dataset_status(name, root=root)
+        entries.append(DatasetEntry(name, len(classes), classes.words[:3], *status))
+    return entries
+
+
+def list_encoders() -> list[AvailableEntry]:
+    """Every text encoder, and how to get what it requires."""
+    from edgecil.similarity import encoder_names, encoder_status
+
+    statuses = map(encoder_status, encoder_names())
+    return [AvailableEntry(it.name, it.available, it.sentence) for it in statuses]
+
+
+def list_backbones() -> list[AvailableEntry]:
+    """Every network, from scratch and pre-trained, and how to get what it requires."""
+    from edgecil.io.packages import require_training
+
+    require_training()
+    from edgecil.backbones import backbone_names, backbone_status
+
+    return [AvailableEntry(name, *backbone_status(name)) for name in backbone_names()]
+
+
+def list_methods() -> list[ConfiguredEntry]:
+    """Every learner with its published settings."""
+    from edgecil.io.packages import require_training
+
+    require_training()
+    from edgecil.methods import get_method, method_names
+
+    entries = map(get_method, method_names())
+    return [ConfiguredEntry(it.name, it.summary, asdict(it.config())) for it in entries]
+
+
+def list_protocols() -> list[Entry]:
+    """Every protocol."""
+    from edgecil.sequences import PROTOCOLS
+
+    return [Entry(it.name, it.summary) for it in PROTOCOLS.values()]
+
+
+def list_generators() -> list[GeneratorEntry]:
+    """Every generator of single sequences."""
+    from edgecil.sequences import generators
+
+    return [GeneratorEntry(it.name, it.goal, it.summary) for it in generators()]
+
+
+def list_objectives() -> list[Entry]:
+    """Every objective of a sequence."""
+    from edgecil.sequences import OBJECTIVES
+
+    return [Entry(name, (it.__doc__ or "").split("\n")[0]) for name, it in OBJECTIVES.items()]
+
+
+def list_recipes(pattern: str = "*") -> list[ConfiguredEntry]:
+    """The bundled experiment files.
+
+    Args:
+        pattern: of their names, such as `classic-*`.
+    """
+    from edgecil.recipes import describe_recipe, read_recipe, recipe_names
+
+    names = recipe_names(pattern)
+    return [ConfiguredEntry(name, describe_recipe(name), read_recipe(name)) for name in names]

@@ -1,0 +1,82 @@
+"""The verbs about results: analyze, report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.output import note
+from edgecil.cli.verb import Option, Verb, pick
+from edgecil.report.table import Table
+
+if TYPE_CHECKING:
+    from edgecil import Analysis
+
+
+def _analyze(*, source: list[str], csv: str | None = None, **options: Any) -> Analysis:
+    import edgecil
+    from edgecil.estimation.sources import export_runs
+
+    if csv is not None:
+        for sentence in export_runs(source, csv, **pick({**options}, "metric classifier")):
+            note(sentence)
+    analysis = edgecil.analyze(source if len(source) > 1 else source[0], **options)
+    _note_warnings(analysis)
+    return analysis
+
+
+def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
+    from edgecil.report.narrative import headline
+    from edgecil.report.tables import terminal_tables
+
+    for dataset in answer.datasets:
+        yield f"{headline(dataset)}\n"
+        yield from terminal_tables(dataset)
+
+
+def _report(*, source: list[str], **options: Any) -> dict[str, Any]:
+    import edgecil
+
+    report = edgecil.write_report(source if len(source) > 1 else source[0], **options)
+    _note_warnings(report.analysis)
+    return {"pages": report.pages}
+
+
+def _note_warnings(analysis: Analysis) -> None:
+    from edgecil.report.narrative import warnings
+
+    for dataset in analysis.datasets:
+        for sentence in warnings(dataset):
+            note(sentence)
+
+
+_OPTIONS = "metric classifier similarity predictor pilot draws seed"
+VERBS = (
+    Verb(
+        "analyze",
+        "estimate the accuracy over all class orders; compare methods and protocols",
+        ("edgecil analyze demo", "edgecil analyze accuracies.csv --metric last --json"),
+        {
+            "": ("<source...>", Option("csv", "FILE", "also write the runs to a CSV file")),
+            "analysis": (_OPTIONS,),
+        },
+        _analyze,
+        _show_analysis,
+        api="edgecil.estimation.analyze:analyze",
+    ),
+    Verb(
+        "report",
+        "write one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX)",
+        ("edgecil report demo", "edgecil report accuracies.csv --out report"),
+        {
+            "": (
+                "<source...>",
+                Option("out", "DIR", "folder of the report (default: report/ in the experiment)"),
+            ),
+            "analysis": (_OPTIONS,),
+        },
+        _report,
+        lambda answer: (f"Report: {page}" for page in answer["pages"]),
+        api="edgecil.estimation.analyze:analyze",
+    ),
+)

@@ -1,0 +1,103 @@
+"""The verbs that connect other programs: external, toolbox, import-logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.output import note
+from edgecil.cli.training import note_duplicates, show_results, train
+from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
+
+if TYPE_CHECKING:
+    from edgecil.engine import Experiment
+    from edgecil.engine.protocol_results import ExperimentResults
+    from edgecil.interop.external import ExternalPlan
+
+
+def _external(**options: Any) -> ExperimentResults:
+    from edgecil.interop import run_external
+
+    return _train_with_programs(run_external, **options)
+
+
+def _toolbox(*, checkout: str, **options: Any) -> ExperimentResults:
+    from edgecil.interop import run_toolbox
+
+    return _train_with_programs(run_toolbox, checkout, **options)
+
+
+def _train_with_programs(
+    trainer: Callable[..., Experiment], *arguments: str, out: str, **options: Any
+) -> ExperimentResults:
+    from edgecil.engine.protocol_results import experiment_results
+
+    with train("runs", out) as progress:
+
+        def start(plan: ExternalPlan, missing: int) -> None:
+            note_duplicates(plan.sequences)
+            progress.start(len(plan.nodes()), len(plan.nodes()) - missing)
+
+        def advance(node: Any, result: Any) -> None:
+            progress.advance()
+
+        return experiment_results(
+            trainer(*arguments, out=out, on_start=start, on_finished=advance, **options)
+        )
+
+
+def _import_logs(*, paths: list[str], **options: Any) -> ExperimentResults:
+    from edgecil.engine.protocol_results import experiment_results
+    from edgecil.interop import import_logs
+
+    return experiment_results(
+        import_logs(paths, **options, on_left_out=lambda reason: note(f"Left out: {reason}"))
+    )
+
+
+_SEQUENCES = {
+    "classes and their similarity": (SIMILARITY,),
+    "tasks": (SPACE,),
+    "sequences": (PROTOCOL,),
+    "experiment": ("out overwrite repeats workers timeout",),
+}
+VERBS = (
+    Verb(
+        "external",
+        "have another program train the sequences of protocols; the same command resumes",
+        (
+            "edgecil external quickdraw --classes 6 --tasks 3 --out runs/mine "
+            '--command "python train.py {order_file} {result_file}"',
+            "edgecil external cifar100 --tasks 10 --protocol latin --budget 5 --timeout 3600 "
+            '--out runs/mine --command "./train.sh {order_file} {result_file} {seed}"',
+        ),
+        {"": ("command method",), **_SEQUENCES},
+        _external,
+        show_results,
+        api="edgecil.interop.external:run_external",
+    ),
+    Verb(
+        "toolbox",
+        "have an unmodified PyCIL or PILOT checkout train the sequences; the same command resumes",
+        (
+            "edgecil toolbox ~/PyCIL --config ~/PyCIL/exps/icarl.json --out runs/icarl",
+            "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=[-1] --out e",
+        ),
+        {"": ("<checkout> config set python threads",), **_SEQUENCES},
+        _toolbox,
+        show_results,
+        api="edgecil.interop.toolbox:run_toolbox",
+    ),
+    Verb(
+        "import-logs",
+        "import log files of PyCIL and PILOT as an experiment",
+        (
+            "edgecil import-logs ~/PyCIL/logs/icarl/cifar100/0/10/*.log --out runs/icarl",
+            "edgecil import-logs random.log edge.log --out runs/fork",
+        ),
+        {"": ("<paths...> protocol out overwrite",)},
+        _import_logs,
+        show_results,
+        api="edgecil.interop.logs:import_logs",
+    ),
+)

@@ -1,0 +1,93 @@
+"""The verbs about the similarity of classes: similarity, captions, compare-similarities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from edgecil.cli.progress import Progress
+from edgecil.cli.verb import SPACE, Option, Verb
+from edgecil.report.answer_tables import agreement_table, similarity_tables
+
+
+def _similarity(*, out: str | None = None, **options: Any) -> Any:
+    from edgecil.similarity import save_similarity, similarity
+
+    with Progress("classes") as progress:
+        matrix = similarity(**options, on_progress=progress.update)
+    if out is not None:
+        save_similarity(matrix, out)
+    return matrix.summary(path=None if out is None else Path(out))
+
+
+def _captions(*, out: str, **options: Any) -> dict[str, Any]:
+    from edgecil.similarity import find_classes
+    from edgecil.similarity.captioning import captions
+    from edgecil.similarity.captions import check_caption_path, save_captions
+
+    check_caption_path(out)
+    classes = find_classes(options.pop("dataset", None), options.pop("names", None))
+    with Progress("captions") as progress:
+        progress.start(len(classes))
+        written = captions(
+            names=classes,
+            on_caption=lambda label, caption: progress.advance(f"{label}: {caption}"),
+            **options,
+        )
+    save_captions(written, out)
+    return {"captions": written, "out": out}
+
+
+def _compare(**options: Any) -> dict[str, Any]:
+    from edgecil.sequences.agreement import compare_files
+
+    return {"agreements": compare_files(**options)}
+
+
+VERBS = (
+    Verb(
+        "similarity",
+        "build a class-similarity matrix from names, captions or images",
+        (
+            "edgecil similarity cifar100 --out cifar100.npz",
+            "edgecil similarity quickdraw --images pixels --classes 10",
+        ),
+        {
+            "": ("dataset classes classes_seed", Option("out", "FILE.npz", "save the matrix here")),
+            "from names or captions": ("names encoder template captions weights",),
+            "from images": ("features images root image_size threads",),
+        },
+        _similarity,
+        similarity_tables,
+        api="edgecil.similarity.build:similarity",
+    ),
+    Verb(
+        "captions",
+        "write captions of the classes with a language model, for 'similarity --captions'",
+        (
+            "edgecil captions ham10000 --out captions.json",
+            "edgecil captions --names classes.txt --model gpt-4o-mini --out captions.json",
+        ),
+        {
+            "": (
+                "dataset names model prompt",
+                Option("out", "FILE.json", "save the captions here", required=True),
+            )
+        },
+        _captions,
+        lambda answer: (f"Saved {len(answer['captions'])} captions to {answer['out']}",),
+        api="edgecil.similarity.captioning:captions",
+    ),
+    Verb(
+        "compare-similarities",
+        "compare similarity matrices: mean error, rank correlation, and the sequences they choose",
+        (
+            "edgecil compare-similarities text.npz images.npz --tasks 10",
+            "edgecil compare-similarities --config recipe:text-images-quickdraw",
+        ),
+        {"": ("[matrices...] config root",), "tasks": (SPACE,)},
+        _compare,
+        lambda answer: map(agreement_table, answer["agreements"]),
+        api="edgecil.sequences.agreement:compare_files",
+    ),
+)

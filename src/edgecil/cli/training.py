@@ -1,0 +1,131 @@
+"""The verbs that train and watch experiments: run, status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.output import note
+from edgecil.cli.progress import Progress
+from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
+from edgecil.report.answer_tables import results_table, status_table
+from edgecil.report.table import Table
+
+if TYPE_CHECKING:
+    from edgecil.engine import Store
+    from edgecil.engine.executors import Finished
+    from edgecil.engine.prepare import Prepared
+    from edgecil.engine.protocol_results import ExperimentResults
+    from edgecil.sequences import LabelledSequence
+
+
+def _run(*, out: str, config: Any = None, **options: Any) -> ExperimentResults:
+    import edgecil
+    from edgecil.engine.protocol_results import experiment_results
+
+    if config is not None and config.lower().endswith(".json"):
+        from edgecil.interop.configs import read_run_config
+
+        config, remarks = read_run_config(config, options)
+        for remark in remarks:
+            note(remark)
+    with train("tasks", out) as progress:
+
+        def start(prepared: Prepared, store: Store) -> None:
+            note_duplicates(prepared.sequences)
+            tasks = set(prepared.plan)
+            progress.start(len(tasks), len(tasks & store.done().keys()))
+
+        def advance(finished: Finished) -> None:
+            progress.advance(finished.job.node.method)
+
+        return experiment_results(
+            edgecil.run(out=out, config=config, on_start=start, on_finished=advance, **options)
+        )
+
+
+@contextmanager
+def train(unit: str, out: str) -> Iterator[Progress]:
+    """Progress in these units; an interrupted command says how to resume."""
+    try:
+        with Progress(unit) as progress:
+            yield progress
+    except KeyboardInterrupt:
+        note(
+            f"Stopped. Finished results are in {out}; run the same command without --overwrite to "
+            "resume."
+        )
+        raise
+
+
+def note_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None:
+    """Say on stderr which labels of a protocol stand for the same sequence."""
+    from edgecil.sequences.protocols import describe_duplicates
+
+    for name, runs in sequences.items():
+        sentence = describe_duplicates(name, ((run.label, run.sequence) for run in runs))
+        if sentence is not None:
+            note(sentence)
+
+
+def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
+    """A row per method and protocol, and the work done."""
+    yield results_table(answer.results)
+    work = f"Trained {answer.trained} {answer.unit}, reused {answer.reused}. "
+    yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
+
+
+def _status(*, directory: str) -> dict[str, Any]:
+    from edgecil.engine import Experiment
+
+    status = Experiment.open(directory).status()
+    return {**vars(status), "complete": status.complete}
+
+
+def _show_status(answer: dict[str, Any]) -> Iterator[Table | str]:
+    yield status_table(answer["parts"])
+    finished, planned = (
+        sum(getattr(part, count) for part in answer["parts"]) for count in ("finished", "planned")
+    )
+    yield f"{finished} of {planned} runs, {answer['tasks']} trained tasks"
+    for failure in answer["failures"]:
+        note(str(failure))
+
+
+VERBS = (
+    Verb(
+        "run",
+        "train methods on the sequences of protocols; the same command resumes",
+        (
+            "edgecil run --config recipe:demo --out demo",
+            "edgecil run quickdraw --method icarl --classes 10 --tasks 5 --out x --epochs 2",
+        ),
+        {
+            "": ("config out overwrite jsonl tensorboard wandb mlflow",),
+            "classes and their similarity": (
+                SIMILARITY,
+                "class_ids root image_size preparation normalisation download",
+            ),
+            "tasks": (SPACE,),
+            "sequences": (PROTOCOL, "sequences repeats"),
+            "training": (
+                "method backbone pretrained recipe epochs memory_per_class training memory set",
+                "device amp compile threads",
+            ),
+            "execution": ("workers executor address share keep_states shard",),
+        },
+        _run,
+        show_results,
+        api="edgecil.engine.run:run",
+    ),
+    Verb(
+        "status",
+        "show how far an experiment is, and which trainings failed",
+        ("edgecil status demo", "edgecil status demo --json"),
+        {"": ("<directory>",)},
+        _status,
+        _show_status,
+        api="edgecil:Experiment.open",
+    ),
+)

@@ -1,0 +1,203 @@
+"""What a verb declares: its options, each named as the parameter of the API that it sets."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from inspect import signature
+from operator import attrgetter
+from typing import Any
+
+from edgecil.io.docstrings import read_section
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a verb, or an argument if `place` is set.
+
+    Attributes:
+        name: the parameter; `order_seed` is written --order-seed.
+        metavar: stands for the value; a switch has none.
+        help: a few words.
+        type: converts the text; a subclass of argparse.Action stores it in its own way.
+        place: "one", "?", "*" or "+" for an argument without a name.
+        required: whether the option must be given.
+        choices: the values that are allowed.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    type: Any = str
+    place: str = ""
+    required: bool = False
+    choices: tuple[str, ...] | None = None
+
+    def add(self, parser: argparse._ActionsContainer) -> None:
+        """Add it to a parser or to a group of one."""
+        settings: dict[str, Any] = {"help": self.help.replace("%", "%%")}
+        if isinstance(self.type, type) and issubclass(self.type, argparse.Action):
+            settings["action"] = self.type
+        elif self.metavar:
+            settings |= {"type": self.type, "choices": self.choices}
+        else:
+            settings["action"] = "store_true"
+        if self.metavar:
+            settings["metavar"] = self.metavar
+        if self.place:
+            nargs = None if self.place == "one" else self.place
+            parser.add_argument(self.name, nargs=nargs, **settings)
+        else:
+            alias = ("--eval",) if self.name == "protocol" else ()
+            flag = f"--{self.name.replace('_', '-')}"
+            parser.add_argument(flag, *alias, dest=self.name, required=self.required, **settings)
+
+
+Options = Mapping[str, Iterable["str | Option"]]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What `edgecil VERB` does.
+
+    Attributes:
+        name: the verb.
+        help: one line for the list of verbs.
+        examples: two commands.
+        options: by title of their group. A text has names of parameters of `api` or of options of
+            `edgecil run`: `tasks`, or `<tasks>`, `<tasks...>`, `[tasks]`, `[tasks...]` for
+            arguments without a name.
+        call: calls the API with the options that were given; its answer is printed with --json,
+            and `edgecil.cli.answers` has its type.
+        show: the tables and lines that people read, from that answer.
+        api: the function that documents the options, as `module:name`.
+    """
+
+    name: str
+    help: str
+    examples: tuple[str, str]
+    options: Options
+    call: Callable[..., Any]
+    show: Callable[[Any], Iterable[Any]]
+    api: str = ""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options to a parser, group by group."""
+        for title, entries in self.options.items():
+            group = parser.add_argument_group(title) if title else parser
+            for entry in entries:
+                for option in (entry,) if isinstance(entry, Option) else self._read(entry):
+                    option.add(group)
+
+    def _read(self, text: str) -> Iterator[Option]:
+        """The options that a text names."""
+        for word in text.split():
+            name = word.strip("<[.]>")
+            option = (self._parameter(name) if self.api else None) or run_option(name)
+            if name == "dataset":
+                word = "[dataset]"
+            if name != word:
+                place = {"<": ("one", "+"), "[": ("?", "*")}[word[0]]["..." in word]
+                yield replace(option, place=place, metavar=name.upper(), type=str)
+            if name == "dataset":
+                yield replace(option, help=argparse.SUPPRESS)
+            elif name == word:
+                yield option
+
+    def _parameter(self, name: str) -> Option | None:
+        """A parameter of `api` as its signature and its docstring describe it."""
+        module, path = self.api.split(":")
+        documented: Any = attrgetter(path)(import_module(module))
+        parameter = signature(documented).parameters.get(name)
+        if parameter is None or (kind := str(parameter.annotation)) == "Similarity":
+            return None
+        meaning = read_section(documented.__doc__, "Args")[name].rstrip(".").replace("`", "'")
+        if required := parameter.default is parameter.empty:
+            parameter = parameter.replace(default=None)
+        if parameter.default not in (None, False, (), "*"):
+            meaning += f" (default: {parameter.default})"
+        converter, metavar = next((it for type_, it in _TYPES.items() if kind.startswith(type_)))
+        metavar = "PATH" if "Path" in kind else metavar
+        return Option(name, metavar, meaning, converter, required=required)
+
+
+def run_option(name: str) -> Option:
+    """The option of this name that `edgecil run` has, as `ExperimentConfig` documents it."""
+    from edgecil.engine.config import describe_options
+
+    kind, meaning = describe_options()[name]
+    meaning = meaning.replace("`", "'")
+    if kind is bool:
+        return Option(name, "", meaning, argparse.BooleanOptionalAction)
+    if kind in (int, str) or name == "sequences":
+        metavar = "PATH" if name in _PATHS else "N" if kind is int else "NAME"
+        return Option(name, metavar, meaning, int if kind is int else str)
+    if kind in (tuple[int, ...], tuple[str, ...]):
+        return Option(name, "A,B,…", meaning, numbers if kind == tuple[int, ...] else names)
+    metavar = "METHOD.NAME=VALUE" if name == "set" else "NAME=VALUE"
+    return Option(name, metavar, f"{meaning}; repeatable", Settings)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Integers written as 50,25,25."""
+    try:
+        return tuple(int(number) for number in text.split(","))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"takes integers such as 50,25,25, got {text!r}"
+        ) from error
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names written as icarl,der; each counts once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+
+
+class Settings(argparse.Action):
+    """Collects NAME=VALUE in a mapping; VALUE is JSON or plain text, a dot in NAME nests."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one setting."""
+        path, equals, text = str(values).partition("=")
+        parts = path.split(".")
+        depth = str(self.metavar).partition("=")[0].count(".")
+        if not equals or not all(parts) or len(parts) <= depth:
+            raise argparse.ArgumentError(self, f"takes {self.metavar}, got {values!r}")
+        inner = vars(namespace).setdefault(self.dest, {})
+        for part in parts[:-1]:
+            inner = inner.setdefault(part, {})
+        try:
+            inner[parts[-1]] = json.loads(text)
+        except ValueError:
+            inner[parts[-1]] = text
+
+
+def pick(options: dict[str, Any], wanted: str) -> dict[str, Any]:
+    """Take the options of these names that are given out of all."""
+    return {name: options.pop(name) for name in wanted.split() if name in options}
+
+
+_PATHS = ("root", "names", "captions", "weights", "similarity", "embeddings", "sequences")
+_TYPES: dict[str, tuple[Any, str]] = {
+    "int": (int, "N"),
+    "float": (float, "X"),
+    "bool": (bool, ""),
+    "Sequence[int]": (numbers, "A,B,…"),
+    "Sequence[str]": (names, "A,B,…"),
+    "Mapping": (Settings, "NAME=VALUE"),
+    "": (str, "NAME"),
+}
+SIMILARITY = (
+    "dataset classes classes_seed names encoder template captions weights similarity embeddings"
+)
+SPACE = "tasks base increment sizes"
+PROTOCOL = "protocol budget order_seed objective"

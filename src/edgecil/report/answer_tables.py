@@ -1,0 +1,175 @@
+"""Tables of single answers: results of a run, a space, a profile, sequences, lists of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from edgecil.report.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from edgecil.engine.protocol_results import ProtocolResults
+    from edgecil.engine.status import ProtocolStatus
+    from edgecil.sequences import Agreement, Profile, ScoredSequence
+    from edgecil.similarity.matrix import SimilaritySummary
+    from edgecil.theory import SpaceSummary
+
+_SHOWN = 50  # tasks of a sequence, and classes of a task
+
+
+def make_table(
+    columns: Iterable[Column | str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    title: str = "",
+    caption: str = "",
+    name: str = "answer",
+) -> Table:
+    """A table from columns and rows; a plain title makes a column of text."""
+    made = (Column(column) if isinstance(column, str) else column for column in columns)
+    return Table(name, title, caption, tuple(made), tuple(map(tuple, rows)))
+
+
+def entry_table(title: str, entries: Iterable[Any], *fields: str) -> Table:
+    """A row per entry with these fields; truth values are yes or no, lists and mappings text."""
+    return make_table(
+        (title, *fields[1:]), ([_cell(getattr(it, field)) for field in fields] for it in entries)
+    )
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {own}" for name, own in value.items() if name != "recipe")
+    return f"{', '.join(value)}, …" if isinstance(value, tuple) else value
+
+
+def results_table(results: Iterable[ProtocolResults]) -> Table:
+    """Mean, standard deviation and range of A(O), by method and protocol."""
+    numbers = (Column(title, 2) for title in ("mean A(O)", "std", "min", "max"))
+    rows = []
+    for part in results:
+        some = "" if part.finished == part.planned else f" of {part.planned}"
+        sequences = f"{part.finished}{some}"
+        rows.append(
+            (part.method, part.protocol, sequences, part.mean, part.std, part.min, part.max)
+        )
+    return make_table(("method", "protocol", Column("sequences", 0), *numbers), rows)
+
+
+def status_table(parts: Iterable[ProtocolStatus]) -> Table:
+    """Finished, planned and failed runs, by method and protocol."""
+    numbers = (Column(title, 0) for title in ("finished", "planned", "failed"))
+    rows = ((it.method, it.protocol, it.finished, it.planned, it.failed) for it in parts)
+    return make_table(("method", "protocol", *numbers), rows)
+
+
+def profile_table(profile: Profile) -> Table:
+    """S, the similarity inside and between tasks, and every other objective."""
+    rows: list[tuple[Cell, ...]] = [
+        ("S", profile.score, profile.z),
+        ("mean similarity inside a task", profile.intra, ""),
+        ("… to the next task", profile.lag1, ""),
+        ("… to the task after that", profile.lag2, ""),
+        ("… to any other task", profile.inter, ""),
+    ]
+    for name, value in profile.objectives.items():
+        if name != "adjacent":
+            rows.append((f"objective {name}", value["value"], value["z"]))
+    return make_table(("", Column("value", 4), Column("exact z", 2, signed=True)), rows)
+
+
+def similarity_tables(answer: SimilaritySummary) -> Iterator[Table | str]:
+    """Mean similarity, and the most and least similar pairs of classes."""
+    from edgecil.classes import words_of
+
+    source = ", ".join(f"{key} {value}" for key, value in answer.source.items())
+    yield f"{answer.classes} classes, similarity {answer.mean:.3f} ± {answer.std:.3f} ({source})\n"
+    for title, pairs in (("most", answer.most_similar), ("least", answer.least_similar)):
+        rows = ((it.similarity, " – ".join(map(words_of, it.classes))) for it in pairs)
+        yield make_table((Column("", 3), f"{title} similar"), rows)
+    if answer.out is not None:
+        yield f"Saved to {answer.out}"
+
+
+def agreement_table(agreement: Agreement) -> Table:
+    """Error, rank correlation and consistency of two similarities."""
+    rho = "undefined (a matrix is constant)"
+    if agreement.spearman is not None:
+        tested = f"p = {agreement.p_value:.4f}, {agreement.permutations} permutations"
+        rho = f"{agreement.spearman:.3f} ({tested})"
+    rows = [("mean absolute error", f"{agreement.mae:.4f}"), ("Spearman ρ", rho)]
+    for goal, csg in agreement.csg.items():
+        rows.append((f"CSG {goal}", f"{csg.position:.2f} by position, {csg.matched:.2f} matched"))
+    return make_table((f"{agreement.left} and {agreement.right}", ""), rows)
+
+
+def sequence_table(run: ScoredSequence, names: Sequence[str]) -> Table:
+    """The tasks of a sequence in class names, below S, z and how close it is to the optimum."""
+    from edgecil.classes import words_of
+
+    title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
+    if (optimum := run.certificate) is not None:
+        if optimum.objective != "adjacent":
+            z = run.profile.objectives[optimum.objective]["z"]
+            title += f"   {optimum.objective} = {optimum.value:.4f}   z = {z:+.2f}"
+        title += (
+            "   (optimal)" if optimum.exact else f"   (gap to a proven bound: {optimum.gap:.0%})"
+        )
+    rows = []
+    for number, task in enumerate(run.tasks[:_SHOWN], 1):
+        hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
+        words = ", ".join(words_of(names[class_]) for class_ in task[:_SHOWN])
+        rows.append((number, words + hidden))
+    more = len(run.tasks) - _SHOWN
+    caption = f"… and {more} more tasks" if more > 0 else ""
+    return make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)
+
+
+def space_tables(summary: SpaceSummary) -> Iterator[Table]:
+    """The size of a space, bounds on the sample size, and what a few random runs miss."""
+    size, runs = summary.size, f"{summary.budget} random runs"
+    digits = f"about 10^{summary.log10_size:.2f} ({len(size)} digits)"
+    enough = f"runs for ε = {summary.epsilon:g}, δ = {summary.delta:g}"
+    rows: list[tuple[Cell, ...]] = []
+    for bound in summary.bounds:
+        beside = f", beside {bound.extreme_runs} extreme runs" if bound.extreme_runs else ""
+        least = "all sequences" if bound.runs is None else f"{bound.runs:,}"
+        epsilon = None if bound.epsilon is None else f"{bound.epsilon:.3f}"
+        if bound.epsilon is not None and bound.epsilon >= bound.accuracy_range:
+            epsilon = f"{epsilon} (no information)"
+        rows.append((bound.title + beside, f"range {bound.accuracy_range:g}", least, epsilon))
+    columns = (
+        "bound",
+        "accuracies",
+        Column(enough, 0),
+        Column(f"ε after {summary.budget} runs", 0),
+    )
+    title = f"|Ω| = {size if len(size) <= 30 else digits}"
+    yield make_table(columns, rows, title=title, name="bounds")
+    titles = ("share of orders, if normal", f"{runs} miss them", "runs to hit (p = 0.95)")
+    rows = [
+        (
+            f"{tail.deviations:.0f} std",
+            f"{tail.share:.2%}",
+            f"p = {tail.miss_probability:.3f}",
+            None if tail.runs_to_hit is None else f"{tail.runs_to_hit:,}",
+        )
+        for tail in summary.tails
+    ]
+    yield make_table(("beyond", *(Column(title, 0) for title in titles)), rows, name="tails")
+    seen = summary.seen
+    rows = [
+        ("expected share of orders between the worst and the best", f"{seen.share_inside:.1%}"),
+        ("probability that one more order is worse than all", f"{seen.worse_probability:.1%}"),
+        ("share of orders no worse than the worst (95 %)", f"{seen.share_not_worse:.1%}"),
+        ("runs until 95 % of orders are no worse (95 %)", f"{seen.runs_one_sided:,}"),
+        ("runs until 95 % of orders lie between (95 %)", f"{seen.runs_two_sided:,}"),
+    ]
+    yield make_table((f"{runs}, any distribution", Column("", 0)), rows, name="seen")
+    if summary.greedy is not None:
+        numbers = {k: v for k, v in vars(summary.greedy).items() if isinstance(v, (int, float))}
+        rows = [(name, f"{value:.4g}") for name, value in numbers.items()]
+        columns_ = ("greedy bound (Theorem 4)", Column("", 0))
+        yield make_table(columns_, rows, caption=summary.greedy.caveat, name="greedy")
