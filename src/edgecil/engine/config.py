@@ -76,6 +76,7 @@ class ExperimentConfig:
         amp: use mixed precision on CUDA.
         compile: use torch.compile.
         threads: number of threads of each worker process.
+        metric: the metric that analyses of the experiment use by default; it changes no result.
     """
 
     method: tuple[str, ...]
@@ -117,6 +118,7 @@ class ExperimentConfig:
     amp: bool = False
     compile: bool = False
     threads: int = 1
+    metric: str = "accuracy"
 
     def __post_init__(self) -> None:
         if not self.method or not self.protocol:
@@ -164,6 +166,8 @@ class Execution:
         share: share frozen features and parts of learners between sequences.
         keep_states: keep the states of learners after every task but the last, so that sequences
             added later continue from the tasks that they share.
+        keep_model: keep every learner as it is after its last task, for `Experiment.model`;
+            finished runs without a stored model are trained again.
         shard: train one part of the plan only: `3/8` is the third of eight.
         storage: where decoded image files are kept: `memory`, `disk`, or `auto` for the disk if
             they would take more than half of the free memory.
@@ -174,6 +178,7 @@ class Execution:
     address: str | None = None
     share: bool = True
     keep_states: bool = False
+    keep_model: bool = False
     shard: str | None = None
     storage: str = "auto"
 
@@ -232,11 +237,13 @@ class RunOptions(TypedDict, total=False):
     amp: bool | None
     compile: bool | None
     threads: int | None
+    metric: str | None
     workers: int | None
     executor: str | None
     address: str | None
     share: bool | None
     keep_states: bool | None
+    keep_model: bool | None
     shard: str | None
     storage: str | None
 

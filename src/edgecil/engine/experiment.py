@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+    from edgecil.engine.models import TrainedModel
+
 SIMILARITY_FILE = "similarity.npz"
 
 
@@ -149,6 +151,22 @@ class Experiment:
             runs.append(Run(method, name, protocol, labelled.label, sequence, seed, value))
         names = tuple(identity["classes"]) if "classes" in identity else None
         return AccuracyTable(tuple(runs), names, chosen)
+
+    def model(self, method: str, sequence: str | ClassSequence, *, seed: int = 0) -> TrainedModel:
+        """A learner as it was after its last task, for predictions.
+
+        Models are kept by `run` with `keep_model`. The dataset of the experiment is loaded again,
+        because the learner's settings depend on it.
+
+        Args:
+            method: the method's name.
+            sequence: the sequence that it was trained on: protocol and label, written
+                `edge hard`, the tasks, written `0 1|2 3`, or a :class:`ClassSequence`.
+            seed: the training seed.
+        """
+        from edgecil.engine.models import load_model
+
+        return load_model(self, method, sequence, seed)
 
     def status(self) -> Status:
         """How far the experiment is, by method and protocol, and what is being trained."""

@@ -14,6 +14,7 @@ import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.backbones.registry import canonical_backbone, check_backbone
 from edgecil.classes.lists import ClassList
+from edgecil.data import ImageDataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.node_training import WorkerContext
@@ -86,6 +87,53 @@ def prepare(
         answered: sequences that language models proposed earlier, by protocol and label.
         storage: where decoded images are kept, see :class:`~edgecil.engine.config.Execution`.
     """
+    config, entries, dataset, context = load_context(config)
+    space = SequenceSpace.choose(
+        len(dataset),
+        tasks=config.tasks,
+        base=config.base,
+        increment=config.increment,
+        sizes=config.sizes,
+    )
+    similarity = None
+    chosen = [PROTOCOLS[name] for name in config.protocol if name not in config.sequences]
+    if any(protocol.needs_similarity for protocol in chosen):
+        similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
+    sequences = choose_sequences(config, space, similarity, answered or {})
+    identity = {
+        "edgecil": edgecil.__version__,
+        "dataset": {
+            "name": dataset.name,
+            "classes": list(dataset.names),
+            "sha256": dataset.fingerprint,
+        },
+        "sizes": list(space.sizes),
+        **_environment_identity(context.environment, entries),
+        "threads": config.threads,
+        "torch": torch.__version__,
+        "machine": platform.machine(),
+        **{f"method {name}": asdict(method) for name, method in context.configs.items()},
+        **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
+    }
+    every_sequence = [run.sequence for runs in sequences.values() for run in runs]
+    return Prepared(
+        config,
+        context,
+        sequences,
+        Plan(tuple(context.configs), range(config.repeats), every_sequence),
+        identity,
+        similarity,
+    )
+
+
+def load_context(
+    config: ExperimentConfig,
+) -> tuple[ExperimentConfig, list[MethodEntry], ImageDataset, WorkerContext]:
+    """Load the data and the methods' settings.
+
+    Returns:
+        The configuration with registered names, its methods, the images, and what workers need.
+    """
     entries = [get_method(name) for name in config.method]
     config = replace(
         config,
@@ -139,48 +187,14 @@ def prepare(
         compile=config.compile,
         pretrained=canonical_backbone(config.pretrained),
     )
-    space = SequenceSpace.choose(
-        len(dataset),
-        tasks=config.tasks,
-        base=config.base,
-        increment=config.increment,
-        sizes=config.sizes,
+    context = WorkerContext(
+        Scenario(dataset, device),
+        environment,
+        configs,
+        config.threads,
+        {entry.name: entry for entry in entries if entry.source is not None},
     )
-    similarity = None
-    chosen = [PROTOCOLS[name] for name in config.protocol if name not in config.sequences]
-    if any(protocol.needs_similarity for protocol in chosen):
-        similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
-    sequences = choose_sequences(config, space, similarity, answered or {})
-    identity = {
-        "edgecil": edgecil.__version__,
-        "dataset": {
-            "name": dataset.name,
-            "classes": list(dataset.names),
-            "sha256": dataset.fingerprint,
-        },
-        "sizes": list(space.sizes),
-        **_environment_identity(environment, entries),
-        "threads": config.threads,
-        "torch": torch.__version__,
-        "machine": platform.machine(),
-        **{f"method {name}": asdict(method) for name, method in configs.items()},
-        **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
-    }
-    every_sequence = [run.sequence for runs in sequences.values() for run in runs]
-    return Prepared(
-        config,
-        WorkerContext(
-            Scenario(dataset, device),
-            environment,
-            configs,
-            config.threads,
-            {entry.name: entry for entry in entries if entry.source is not None},
-        ),
-        sequences,
-        Plan(tuple(configs), range(config.repeats), every_sequence),
-        identity,
-        similarity,
-    )
+    return config, entries, dataset, context
 
 
 def choose_sequences(

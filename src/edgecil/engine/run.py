@@ -122,6 +122,7 @@ def run(
                     finish,
                     lambda job: progress.begin(job.node),
                     keep_states=execution.keep_states,
+                    keep_models=execution.keep_model,
                 )
             if not summary.failed:
                 store.remove_features()

@@ -18,13 +18,15 @@ def execute(
     on_started: Callable[[Job], None] | None = None,
     *,
     keep_states: bool = False,
+    keep_models: bool = False,
 ) -> Summary:
     """Train every node of the plan that the store does not hold yet.
 
     A node's result is on disk before any node that depends on it starts. Deep nodes go first, so
-    that few states exist at a time.
+    that few states exist at a time. With `keep_models` the states after last tasks are kept, and
+    finished nodes are trained again where they are missing.
     """
-    queue = _Queue(plan, store, keep_states=keep_states)
+    queue = _Queue(plan, store, keep_states=keep_states, keep_models=keep_models)
     trained, running, failed = 0, 0, []
     try:
         while queue.ready or running:
@@ -57,8 +59,11 @@ def execute(
 class _Queue:
     """The nodes that can be trained now, and the states that are still needed."""
 
-    def __init__(self, plan: Plan, store: Store, *, keep_states: bool = False) -> None:
-        self._plan, self._store, self._keep_states = plan, store, keep_states
+    def __init__(
+        self, plan: Plan, store: Store, *, keep_states: bool = False, keep_models: bool = False
+    ) -> None:
+        self._plan, self._store = plan, store
+        self._keep_states, self._keep_models = keep_states, keep_models
         store.remove_leftovers()
         self._remaining = self._find_remaining()
         self.reused = len(plan) - len(self._remaining)
@@ -75,13 +80,19 @@ class _Queue:
         remaining: set[Node] = set()
         for node in sorted(self._plan, key=lambda node: len(node.prefix), reverse=True):
             lost = self._needed(node, remaining) and not self._store.state_path(node).exists()
-            if node not in done or lost:
+            if node not in done or lost or self._lacks_model(node):
                 remaining.add(node)
         return remaining
 
     def _needed(self, node: Node, remaining: set[Node]) -> bool:
         """Whether a child of the node must still be trained."""
         return any(child in remaining for child in self._plan.children(node))
+
+    def _lacks_model(self, node: Node) -> bool:
+        return self._keeps_model(node) and not self._store.model_path(node).exists()
+
+    def _keeps_model(self, node: Node) -> bool:
+        return self._keep_models and not self._plan.children(node)
 
     def next_job(self) -> Job:
         """The deepest node that is ready."""
@@ -90,6 +101,8 @@ class _Queue:
         kept = self._needed(node, self._remaining) or (
             self._keep_states and bool(self._plan.children(node))
         )
+        if self._keeps_model(node):
+            return Job(node, parent, self._store.model_path(node))
         return Job(node, parent, self._store.state_path(node) if kept else None)
 
     def finish(self, node: Node) -> None:

@@ -171,6 +171,10 @@ class StoreReader:
                 )
         return results
 
+    def model_path(self, node: Node) -> Path:
+        """The file with the learner after its last task, if it was to be kept."""
+        return self.directory / "models" / f"{_node_key(node)}.pt"
+
     def _rows(self, query: str) -> list[Any]:
         try:
             return self._database.execute(query).fetchall()
@@ -307,12 +311,12 @@ class Store(StoreReader):
 
     def state_path(self, node: Node) -> Path:
         """The file with a node's state, which exists while nodes below it are unfinished."""
-        key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
-        return self._states / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.pt"
+        return self._states / f"{_node_key(node)}.pt"
 
     def remove_leftovers(self) -> None:
         """Delete half-written states of a process that was killed."""
-        _unlink(self._states, r"\.[0-9a-f]{32}\.pt\..+")
+        for folder in (self._states, self.directory / "models"):
+            _unlink(folder, r"\.[0-9a-f]{32}\.pt\..+")
 
     def remove_features(self) -> None:
         """Delete the shared features, which only unfinished runs need."""
@@ -357,10 +361,17 @@ def clear(directory: str | Path) -> None:
     directory = Path(directory)
     _unlink(directory, r"results\.sqlite(-wal|-shm)?|similarity\.npz")
     _unlink(directory / "analyses", r"[0-9a-f]+\.json")
-    _unlink(directory / "states", r"[0-9a-f]{32}\.pt|\.[0-9a-f]{32}\.pt\..+")
+    for folder in ("states", "models"):
+        _unlink(directory / folder, r"[0-9a-f]{32}\.pt|\.[0-9a-f]{32}\.pt\..+")
     _unlink(directory / "transcripts", r"[\w-]+-(hard|easy)\.json")
     for part in ("tasks", "features"):
         shutil.rmtree(directory / "shared" / part, ignore_errors=True)
+
+
+def _node_key(node: Node) -> str:
+    """The stem of a node's files."""
+    key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def save_state(path: Path, state: bytes) -> None:

@@ -1,0 +1,104 @@
+"""Trained models: learners as they were after their last task, loaded for predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from edgecil.engine.node_training import unpack
+from edgecil.engine.plan import Node
+from edgecil.engine.prepare import load_context
+from edgecil.engine.store import StoreReader
+from edgecil.errors import DataError, UsageError
+from edgecil.io.arrays import Ints, Pixels
+from edgecil.methods import Method
+from edgecil.sequences.sequence import ClassSequence
+
+if TYPE_CHECKING:
+    from edgecil.engine.experiment import Experiment
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """A learner after its last task.
+
+    Attributes:
+        learner: the learner itself.
+        sequence: the classes that it learnt, task by task.
+        names: names of the N classes; class i is `names[i]`.
+        shape: channels, height and width of its images.
+    """
+
+    learner: Method
+    sequence: ClassSequence
+    names: tuple[str, ...]
+    shape: tuple[int, int, int]
+
+    def predict(self, images: Pixels, *, classifier: str | None = None) -> Ints:
+        """The class ids of images, shape (n,).
+
+        Args:
+            images: (n, channels, height, width) uint8, such as `load_dataset(...).test.pixels`.
+            classifier: one of the learner's classifiers; its main one by default.
+        """
+        if images.dtype != np.uint8 or images.shape[1:] != self.shape:
+            raise UsageError(
+                f"Images must be uint8 of shape (n, {', '.join(map(str, self.shape))}). Got "
+                f"{images.dtype} of shape {images.shape}."
+            )
+        if classifier not in (None, *self.learner.classifiers):
+            raise UsageError(
+                f"The classifier must be one of {', '.join(self.learner.classifiers)}. Got "
+                f"{classifier!r}."
+            )
+        pixels = torch.from_numpy(np.ascontiguousarray(images))
+        with torch.no_grad():
+            return np.asarray(self.learner.predict(pixels, classifier).cpu(), dtype=np.int64)
+
+
+def load_model(
+    experiment: Experiment, method: str, sequence: str | ClassSequence, seed: int
+) -> TrainedModel:
+    """See :meth:`edgecil.Experiment.model`."""
+    wanted = _find_sequence(experiment, sequence)
+    node = Node(method, seed, wanted.tasks)
+    with StoreReader(experiment.directory) as store:
+        path = store.model_path(node)
+    if not path.is_file():
+        raise DataError(
+            f"{experiment.directory} holds no model of {method!r} on {str(sequence)!r} with "
+            f"training seed {seed}; run the experiment again with 'keep_model'."
+        )
+    configs = [
+        config
+        for config in experiment.configs
+        if method in (name.rpartition(":")[2] for name in config.method)
+    ]
+    if not configs:
+        raise DataError(f"{experiment.directory} has no configuration of {method!r}.")
+    _, _, dataset, context = load_context(configs[-1])
+    learner = context.build(node)
+    learner.restore(unpack(path.read_bytes()))
+    return TrainedModel(learner, wanted, dataset.names, dataset.shape)
+
+
+def _find_sequence(experiment: Experiment, sequence: str | ClassSequence) -> ClassSequence:
+    if isinstance(sequence, ClassSequence):
+        return sequence
+    labelled = {
+        f"{protocol} {run.label}": run.sequence
+        for protocol, runs in experiment.sequences().items()
+        for run in runs
+    }
+    if sequence in labelled:
+        return labelled[sequence]
+    try:
+        return ClassSequence.parse(sequence)
+    except ValueError:
+        raise UsageError(
+            f"{experiment.directory} has no sequence {sequence!r}; give protocol and label, such "
+            f"as {next(iter(labelled), 'edge hard')!r}, or the tasks, such as '0 1|2 3'."
+        ) from None
