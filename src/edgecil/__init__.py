@@ -34,14 +34,9 @@ if TYPE_CHECKING:
     from edgecil.engine.plan_run import RunPlan, plan_run
     from edgecil.engine.run import run
     from edgecil.errors import EdgecilError
-    from edgecil.estimation import (
-        Analysis,
-        Leaderboard,
-        TruthTable,
-        analyze,
-        leaderboard,
-        truths,
-    )
+    from edgecil.estimation import Analysis, Leaderboard, TruthTable, truths
+    from edgecil.estimation.analyze import analyze
+    from edgecil.estimation.leaderboard import leaderboard
     from edgecil.estimation.published import PublishedRanking, rank
     from edgecil.interop import export
     from edgecil.methods import Method, register_method

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine import Experiment, Node, NodeResult, Store
+from edgecil.engine import Experiment, ExperimentConfig, Node, NodeResult, Store
 from edgecil.engine.results import ClassCounts
 from edgecil.errors import UsageError
 from edgecil.estimation import DatasetAnalysis, analyze
@@ -128,3 +128,13 @@ def test_every_metric_is_analysed(tmp_path: Path) -> None:
         "forgetting": [65.0, 80.0],
         "bwt": [-65.0, -80.0],
     }
+
+
+def test_the_configuration_names_the_metric(tmp_path: Path) -> None:
+    experiment = write(tmp_path)
+    with closing(Store(tmp_path)) as store:
+        config = ExperimentConfig(("m",), "pets", tasks=2, metric="average")
+        store.add_config(config.as_dict())
+    assert analyze(experiment, draws=2).options.metric == "average"
+    assert analyze(experiment, draws=2, metric="last").options.metric == "last"
+    assert analyze(experiment.table("bwt"), draws=2).options.metric == "bwt"

@@ -15,6 +15,7 @@ from edgecil.sequences import ClassSequence
 from tests.estimation.tables import SPACE, noisy, table_of
 
 FIRST, SECOND = noisy(0), noisy(1, mean=51.0, std=4.0)
+METHODS = {"first": FIRST, "second": SECOND}
 
 
 def analysed(*protocols: str) -> DatasetAnalysis:
@@ -106,3 +107,22 @@ def test_methods_that_ran_different_orders_have_no_average() -> None:
     assert result.average is None
     alone = AccuracyTable(tuple(replace(run, method="first") for run in table.runs[:93]))
     assert analyze_table(alone, draws=2).rankings["random"]["gaussian"].average is not None
+
+
+def test_low_forgetting_is_good() -> None:
+    table = table_of({"first": FIRST, "second": SECOND}, ("random", "enumerate"))
+    forgotten = analyze_table(replace(table, metric="forgetting"), draws=4)
+    accuracy = analyze_table(table, draws=4)
+    assert accuracy.true_ranking is not None
+    assert forgotten.true_ranking is not None
+    # The worst order has the highest forgetting, and the lowest accuracy.
+    highest = {name: max(own(s) for s in SPACE.enumerate()) for name, own in METHODS.items()}
+    assert min(forgotten.true_ranking.lower, key=forgotten.true_ranking.lower.__getitem__) == min(
+        highest, key=highest.__getitem__
+    )
+    assert forgotten.true_ranking.stability == accuracy.true_ranking.stability
+    ranking = forgotten.rankings["random"]["gaussian"].ranking
+    assert ranking is not None
+    other = accuracy.rankings["random"]["gaussian"].ranking
+    assert other is not None
+    assert {name: 3.0 - place for name, place in other.upper.items()} == ranking.lower

@@ -5,12 +5,12 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 
-import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.backbones.registry import canonical_backbone, check_backbone
 from edgecil.classes.lists import ClassList
@@ -101,7 +101,7 @@ def prepare(
         similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
     sequences = choose_sequences(config, space, similarity, answered or {})
     identity = {
-        "edgecil": edgecil.__version__,
+        "edgecil": version("edgecil"),
         "dataset": {
             "name": dataset.name,
             "classes": list(dataset.names),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
 
+from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import METRICS, RunResult
@@ -40,13 +41,13 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class ProtocolResults:
-    """A(O) of one method over the sequences of one protocol.
+    """A metric of one method over the sequences of one protocol.
 
     Attributes:
         method: the method's name.
         protocol: the protocol's name.
         planned: number of sequences.
-        finished: number of sequences with a result.
+        finished: number of sequences with a value.
         mean: over sequences, each with its mean over repeats; None without a result.
         std: population standard deviation over sequences.
         min: the lowest one.
@@ -113,6 +114,7 @@ def protocol_results(
     methods: Collection[str] | None = None,
     protocols: Collection[str] | None = None,
     repeats: int | None = None,
+    metric: str = DEFAULT_METRIC,
 ) -> list[ProtocolResults]:
     """The results of every method on every protocol of an experiment.
 
@@ -121,6 +123,7 @@ def protocol_results(
         methods: only these methods.
         protocols: only these protocols.
         repeats: only the first of the repeats.
+        metric: what mean, std, min and max are of.
     """
     results: dict[tuple[str, Prefix], list[RunResult]] = {}
     begun = dict.fromkeys(failure.method for failure in experiment.failures())
@@ -134,12 +137,16 @@ def protocol_results(
             if protocols is not None and protocol not in protocols:
                 continue
             runs = {run.label: results.get((method, run.sequence.tasks), []) for run in sequences}
-            parts.append(_summarize(method, protocol, runs))
+            parts.append(_summarize(method, protocol, runs, METRICS.resolve(metric)))
     return parts
 
 
-def _summarize(method: str, protocol: str, runs: dict[str, list[RunResult]]) -> ProtocolResults:
-    values = [[result.accuracy for result in some] for some in runs.values() if some]
+def _summarize(
+    method: str, protocol: str, runs: dict[str, list[RunResult]], metric: str
+) -> ProtocolResults:
+    numbers = [[result.metric(metric) for result in some] for some in runs.values()]
+    given = [[value for value in some if value is not None] for some in numbers]
+    values = [some for some in given if some]
     means = [fmean(some) for some in values]
     repeated = any(len(some) > 1 for some in values)
     return ProtocolResults(

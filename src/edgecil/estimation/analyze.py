@@ -29,6 +29,7 @@ from edgecil.estimation.sources import (
     DatasetRuns,
     Source,
     class_names,
+    default_metric,
     describe_source,
     list_sources,
     read_runs,
@@ -46,7 +47,7 @@ _MOST_SAVED = 10
 def analyze(
     source: Source | Sequence[Source],
     *,
-    metric: str = "accuracy",
+    metric: str | None = None,
     classifier: str | None = None,
     similarity: Similarities | None = None,
     predictor: str = "adjacent",
@@ -64,7 +65,8 @@ def analyze(
             table, or several of these; or the JSON file of a saved analysis. Runs of several
             sources on the same dataset are analysed together.
         metric: which number of each run to analyse: one of `edgecil.engine.METRICS`, or a column
-            of the CSV file.
+            of the CSV file. By default the one that the experiment's configuration names, else
+            `accuracy`, the paper's A(O).
         classifier: which classifier of the learners to analyse, such as `nme` (nearest mean of
             exemplars); methods without it are left out. By default each method's main one.
         similarity: between the classes, for predictors: a similarity, a file, or several
@@ -79,6 +81,9 @@ def analyze(
     """
     if predictor == "pilot" and pilot is None:
         raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")
+    is_saved = isinstance(source, (str, Path)) and Path(source).suffix == ".json"
+    sources = [] if is_saved else list_sources(source)
+    metric = metric or default_metric(sources)
     options = AnalysisOptions(
         metric,
         predictor,
@@ -88,9 +93,8 @@ def analyze(
         None if pilot is None else describe_source(pilot),
         classifier,
     )
-    if isinstance(source, (str, Path)) and Path(source).suffix == ".json":
-        return _load(source, options)
-    sources = list_sources(source)
+    if is_saved:
+        return _load(str(source), options)
     runs = read_runs(sources, metric, classifier)
     pilots = [] if pilot is None else read_runs(list_sources(pilot), metric, classifier)
     name = ", ".join(map(describe_source, sources))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
+from edgecil.engine.results import METRICS
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import (
     DatasetAnalysis,
@@ -104,13 +105,14 @@ def analyze_table(
             "its correlation with accuracy is unknown, and no estimate uses it."
         )
     origins = (describe_similarity(similarity) for similarity in (similarities or {}).values())
+    higher = table.metric not in METRICS or METRICS[table.metric].higher_is_better
     return DatasetAnalysis(
         table.dataset,
         table.metric,
         table,
         methods,
-        rank_truth(methods, methods),
-        rank_protocols(methods, redraws),
+        rank_truth(methods, methods, higher_is_better=higher),
+        rank_protocols(methods, redraws, higher_is_better=higher),
         compare_pairs(table, tuple(methods)),
         _summarize(table, shared.get(predictor), next(origins, None)),
         tuple(notes),

@@ -16,26 +16,36 @@ from edgecil.estimation.ranking import (
 from edgecil.estimation.redraws import AllRedraws
 
 Methods = Mapping[str, MethodAnalysis]
+Numbers = tuple[float, float, float]
 
 
-def rank_truth(methods: Methods, names: Collection[str]) -> Ranking | None:
+def rank_truth(
+    methods: Methods, names: Collection[str], *, higher_is_better: bool = True
+) -> Ranking | None:
     """The true ranking of those methods, if the truth of every one is available."""
     truths = {
         name: truth.accuracies for name in names if (truth := methods[name].truth) is not None
     }
     if not names or len(truths) < len(names):
         return None
-    return rank({name: (a.min(), a.max(), a.std()) for name, a in truths.items()})
+    return rank(
+        {
+            name: _ends(a.min(), a.max(), a.std(), higher_is_better=higher_is_better)
+            for name, a in truths.items()
+        }
+    )
 
 
 def rank_protocols(
-    methods: Methods, redraws: Mapping[str, AllRedraws]
+    methods: Methods, redraws: Mapping[str, AllRedraws], *, higher_is_better: bool = True
 ) -> dict[str, dict[str, ProtocolRanking]]:
     """Rankings by every protocol and estimator, of the methods that have such an estimate.
 
     Args:
         methods: by name.
         redraws: by method, the estimates from other draws of each protocol's random part.
+        higher_is_better: whether a greater value of the metric is the better one; forgetting is
+            better if it is low, and its greatest value is that of the worst order.
     """
     protocols = dict.fromkeys(
         protocol
@@ -44,7 +54,10 @@ def rank_protocols(
     )
     by_protocol = {}
     for protocol in protocols:
-        rankings = {name: _rank(methods, redraws, protocol, name) for name in ESTIMATORS}
+        rankings = {
+            name: _rank(methods, redraws, protocol, name, higher_is_better=higher_is_better)
+            for name in ESTIMATORS
+        }
         by_protocol[protocol] = {
             name: ranking for name, ranking in rankings.items() if ranking is not None
         }
@@ -52,35 +65,51 @@ def rank_protocols(
 
 
 def _rank(
-    methods: Methods, redraws: Mapping[str, AllRedraws], protocol: str, estimator: str
+    methods: Methods,
+    redraws: Mapping[str, AllRedraws],
+    protocol: str,
+    estimator: str,
+    *,
+    higher_is_better: bool,
 ) -> ProtocolRanking | None:
     """The ranking by one protocol and estimator; None if there is no estimate."""
-    estimates, drawn = {}, {}
+    estimates: dict[str, Numbers] = {}
+    drawn: dict[str, list[Numbers]] = {}
     for name, method in methods.items():
         answer = method.estimates.get(protocol, {}).get(estimator)
         if answer is not None and answer.estimate is not None:
-            estimates[name] = answer.estimate
+            estimates[name] = _numbers(answer.estimate, higher_is_better=higher_is_better)
         many = redraws[name].get(protocol, {}).get(estimator)
         if many is not None:
-            drawn[name] = many.estimates
-    average = _average(methods, drawn)
+            drawn[name] = [
+                _numbers(one, higher_is_better=higher_is_better) for one in many.estimates
+            ]
+    average = _average(methods, drawn, higher_is_better=higher_is_better)
     if not estimates:
         return None if average is None else ProtocolRanking(None, None, average)
-    truth = rank_truth(methods, estimates)
-    ranking = rank({name: _numbers(estimate) for name, estimate in estimates.items()})
+    truth = rank_truth(methods, estimates, higher_is_better=higher_is_better)
+    ranking = rank(estimates)
     error = None if truth is None else ranking_error(ranking, truth)
     return ProtocolRanking(ranking, error, average)
 
 
-def _average(methods: Methods, drawn: Mapping[str, Sequence[Estimate]]) -> AverageRanking | None:
+def _average(
+    methods: Methods, drawn: Mapping[str, Sequence[Numbers]], *, higher_is_better: bool
+) -> AverageRanking | None:
     """Over the draws; None unless the truths, and so the draws, have the same sequences."""
-    truth = rank_truth(methods, drawn)
+    truth = rank_truth(methods, drawn, higher_is_better=higher_is_better)
     sequences = {own.sequences for name in drawn if (own := methods[name].truth) is not None}
     if truth is None or len(sequences) != 1:
         return None
-    return average_ranking({name: [*map(_numbers, some)] for name, some in drawn.items()}, truth)
+    return average_ranking(drawn, truth)
 
 
-def _numbers(estimate: Estimate) -> tuple[float, float, float]:
+def _numbers(estimate: Estimate, *, higher_is_better: bool) -> Numbers:
     """What a method is ranked by."""
-    return estimate.min, estimate.max, estimate.distribution.std
+    std = estimate.distribution.std
+    return _ends(estimate.min, estimate.max, std, higher_is_better=higher_is_better)
+
+
+def _ends(low: float, high: float, std: float, *, higher_is_better: bool) -> Numbers:
+    """Value of the worst and of the best order, a greater one being the better, and the std."""
+    return (low, high, std) if higher_is_better else (-high, -low, std)

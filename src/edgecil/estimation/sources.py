@@ -17,6 +17,7 @@ from edgecil.engine.accuracies import (
     write_accuracies,
 )
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.results import METRICS
 from edgecil.errors import DataError, EdgecilError, UsageError
 
 Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"
@@ -53,6 +54,18 @@ def describe_source(source: Source) -> str:
     if isinstance(source, (str, Path)):
         return str(source)
     return f"a table of {source.dataset}" if isinstance(source, AccuracyTable) else "a DataFrame"
+
+
+def default_metric(sources: Sequence[Source]) -> str:
+    """The metric that all sources are about by themselves; A(O) if they name none or several."""
+    named = set()
+    for source in sources:
+        if isinstance(source, Experiment):
+            config = source.config
+            named.add(DEFAULT_METRIC if config is None else METRICS.resolve(config.metric))
+        else:
+            named.add(source.metric if isinstance(source, AccuracyTable) else DEFAULT_METRIC)
+    return named.pop() if len(named) == 1 else DEFAULT_METRIC
 
 
 def read_runs(
