@@ -87,7 +87,7 @@ def prepare(
         answered: sequences that language models proposed earlier, by protocol and label.
         storage: where decoded images are kept, see :class:`~edgecil.engine.config.Execution`.
     """
-    config, entries, dataset, context = load_context(config)
+    config, entries, dataset, context = load_context(config, storage=storage)
     space = SequenceSpace.choose(
         len(dataset),
         tasks=config.tasks,
@@ -127,7 +127,7 @@ def prepare(
 
 
 def load_context(
-    config: ExperimentConfig,
+    config: ExperimentConfig, *, storage: str = "auto"
 ) -> tuple[ExperimentConfig, list[MethodEntry], ImageDataset, WorkerContext]:
     """Load the data and the methods' settings.
 
