@@ -17,6 +17,7 @@ from edgecil.data.formats import (
     arrays,
     cifar,
     cub,
+    domains,
     eyepacs,
     fine_grained,
     folder,
@@ -77,6 +78,11 @@ def _formats() -> dict[str, DatasetFormat]:
         fine_grained.AIRCRAFT_ADVICE, fine_grained.list_aircraft
     )
     formats["stanford-cars"] = DatasetFormat(fine_grained.CARS_ADVICE, fine_grained.list_cars)
+    for name in domains.SUBSETS:
+        formats[name] = DatasetFormat(
+            domains.subset_advice(name), partial(domains.list_subset, name)
+        )
+    formats["domainnet"] = DatasetFormat(domains.DOMAINNET_ADVICE, domains.list_domainnet)
     formats["ham10000"] = DatasetFormat(ham10000.ADVICE, ham10000.list_ham10000)
     formats["eyepacs"] = DatasetFormat(eyepacs.ADVICE, eyepacs.list_eyepacs)
     return formats
@@ -148,7 +154,10 @@ def load_dataset(
     home = _directory(resolved, form, root) if form.advice else Path()
     if form.list_files is not None:
         files = form.list_files(home)
-        return files.decode(chosen(len(files.names)), size, storage)
+        dataset = files.decode(chosen(len(files.names)), size, storage)
+        for note in dataset.notes:
+            warnings.warn(note, EdgecilWarning, stacklevel=2)
+        return dataset
     assert form.read is not None
     if download and form.download is not None and not _is_there(form, home):
         form.download(home)

@@ -1,0 +1,101 @@
+"""DomainNet, ObjectNet, OmniBenchmark and VTAB, with fewer classes than the real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecil.data import dataset_status, load_dataset
+from edgecil.data.formats import domains
+from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError
+from tests.data.painting import TEST, TRAIN, classes_painted, parts_painted, save
+
+# The labels of the lists are not in the alphabetical order of the folders.
+NAMES = ("zebra", "The_Eiffel_Tower", "ant")
+
+
+def write_domainnet(root: Path, *chosen: str) -> None:
+    for domain in chosen:
+        for part, mark in (("train", TRAIN), ("test", TEST)):
+            lines = []
+            for label, name in enumerate(NAMES):
+                image = f"{domain}/{name}/{domain}_{part}_{label}.jpg"
+                save(root / image, label, mark)
+                lines.append(f"{image} {label}\n")
+            (root / f"{domain}_{part}.txt").write_text("".join(reversed(lines)))
+
+
+@pytest.fixture(autouse=True)
+def few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert domains.DOMAINNET_CLASSES == 345
+    assert {name: count for name, (count, _) in domains.SUBSETS.items()} == {
+        "objectnet": 200,
+        "omnibenchmark": 300,
+        "vtab": 50,
+    }
+    monkeypatch.setattr(domains, "DOMAINNET_CLASSES", len(NAMES))
+    small = {name: (3, inner) for name, (_, inner) in domains.SUBSETS.items()}
+    monkeypatch.setattr(domains, "SUBSETS", small)
+
+
+def test_domainnet_has_the_labels_and_the_split_of_its_lists(tmp_path: Path) -> None:
+    write_domainnet(tmp_path, *domains.DOMAINS)
+    dataset = load_dataset("domainnet", root=tmp_path, size=8)
+    assert dataset.names == NAMES
+    assert [part.tolist() for part in dataset.counts()] == [[6] * 3, [6] * 3]
+    for part, mark in ((dataset.train, TRAIN), (dataset.test, TEST)):
+        np.testing.assert_array_equal(classes_painted(part), part.labels)
+        assert parts_painted(part) == {mark}
+
+
+def test_some_domains_are_used_aloud(tmp_path: Path) -> None:
+    write_domainnet(tmp_path / "DomainNet", "real", "sketch")
+    with pytest.warns(EdgecilWarning, match="without the domains clipart, infograph"):
+        dataset = load_dataset("DomainNet", root=tmp_path, size=8)
+    assert len(dataset.train) == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("real/ant/a.jpg 0", "label 0 to 'ant'"),
+        ("real/ant/a.jpg", "must hold domain/class/image"),
+        ("real/../a.jpg 1", "must hold domain/class/image"),
+        ("real/bee/a.jpg 3", "Got 4 labels"),
+    ],
+)
+def test_wrong_lists_are_refused(tmp_path: Path, line: str, message: str) -> None:
+    write_domainnet(tmp_path, "real")
+    with (tmp_path / "real_test.txt").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(DataError, match=message):
+        load_dataset("domainnet", root=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "inner"),
+    [("objectnet", "objectnet"), ("omnibenchmark", "."), ("vtab", "vtab-cil/vtab"), ("vtab", ".")],
+)
+def test_subsets_of_pilot(tmp_path: Path, name: str, inner: str) -> None:
+    for part, mark in (("train", TRAIN), ("test", TEST)):
+        for label, folder in enumerate(("10", "11", "9")):
+            save(tmp_path / inner / part / folder / "x.jpg", label, mark)
+    dataset = load_dataset(name, root=tmp_path, size=8)
+    assert (dataset.name, dataset.names) == (name, ("10", "11", "9"))
+    np.testing.assert_array_equal(classes_painted(dataset.test), dataset.test.labels)
+    assert parts_painted(dataset.test) == {TEST}
+    save(tmp_path / inner / "train" / "new" / "x.jpg", 0)
+    save(tmp_path / inner / "test" / "new" / "x.jpg", 0)
+    with pytest.raises(DataError, match="must have 3 class folders"):
+        load_dataset(name, root=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["domainnet", "objectnet", "omnibenchmark", "vtab"])
+def test_what_is_missing_is_said(tmp_path: Path, name: str) -> None:
+    available, sentence = dataset_status(name, tmp_path)
+    assert not available
+    assert "http" in sentence
+    with pytest.raises(PrerequisiteError, match="http"):
+        load_dataset(name, root=tmp_path)
