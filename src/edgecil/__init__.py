@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from edgecil.recipes import read_recipe, recipe_names
     from edgecil.report import Report, write_report
     from edgecil.report.paper_tables import paper_tables
+    from edgecil.search import SearchResult, search
     from edgecil.sequences import (
         ClassSequence,
         LabelledSequence,
@@ -107,6 +108,7 @@ _HOME = {
     "edgecil.recipes": ("read_recipe", "recipe_names"),
     "edgecil.report": ("Report", "write_report"),
     "edgecil.report.paper_tables": ("paper_tables",),
+    "edgecil.search": ("SearchResult", "search"),
     "edgecil.sequences": (
         "ClassSequence",
         "LabelledSequence",
@@ -151,6 +153,7 @@ __all__ = [
     "Report",
     "RunPlan",
     "ScoredSequence",
+    "SearchResult",
     "SequenceSpace",
     "SimilarityMatrix",
     "SpaceSummary",
@@ -188,6 +191,7 @@ __all__ = [
     "run",
     "save_similarity",
     "score",
+    "search",
     "sequences",
     "similarity",
     "space",

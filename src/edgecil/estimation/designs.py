@@ -19,15 +19,14 @@ from edgecil.sequences.space import SequenceSpace
 
 OwnProtocol = Callable[[SequenceSpace, int, np.random.Generator], Sequence[ClassSequence]]
 RANDOM = "random"
-# Objectives whose extremes a protocol has; they are its predictors as well.
-_OBJECTIVES = {"optimal": "generalization"}
+# The predictor of a protocol's extremes, where it is not S.
+_OBJECTIVES = {"optimal-generalization": "generalization"}
 
 
 class Designs:
     """Draws of protocols: the same for all methods of a table, and for tables with the same space.
 
-    Protocols with extremes keep these and draw the other sequences at random. `optimal` has the
-    extremes of the objective `generalization`.
+    Protocols with extremes keep these and draw the other sequences at random.
 
     Args:
         protocols: names, or functions by name; `random` is added.
@@ -96,12 +95,7 @@ class Designs:
         """The hard and easy sequence of a protocol; none of one that ignores similarity."""
         if not self._uses_similarity(name):
             return []
-        labelled = protocol(
-            name,
-            table.space,
-            similarity=table.similarity(),
-            objective=_OBJECTIVES.get(name, "adjacent"),
-        )
+        labelled = protocol(name, table.space, similarity=table.similarity())
         return [run.sequence for run in labelled if run.label in ("hard", "easy")]
 
     def _predict(self, table: TruthTable, objective: str) -> tuple[Floats, tuple[Floats, Floats]]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas
 
 BUDGETS = (3, 5, 10, 30)
-PROTOCOLS = ("random", "latin", "edge", "optimal")
+PROTOCOLS = ("random", "latin", "edge", "optimal-generalization")
 REFERENCE = ("random", "gaussian-c4")
 _FEW = 15  # draws for estimators that take milliseconds
 

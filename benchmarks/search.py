@@ -1,0 +1,121 @@
+"""Search for the worst and best order against random search, simulated on the truth tables.
+
+    python benchmarks/search.py [--draws 8] [--budgets 10 20]
+
+A search sees one training of every order that it asks for; the order that it returns is judged by
+another training of the same order (another repeat), which it has not seen. Both searches may use
+the same number of task trainings. Printed are, as means over goals, repeats and draws with 90 %
+intervals over class sets: the standard deviations by which the returned order is beyond the mean,
+the share of orders that it beats, and the share that the search itself claims.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import edgecil
+from edgecil.estimation.set_scores import Score, set_score
+from edgecil.estimation.truth_tables import TruthTable
+from edgecil.search.strategy import GOALS, Goal, Prefixes, Strategy, objective_predictors
+
+
+def random_search(
+    table: TruthTable, values: np.ndarray, goal: Goal, limit: int, rng: np.random.Generator
+) -> int:
+    """The most extreme of as many random orders as the limit allows."""
+    trained, seen = Prefixes(table.space.tasks), []
+    for place in rng.permutation(len(table.sequences)):
+        tasks = table.sequences[place].tasks
+        if trained.cost + trained.cost_of(tasks) > limit:
+            break
+        trained.add(tasks)
+        seen.append(int(place))
+    return min(seen, key=lambda place: values[place] if goal == "worst" else -values[place])
+
+
+def surrogate_search(
+    table: TruthTable, values: np.ndarray, fresh: np.ndarray, strategy: Strategy
+) -> tuple[int, float]:
+    """The place of the order that the search returns, and the share of orders it claims to beat."""
+    place = {sequence: index for index, sequence in enumerate(table.sequences)}
+    sequences = strategy.first()
+    while True:
+        seen = [float(values[place[sequence]]) for sequence in sequences]
+        batch = strategy.propose(sequences, seen)
+        if not batch:
+            break
+        sequences += batch
+    chosen = place[sequences[strategy.choose(sequences, seen)]]
+    noise = strategy.noise(sequences, seen)
+    return chosen, strategy.share_beyond(sequences, seen, float(fresh[chosen]), noise)
+
+
+VARIANTS = {
+    "search": {},
+    "no predictors": {"predictors": None},
+    "start 3": {"start": 3},
+    "one at a time": {"batch": 1},
+}
+
+
+def measure(table: TruthTable, fresh: np.ndarray, goal: Goal, place: int) -> tuple[float, float]:
+    """Standard deviations beyond the mean, and the share of orders beaten, in a fresh training."""
+    sign = -1.0 if goal == "worst" else 1.0
+    beaten = (sign * fresh < sign * fresh[place]).mean() + 0.5 * (fresh == fresh[place]).mean()
+    return float(sign * (fresh[place] - fresh.mean()) / fresh.std()), float(beaten)
+
+
+def text(score: Score, digits: int = 2) -> str:
+    interval = "" if score.low is None else f" [{score.low:.{digits}f}, {score.high:.{digits}f}]"
+    return f"{score.mean:.{digits}f}{interval}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=8)
+    parser.add_argument("--budgets", type=int, nargs="*", default=[10, 20])
+    parser.add_argument("--variants", nargs="*", default=["search"], choices=VARIANTS)
+    options = parser.parse_args()
+    rows: dict[tuple[int, str, str], list[tuple[int, float, float, float]]] = {}
+    tables = [table for table in edgecil.truths() if table.kind == "enumerated"]
+    for number, table in enumerate(tables):
+        predictors = objective_predictors(table.similarity(), table.space)
+        for method in table.methods:
+            repeats = table.accuracies(method)
+            for repeat in range(len(repeats) if len(repeats) > 1 else 0):
+                values, fresh = repeats[repeat], repeats[repeat - 1]
+                for goal in GOALS:
+                    for budget in options.budgets:
+                        for draw in range(options.draws):
+                            limit = budget * table.space.tasks
+                            rng = np.random.default_rng([draw, budget])
+                            place = random_search(table, values, goal, limit, rng)
+                            line = (number, *measure(table, fresh, goal, place), np.nan)
+                            rows.setdefault((budget, "random", method), []).append(line)
+                            for name in options.variants:
+                                settings = {"predictors": predictors, **VARIANTS[name]}
+                                strategy = Strategy(table.space, goal, limit, draw, **settings)
+                                place, claim = surrogate_search(table, values, fresh, strategy)
+                                line = (number, *measure(table, fresh, goal, place), claim)
+                                rows.setdefault((budget, name, method), []).append(line)
+    print("| runs' worth | search | learner | std. deviations beyond the mean | beats | claims |")
+    print("|---|---|---|---|---|---|")
+    for budget in options.budgets:
+        for name in ("random", *options.variants):
+            learners = [method for other, kind, method in rows if (other, kind) == (budget, name)]
+            lines = {method: rows[budget, name, method] for method in learners}
+            lines["all"] = [line for some in lines.values() for line in some]
+            for method, some in lines.items():
+                sets, beyond, beaten, claimed = zip(*some, strict=True)
+                claims = "" if name == "random" else f"{np.mean(claimed):.2f}"
+                print(
+                    f"| {budget} | {name} | {method} | {text(set_score(beyond, sets))} | "
+                    f"{text(set_score(beaten, sets))} | {claims} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The answer of a search: an order, confirmed by new trainings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from edgecil.engine.experiment import Experiment
+from edgecil.search.strategy import Goal
+from edgecil.sequences.sequence import ClassSequence
+
+_LEVEL = 0.9
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One sequence that the search trained.
+
+    Attributes:
+        sequence: the classes, task by task.
+        value: the metric of its training, in per cent.
+    """
+
+    sequence: ClassSequence
+    value: float
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The most extreme order that a search came upon.
+
+    Attributes:
+        method: the method's name.
+        goal: `worst` or `best`.
+        metric: the metric that was searched.
+        sequence: the order.
+        value: its value in the search, which flatters the search.
+        confirmations: its values in new trainings, with other training seeds.
+        share: the expected share of random orders that are better (goal `worst`) or worse (goal
+            `best`) in a single training than this order is on average.
+        trials: every sequence that was trained, in order.
+        trainings: task trainings, those of the confirmation included.
+        predictors: what entered the surrogate beside the learner's own results: `similarity`,
+            `pilot`.
+        experiment: with all results.
+    """
+
+    method: str
+    goal: Goal
+    metric: str
+    sequence: ClassSequence
+    value: float
+    confirmations: tuple[float, ...]
+    share: float
+    trials: tuple[Trial, ...]
+    trainings: int
+    predictors: tuple[str, ...]
+    experiment: Experiment
+
+    @property
+    def mean(self) -> float:
+        """Mean over the new trainings; the search's own value without a confirmation."""
+        return float(np.mean(self.confirmations)) if self.confirmations else self.value
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of Student's 90 % interval of the mean; None with fewer than two new trainings."""
+        count = len(self.confirmations)
+        if count < 2:
+            return None
+        error = float(np.std(self.confirmations, ddof=1)) / np.sqrt(count)
+        return float(stdtrit(count - 1, (1.0 + _LEVEL) / 2.0) * error)
+
+    def __str__(self) -> str:
+        reach = "" if self.half_width is None else f" ± {self.half_width:.1f}"
+        count = len(self.confirmations)
+        source = f"over {count} new training{'' if count == 1 else 's'}"
+        if not count:
+            source = "in the search itself, not confirmed"
+        side = "better" if self.goal == "worst" else "worse"
+        return (
+            f"order {self.sequence}: {self.mean:.1f}{reach} {source}; about "
+            f"{100.0 * self.share:.0f} % of random orders are {side}"
+        )

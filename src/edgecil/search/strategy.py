@@ -1,0 +1,224 @@
+"""Which class sequences to train next in a search for the worst or best one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from edgecil.io.arrays import Floats, Ints
+from edgecil.search.surrogate import Prediction, place_classes, predict
+from edgecil.sequences.latin import latin
+from edgecil.sequences.moments import moments
+from edgecil.sequences.objective import get_objective
+from edgecil.sequences.sampling import score_orders
+from edgecil.sequences.sequence import ClassSequence, Tasks
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import Similarity
+
+Goal = Literal["worst", "best"]
+GOALS: tuple[Goal, ...] = ("worst", "best")
+BATCH = 4
+_MOST_FIRST = 6
+_LISTED = 3_000
+_SAMPLED = 2_000
+_OBJECTIVES = ("adjacent", "intra", "to-last", "generalization")
+_RANDOM = 1_000
+_CENTRES = 5
+_CHANGES = 40
+
+# Standardised values of p predictors for n orders, shape (n, N) to (n, p).
+Predictors = Callable[[Ints], Floats]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """Bayesian optimisation over class sequences.
+
+    It starts with Latin sequences. Then it trains, a few at a time, the sequences with the largest
+    expected improvement per task training, according to the surrogate. A sequence that shares its
+    first tasks with a trained one costs fewer task trainings.
+
+    Attributes:
+        space: N classes in K tasks.
+        goal: `worst` for the lowest value, `best` for the highest.
+        limit: task trainings that it may use.
+        seed: of the Latin sequences and of the candidates in large spaces.
+        start: number of Latin sequences; by default a third of the runs, at most 6.
+        batch: number of sequences that are proposed at a time.
+        predictors: values of predictors, which enter the surrogate; None without any.
+    """
+
+    space: SequenceSpace
+    goal: Goal
+    limit: int
+    seed: int = 0
+    start: int | None = None
+    batch: int = BATCH
+    predictors: Predictors | None = field(default=None, compare=False)
+
+    def first(self) -> list[ClassSequence]:
+        """The sequences to start with, as many as the limit allows."""
+        rng = np.random.default_rng(self.seed)
+        count = self.start or first_sequences(self.limit // self.space.tasks)
+        return latin(self.space, min(count, self.space.size), rng)
+
+    def propose(
+        self, sequences: Sequence[ClassSequence], values: Sequence[float]
+    ) -> list[ClassSequence]:
+        """The sequences to train next, given those trained so far; none when the limit is reached.
+
+        In a batch, every sequence after the first is chosen as if those before it had the values
+        that the surrogate expects.
+        """
+        trained = Prefixes(self.space.tasks, (sequence.tasks for sequence in sequences))
+        left = self.limit - trained.cost
+        rng = np.random.default_rng([self.seed, len(sequences)])
+        pool = self._candidates(sequences, values, rng)
+        observed, orders = list(values), _orders(sequences)
+        chosen: list[ClassSequence] = []
+        taken = set(sequences)
+        while pool and len(chosen) < self.batch:
+            costs = np.array([trained.cost_of(sequence.tasks) for sequence in pool])
+            open_ = np.array([sequence not in taken for sequence in pool]) & (costs <= left)
+            if not open_.any():
+                break
+            candidates = _orders(pool)
+            prediction = self.predict(orders, observed, np.concatenate([orders, candidates]))
+            gain = self._improvement(prediction, len(orders)) / costs.clip(1)
+            index = int(np.where(open_, gain, -np.inf).argmax())
+            sequence = pool[index]
+            chosen.append(sequence)
+            taken.add(sequence)
+            left -= int(costs[index])
+            trained.add(sequence.tasks)
+            orders = np.concatenate([orders, candidates[index : index + 1]])
+            observed.append(float(prediction.mean[len(orders) - 1 + index]))
+        return chosen
+
+    def choose(self, sequences: Sequence[ClassSequence], values: Sequence[float]) -> int:
+        """Index of the most extreme sequence, by the surrogate's mean, which discounts luck."""
+        orders = _orders(sequences)
+        mean = self.predict(orders, values, orders).mean
+        return int(mean.argmin() if self.goal == "worst" else mean.argmax())
+
+    def predict(self, orders: Ints, values: Sequence[float], candidates: Ints) -> Prediction:
+        """What the surrogate expects of candidate orders."""
+        return predict(
+            self.space,
+            place_classes(orders, self.space),
+            values,
+            place_classes(candidates, self.space),
+            predictors=None
+            if self.predictors is None
+            else (self.predictors(orders), self.predictors(candidates)),
+        )
+
+    def noise(self, sequences: Sequence[ClassSequence], values: Sequence[float]) -> float:
+        """The standard deviation of training noise that the surrogate expects."""
+        orders = _orders(sequences)
+        return self.predict(orders, values, orders).noise
+
+    def share_beyond(
+        self, sequences: Sequence[ClassSequence], values: Sequence[float], mean: float, error: float
+    ) -> float:
+        """The share of random orders that the surrogate expects on the inner side of a mean.
+
+        That is the probability that a single training of a random order is better (for the goal
+        `worst`; worse for `best`) than an order with this mean accuracy, known up to an error.
+        """
+        rng = np.random.default_rng([self.seed, 1])
+        orders = self.space.sample_orders(_SAMPLED, rng)
+        prediction = self.predict(_orders(sequences), values, orders)
+        spread = np.sqrt(prediction.std**2 + prediction.noise**2 + error**2)
+        sign = 1.0 if self.goal == "worst" else -1.0
+        return float(ndtr(sign * (prediction.mean - mean) / spread).mean())
+
+    def _improvement(self, prediction: Prediction, observed: int) -> Floats:
+        """Expected improvement of the candidates, which follow the observed sequences."""
+        sign = -1.0 if self.goal == "worst" else 1.0
+        best = (sign * prediction.mean[:observed]).max()
+        std = prediction.std[observed:]
+        z = (sign * prediction.mean[observed:] - best) / std
+        density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
+        return np.asarray(std * (z * ndtr(z) + density))
+
+    def _candidates(
+        self, sequences: Sequence[ClassSequence], values: Sequence[float], rng: np.random.Generator
+    ) -> list[ClassSequence]:
+        """All of a small space; of a large one, random sequences and changes of extreme ones."""
+        if self.space.size <= _LISTED:
+            return list(self.space.enumerate())
+        pool = dict.fromkeys(self.space.sample(_RANDOM, rng))
+        order = np.argsort(values) if self.goal == "worst" else np.argsort(values)[::-1]
+        for index in order[:_CENTRES]:
+            pool |= dict.fromkeys(_changes(sequences[index], self.space, rng))
+        return list(pool)
+
+
+def objective_predictors(similarity: Similarity, space: SequenceSpace) -> Predictors:
+    """S and the other objectives of a similarity, standardised over Ω."""
+    objectives = [get_objective(name, space) for name in _OBJECTIVES]
+    scales = [moments(similarity, space, objective) for objective in objectives]
+
+    def values(orders: Ints) -> Floats:
+        columns = [
+            (score_orders(similarity, space, orders, objective) - exact.mean) / (exact.std or 1.0)
+            for objective, exact in zip(objectives, scales, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+    return values
+
+
+def first_sequences(runs: int) -> int:
+    """The number of Latin sequences that a search of so many runs starts with."""
+    return min(_MOST_FIRST, max(2, runs // 3))
+
+
+class Prefixes:
+    """The task prefixes that have been trained."""
+
+    def __init__(self, tasks: int, sequences: Iterable[Tasks] = ()) -> None:
+        self._length = tasks
+        self._trained: set[Tasks] = set()
+        for sequence in sequences:
+            self.add(sequence)
+
+    @property
+    def cost(self) -> int:
+        """The number of task trainings so far."""
+        return len(self._trained)
+
+    def add(self, tasks: Tasks) -> None:
+        """Note that a sequence has been trained."""
+        self._trained.update(tasks[: end + 1] for end in range(len(tasks)))
+
+    def cost_of(self, tasks: Tasks) -> int:
+        """Task trainings that a sequence still requires."""
+        return sum(tasks[: end + 1] not in self._trained for end in range(len(tasks)))
+
+
+def _orders(sequences: Sequence[ClassSequence]) -> Ints:
+    return np.array([sequence.order for sequence in sequences], dtype=np.int64)
+
+
+def _changes(
+    sequence: ClassSequence, space: SequenceSpace, rng: np.random.Generator
+) -> Iterable[ClassSequence]:
+    """Neighbours of a sequence: two classes swapped, or all tasks after some prefix dealt again."""
+    order = np.array(sequence.order)
+    ends = np.cumsum(space.sizes)
+    for _ in range(_CHANGES):
+        swapped = order.copy()
+        first, second = rng.choice(len(order), 2, replace=False)
+        swapped[[first, second]] = swapped[[second, first]]
+        yield ClassSequence.from_order(swapped, space.sizes)
+    for end in ends[:-1]:
+        for _ in range(_CHANGES // space.tasks + 1):
+            tail = order.copy()
+            tail[end:] = rng.permutation(tail[end:])
+            yield ClassSequence.from_order(tail, space.sizes)

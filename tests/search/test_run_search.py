@@ -1,0 +1,110 @@
+"""A search that trains: it confirms, resumes, stores, and refuses what it cannot do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.engine.run import run
+from edgecil.errors import UsageError
+from edgecil.search.result import SearchResult
+from edgecil.sequences import ClassSequence
+from tests.engine import strange as strange  # registers its learners
+from tests.toys import save_toy
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> dict[str, Any]:
+    dataset = save_toy(tmp_path / "toy.npz", train=4)
+    options = {"method": "instant", "dataset": dataset, "sizes": (1, 1, 1, 1), "workers": 1}
+    return {**options, "budget": 9, "confirm": 2}
+
+
+def answer(result: SearchResult) -> tuple[Any, ...]:
+    return result.sequence, result.value, result.confirmations, result.share, result.trials
+
+
+def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    rounds: list[int] = []
+    out = tmp_path / "out"
+    result = edgecil.search(out=out, **toy, on_round=lambda trials: rounds.append(len(trials)))
+    assert rounds == sorted(rounds)
+    assert rounds[-1] == len(result.trials) >= 7
+    assert result.trainings <= 9 * 4
+    by_seed = {
+        run.seed: run.accuracy
+        for run in result.experiment.results()
+        if run.sequence == result.sequence
+    }
+    assert result.confirmations == (by_seed[1], by_seed[2])
+    assert result.value == by_seed[0]
+    assert result.mean == pytest.approx(np.mean(result.confirmations))
+    assert 0.0 <= result.share <= 1.0
+    names = result.experiment.sequences()
+    assert set(names) == {"latin", "search", "confirmation"}
+    assert result.experiment.status().complete
+    assert not list((out / "states").iterdir())
+
+
+def test_a_search_that_was_interrupted_gives_the_same_answer(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    def stop(trials: Any) -> None:
+        if len(trials) > 4:
+            raise KeyboardInterrupt
+
+    whole = edgecil.search(out=tmp_path / "whole", goal="best", **toy)
+    with pytest.raises(KeyboardInterrupt):
+        edgecil.search(out=tmp_path / "parts", goal="best", **toy, on_round=stop)
+    assert answer(edgecil.search(out=tmp_path / "parts", goal="best", **toy)) == answer(whole)
+    assert answer(edgecil.search(out=tmp_path / "parts", goal="best", **toy)) == answer(whole)
+
+
+def test_a_pilot_is_a_predictor(toy: dict[str, Any], tmp_path: Path) -> None:
+    cheap = {name: value for name, value in toy.items() if name not in ("budget", "confirm")}
+    run(out=tmp_path / "pilot", **cheap, protocol="latin", budget=6)
+    result = edgecil.search(out=tmp_path / "out", **toy, pilot=tmp_path / "pilot")
+    assert result.predictors[-1] == "pilot"
+
+
+def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    result = edgecil.search(out=tmp_path / "out", **toy, metric="forgetting", goal="worst")
+    values = [trial.value for trial in result.trials]
+    assert result.value >= np.median(values)
+
+
+def test_the_answer_is_one_sentence() -> None:
+    sequence = ClassSequence([[0, 1], [2, 3]])
+    result = SearchResult(
+        "ewc", "worst", "accuracy", sequence, 38.0, (41.0, 41.5, 41.1), 0.97, (), 20, (), None
+    )  # type: ignore[arg-type]
+    assert str(result) == (
+        "order 0 1|2 3: 41.2 ± 0.4 over 3 new trainings; about 97 % of random orders are better"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"goal": "hardest"}, "'worst' or 'best'"),
+        ({"budget": 3}, "at least 2 runs"),
+        ({"protocol": "edge"}, "leave 'protocol' out"),
+        ({"repeats": 2}, "leave 'repeats' out"),
+        ({"method": ["instant", "ewc"]}, "one method"),
+        ({"metric": "speed"}, "metric"),
+    ],
+)
+def test_bad_arguments_are_refused_before_training(
+    changes: dict[str, Any], complaint: str, toy: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        edgecil.search(out=tmp_path / "out", **{**toy, **changes})
+    assert not (tmp_path / "out").exists()

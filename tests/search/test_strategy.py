@@ -1,0 +1,81 @@
+"""Which sequences a search trains: within its limit, cheap ones, and towards its goal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from edgecil.search.strategy import Goal, Prefixes, Strategy
+from edgecil.sequences import ClassSequence, SequenceSpace
+from tests.search.test_surrogate import position_effects
+
+SPACE = SequenceSpace.equal(6, 3)
+SEQUENCES = list(SPACE.enumerate())
+PLACE = {sequence: index for index, sequence in enumerate(SEQUENCES)}
+
+
+def simulate(strategy: Strategy, truth: np.ndarray) -> tuple[list[ClassSequence], int]:
+    """The sequences that are trained, and the place of the chosen one."""
+    sequences = strategy.first()
+    while True:
+        values = [float(truth[PLACE[sequence]]) for sequence in sequences]
+        proposed = strategy.propose(sequences, values)
+        if not proposed:
+            return sequences, PLACE[sequences[strategy.choose(sequences, values)]]
+        sequences += proposed
+
+
+def test_prefixes_count_each_task_training_once() -> None:
+    trained = Prefixes(3, [((0, 1), (2, 3), (4, 5))])
+    assert trained.cost == 3
+    assert trained.cost_of(((0, 1), (4, 5), (2, 3))) == 2
+    assert trained.cost_of(((0, 1), (2, 3), (4, 5))) == 0
+    assert trained.cost_of(((2, 3), (0, 1), (4, 5))) == 3
+    trained.add(((0, 1), (4, 5), (2, 3)))
+    assert trained.cost == 5
+
+
+@pytest.mark.parametrize("goal", ["worst", "best"])
+def test_a_search_comes_closer_to_the_extreme_than_random_orders_of_the_same_cost(
+    goal: Goal,
+) -> None:
+    ranks, limit = [], 30
+    for seed in range(6):
+        truth = position_effects(SPACE, seed)
+        sequences, place = simulate(Strategy(SPACE, goal, limit, seed), truth)
+        trained = Prefixes(3, (sequence.tasks for sequence in sequences))
+        assert trained.cost <= limit
+        assert len(set(sequences)) == len(sequences) > limit // 3, "shared tasks buy more orders"
+        better = truth < truth[place] if goal == "worst" else truth > truth[place]
+        ranks.append(better.sum())
+    # Of 11 random orders the extreme one has rank 90 / 12 = 7.5 on average.
+    assert np.mean(ranks) < 3.5
+
+
+def test_the_same_results_lead_to_the_same_proposals() -> None:
+    truth = position_effects(SPACE, 3)
+    one, other = (simulate(Strategy(SPACE, "worst", 30, 4), truth) for _ in range(2))
+    assert one == other
+
+
+def test_a_large_space_is_searched_near_trained_orders() -> None:
+    space = SequenceSpace.equal(20, 10)
+    rng = np.random.default_rng(0)
+    strategy = Strategy(space, "best", 400, 1)
+    sequences = strategy.first()
+    proposed = strategy.propose(sequences, rng.normal(60, 2, len(sequences)).tolist())
+    assert len(proposed) == strategy.batch
+    assert all(sequence in space for sequence in proposed)
+    assert not set(proposed) & set(sequences)
+    trained = Prefixes(10, (sequence.tasks for sequence in sequences))
+    assert min(trained.cost_of(sequence.tasks) for sequence in proposed) < 10
+
+
+def test_the_share_beyond_an_extreme_value_is_near_one() -> None:
+    truth = position_effects(SPACE, 3)
+    strategy = Strategy(SPACE, "worst", 60, 0)
+    sequences, _ = simulate(strategy, truth)
+    values = [float(truth[PLACE[sequence]]) for sequence in sequences]
+    for quantile in (0.1, 0.5, 0.9):
+        share = strategy.share_beyond(sequences, values, float(np.quantile(truth, quantile)), 0.0)
+        assert share == pytest.approx(1.0 - quantile, abs=0.12)
