@@ -109,11 +109,8 @@ VERBS = (
             ),
             "tasks": (SPACE,),
             "sequences": (PROTOCOL, "sequences repeats"),
-            "training": (
-                "method backbone pretrained recipe epochs memory_per_class training memory set",
-                "device amp compile threads",
-            ),
             "execution": ("workers executor address share keep_states shard",),
+            "training": ("...",),
         },
         _run,
         show_results,

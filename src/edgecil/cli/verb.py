@@ -69,7 +69,7 @@ class Verb:
         examples: two commands.
         options: by title of their group. A text has names of parameters of `api` or of options of
             `edgecil run`: `tasks`, or `<tasks>`, `<tasks...>`, `[tasks]`, `[tasks...]` for
-            arguments without a name.
+            arguments without a name; `...` stands for all other options of `edgecil run`.
         call: calls the API with the options that were given; its answer is printed with --json,
             and `edgecil.cli.answers` has its type.
         show: the tables and lines that people read, from that answer.
@@ -89,6 +89,11 @@ class Verb:
         for title, entries in self.options.items():
             group = parser.add_argument_group(title) if title else parser
             for entry in entries:
+                if entry == "...":
+                    from edgecil.engine.config import OPTIONS
+
+                    added = {action.dest for action in parser._actions}
+                    entry = " ".join(name for name in OPTIONS if name not in added)
                 for option in (entry,) if isinstance(entry, Option) else self._read(entry):
                     option.add(group)
 
