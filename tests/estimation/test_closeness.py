@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from edgecil.estimation import (
-    AverageCloseness,
     Observations,
     average_closeness,
-    clearly_closer,
     closeness,
     get_estimator,
 )
@@ -45,29 +41,3 @@ def test_all_possible_draws_leave_no_error_and_a_single_one_says_none() -> None:
     assert whole.standard_errors is not None
     assert set(whole.standard_errors.values()) == {0.0}
     assert average_closeness(TRUTH, DRAWN[:1]).standard_errors is None
-
-
-@pytest.mark.parametrize(
-    ("mine", "theirs", "noise", "closer"),
-    [
-        (0.5, 1.0, 0.1, True),
-        (0.95, 1.0, 0.0, False),
-        (0.85, 1.0, 0.01, True),
-        (0.85, 1.0, 0.02, False),
-        (0.5, 1.0, 0.2, False),
-        (1.0, 0.5, 0.1, False),
-        (0.0, 0.0, 0.0, False),
-    ],
-)
-def test_closer_is_what_is_so_by_a_tenth_and_two_standard_errors_more(
-    mine: float, theirs: float, noise: float, closer: bool
-) -> None:
-    """The difference of two means has √2 times the standard error of either."""
-    some = average_closeness(TRUTH, DRAWN)
-
-    def at(value: float) -> AverageCloseness:
-        return replace(some, wasserstein=value, standard_errors={"wasserstein": noise})
-
-    assert clearly_closer(at(mine), at(theirs), "wasserstein") is closer
-    unknown = replace(at(mine), standard_errors=None)
-    assert not clearly_closer(unknown, at(theirs), "wasserstein")

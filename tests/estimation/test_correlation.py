@@ -19,15 +19,6 @@ def test_both_coefficients_and_pearsons_interval_are_scipys() -> None:
     assert result.spearman == pytest.approx(stats.spearmanr(X, Y).statistic)
 
 
-def test_spearmans_interval_is_that_of_bonett_and_wright() -> None:
-    result = correlate(X, Y)
-    rho = result.spearman
-    assert rho is not None
-    reach = 1.959964 * np.sqrt((1 + rho**2 / 2) / 37)
-    expected = (np.tanh(np.arctanh(rho) - reach), np.tanh(np.arctanh(rho) + reach))
-    assert result.spearman_interval == pytest.approx(expected)
-
-
 def test_pairs_with_nan_are_left_out() -> None:
     holed = Y.copy()
     holed[:10] = np.nan

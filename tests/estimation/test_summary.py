@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from edgecil.estimation import analyze_table
-from edgecil.estimation.closeness import AverageCloseness
 from edgecil.estimation.order_table import list_orders
 from edgecil.estimation.summary import (
-    MEASURES,
-    beside_random,
     compare_pair,
     protocol_budget,
     protocol_range,
@@ -34,14 +31,6 @@ def enumerated():
 def few():
     table = table_of(MODELS, ("random", "edge"))
     return analyze_table(table, similarities={"text": six_classes()}, draws=4)
-
-
-def average(value: float, noise: float = 0.0) -> AverageCloseness:
-    names = ("mean_error", "std_error", "min_error", "max_error", "min", "max", *MEASURES)
-    errors = dict.fromkeys(MEASURES, noise)
-    return AverageCloseness(
-        draws=4, exhaustive=False, **dict.fromkeys(names, value), standard_errors=errors
-    )
 
 
 def test_with_a_truth_the_summary_is_exact(enumerated) -> None:
@@ -93,27 +82,6 @@ def test_coverage_is_the_share_of_the_range(enumerated, few) -> None:
     low, high = random_coverage(enumerated)
     assert 0.0 < low <= high < 1.0
     assert random_coverage(few) is None
-
-
-@pytest.mark.parametrize(
-    ("own", "random", "noise", "outcome"),
-    [
-        (1.0, 2.0, 0.0, "better"),
-        (2.0, 1.0, 0.0, "worse"),
-        (1.0, 1.05, 0.0, "similar"),
-        (1.0, 2.0, 0.5, "similar"),
-    ],
-)
-def test_a_difference_counts_beyond_a_tenth_and_two_standard_errors(
-    enumerated, own, random, noise, outcome
-) -> None:
-    averages = {
-        "random": {"gaussian": average(random, noise)},
-        "edge": {"gaussian": average(own, noise)},
-    }
-    methods = {"low": replace(enumerated.methods["low"], averages=averages)}
-    outcomes = beside_random(replace(enumerated, methods=methods))
-    assert outcomes == {"edge": {"low": dict.fromkeys(MEASURES, outcome)}}
 
 
 def test_every_order_is_listed_once_with_all_who_chose_it(enumerated) -> None:

@@ -24,7 +24,6 @@ from edgecil.estimation.closeness import (
     AverageCloseness,
     Closeness,
     average_closeness,
-    clearly_closer,
     closeness,
 )
 from edgecil.estimation.comparison import Comparison, compare_accuracies, compare_pairs, holm
@@ -42,6 +41,7 @@ from edgecil.estimation.estimators import (
 from edgecil.estimation.leaderboard import Leaderboard, LeaderboardRow, leaderboard
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.normality import Normality, check_normality
+from edgecil.estimation.placebo import ProtocolComparison, Ratio, compare_protocols
 from edgecil.estimation.predictors import (
     Predictor,
     column_predictor,
@@ -89,9 +89,11 @@ __all__ = [
     "OutsideRange",
     "Predictor",
     "PredictorSummary",
+    "ProtocolComparison",
     "ProtocolEstimate",
     "ProtocolRanking",
     "Ranking",
+    "Ratio",
     "RedrawnEstimates",
     "Run",
     "Truth",
@@ -102,11 +104,11 @@ __all__ = [
     "average_ranking",
     "budget_curve",
     "check_normality",
-    "clearly_closer",
     "closeness",
     "column_predictor",
     "compare_accuracies",
     "compare_pairs",
+    "compare_protocols",
     "correlate",
     "count_outside",
     "default_estimator",

@@ -17,6 +17,7 @@ from edgecil.estimation.details import ClassPositions, TaskCurve
 from edgecil.estimation.estimators import Estimate
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.normality import Normality
+from edgecil.estimation.placebo import ProtocolComparison
 from edgecil.estimation.ranking import AverageRanking, Ranking
 from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.truth import Truth
@@ -148,6 +149,8 @@ class DatasetAnalysis:
         rankings: by protocol and estimator.
         comparisons: by first and second method, on the orders that both ran.
         predictor: the one that estimates use, if it is the same for every method.
+        protocol_comparisons: by protocol, its distance from the truth beside that of as many random
+            orders and of a placebo; empty without a truth.
         notes: what was left out, and why.
         configs: the configurations that produced the runs, as plain values; empty for a file.
         identity: what decides the results, as plain values; empty for a file.
@@ -168,6 +171,7 @@ class DatasetAnalysis:
     rankings: dict[str, dict[str, ProtocolRanking]]
     comparisons: dict[str, dict[str, Comparison]]
     predictor: PredictorSummary | None = None
+    protocol_comparisons: dict[str, ProtocolComparison] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     configs: tuple[dict[str, Any], ...] = ()
     identity: dict[str, Any] = field(default_factory=dict)

@@ -20,17 +20,19 @@ from edgecil.estimation.budgets import count_outside
 from edgecil.estimation.claims import answer
 from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import compare_pairs
-from edgecil.estimation.correlation import correlate, warn_of_predictor
+from edgecil.estimation.correlation import correlate
 from edgecil.estimation.estimators import ESTIMATORS, Observations
 from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.method_rankings import rank_protocols, rank_truth
 from edgecil.estimation.next_step import advise
 from edgecil.estimation.normality import check_normality
+from edgecil.estimation.placebo import ProtocolComparison, compare_protocols
 from edgecil.estimation.predictors import (
     Predictor,
     column_predictor,
     objective_predictor,
     pilot_predictor,
+    predictor_label,
     unbiased_sequences,
 )
 from edgecil.estimation.redraws import (
@@ -40,6 +42,7 @@ from edgecil.estimation.redraws import (
     find_candidates,
     redraw_estimates,
 )
+from edgecil.estimation.relabelling import Relabelled, adjust_correlations, relabel
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
@@ -89,6 +92,7 @@ def analyze_table(
     notes += _note_repeats(table) + _note_contradictions(table) + _note_fractions(table)
     methods: dict[str, MethodAnalysis] = {}
     redraws: dict[str, AllRedraws] = {}
+    relabelled: Relabelled = {}
     for method in table.methods:
         if not len(table.orders(method)):
             notes.append(f"{method} is left out: none of its runs has an accuracy.")
@@ -97,8 +101,10 @@ def analyze_table(
         if pilot is not None:
             predictors["pilot"] = pilot_predictor(pilot, method)
         methods[method], redraws[method] = _analyze_method(
-            table, method, predictors, predictor, draws, seed
+            table, method, predictors, predictor, draws, seed, relabelled
         )
+    sign = shared[predictor].sign if predictor in shared else 1
+    methods = adjust_correlations(methods, predictor, sign)
     if not any(method.predictor for method in methods.values()):
         notes.append(
             f"No similarity of the classes is available, so there is no predictor {predictor!r}: "
@@ -115,9 +121,24 @@ def analyze_table(
         rank_protocols(methods, redraws, higher_is_better=higher),
         compare_pairs(table, tuple(methods)),
         _summarize(table, shared.get(predictor), next(origins, None)),
+        _compare_protocols(table, methods, seed),
         tuple(notes),
         repeats=tuple(sorted({run.seed for run in table.runs})),
     )
+
+
+def _compare_protocols(
+    table: AccuracyTable, methods: Mapping[str, MethodAnalysis], seed: int
+) -> dict[str, ProtocolComparison]:
+    """Protocols beside random orders and a placebo, over the methods that have a truth."""
+    candidates, runs = {}, dict[str, int]()
+    for name, method in methods.items():
+        if method.truth is not None:
+            ran = {protocol: table.orders(name, protocol) for protocol in method.estimates}
+            candidates[name] = find_candidates(method.truth, ran, None)
+            for protocol, orders in ran.items():
+                runs[protocol] = max(runs.get(protocol, 0), len(orders))
+    return compare_protocols(candidates, runs, table.space, seed=seed)
 
 
 def describe_similarity(similarity: Similarity) -> str | None:
@@ -141,11 +162,6 @@ def _summarize(
         predictor.sign,
         {str(sequence): z for sequence, z in values if np.isfinite(z)},
     )
-
-
-def predictor_label(name: str) -> str:
-    """What figures and tables call a predictor: S for the paper's objective."""
-    return "S" if name == "adjacent" else name
 
 
 def _note_repeats(table: AccuracyTable) -> list[str]:
@@ -203,6 +219,7 @@ def _analyze_method(
     chosen: str,
     draws: int,
     seed: int,
+    relabelled: Relabelled,
 ) -> tuple[MethodAnalysis, AllRedraws]:
     space, truth = table.space, find_truth(table, method)
     predictor = predictors.get(chosen)
@@ -224,13 +241,14 @@ def _analyze_method(
     }
     sample = _unbiased_orders(table, method, truth)
     correlations = {
-        name: correlate(other.z(sample.sequences), sample.accuracies)
+        name: correlate(
+            other.z(sample.sequences),
+            sample.accuracies,
+            relabel(other, sample.sequences, relabelled),
+        )
         for name, other in predictors.items()
     }
     warnings = _warn_of_truth(truth) + _warn_of_failures(table, method, truth)
-    if predictor is not None:
-        warning = warn_of_predictor(predictor_label(chosen), predictor.sign, correlations[chosen])
-        warnings += [] if warning is None else [warning]
     candidates = None if truth is None else find_candidates(truth, evaluated, predictor)
     redraws = (
         {}

@@ -106,20 +106,3 @@ def average_closeness(
         errors = {n: float(v.std(ddof=1) / root) for n, v in measures.items()} if several else None
     means = {name: float(values.mean()) for name, values in measures.items()}
     return AverageCloseness(len(draws), exhaustive, **means, standard_errors=errors)
-
-
-def clearly_closer(mine: AverageCloseness, theirs: AverageCloseness, measure: str) -> bool:
-    """Whether a mean distance is less than another by more than a tenth and two standard errors.
-
-    The two standard errors keep the answer from changing with the draws.
-
-    Args:
-        mine: over the draws of one protocol.
-        theirs: over independent draws of another protocol.
-        measure: which mean: `jsd`, `wasserstein`, `missed_range`, …
-    """
-    if mine.standard_errors is None or theirs.standard_errors is None:
-        return False
-    gain = getattr(theirs, measure) - getattr(mine, measure)
-    noise = np.hypot(mine.standard_errors[measure], theirs.standard_errors[measure])
-    return bool(gain > 0.1 * getattr(theirs, measure) + 2.0 * noise)

@@ -26,9 +26,13 @@ class Correlation:
     Attributes:
         n: how many orders stand behind it.
         pearson: r.
-        pearson_interval: 95 %, by Fisher's z.
+        pearson_interval: 95 %, by relabelling the classes, or by Fisher's z where that is not
+            possible (`relabellings` is 0); the latter is too narrow for orders that overlap.
         spearman: ρ of the ranks, ties averaged.
-        spearman_interval: 95 %, by Fisher's z with the variance of Bonett and Wright (2000).
+        p_value: of no relation, two-sided, by relabelling the classes; None if that is not
+            possible.
+        adjusted_p: the same, adjusted for the number of methods by Holm's method.
+        relabellings: how many relabellings of the classes were compared.
         reason: why something is None.
     """
 
@@ -36,15 +40,25 @@ class Correlation:
     pearson: float | None = None
     pearson_interval: tuple[float, float] | None = None
     spearman: float | None = None
-    spearman_interval: tuple[float, float] | None = None
+    p_value: float | None = None
+    adjusted_p: float | None = None
+    relabellings: int = 0
     reason: str | None = None
 
 
-def correlate(predicted: ArrayLike, accuracies: ArrayLike) -> Correlation:
+def correlate(
+    predicted: ArrayLike, accuracies: ArrayLike, relabelled: Floats | None = None
+) -> Correlation:
     """Pearson's and Spearman's correlation of n pairs; pairs with NaN are left out.
 
-    The intervals assume that the orders are a random sample of a large population. Over an
-    enumerated space the coefficients are exact, apart from training noise.
+    With relabelled values, p is the share of relabellings (the identity included) whose |r| is at
+    least as large, and the interval is tanh(artanh r ± q), with q the least |artanh r| that 95 % of
+    them do not exceed: it excludes 0 if p < 0.05.
+
+    Args:
+        predicted: (n,) the predictor's values.
+        accuracies: (n,) per cent.
+        relabelled: (B, n) from :func:`~edgecil.estimation.relabelling.relabelled_values`.
     """
     x, y = np.asarray(predicted, dtype=np.float64), np.asarray(accuracies, dtype=np.float64)
     finite = np.isfinite(x) & np.isfinite(y)
@@ -58,11 +72,16 @@ def correlate(predicted: ArrayLike, accuracies: ArrayLike) -> Correlation:
         if np.ptp(values) <= SAME * max(1.0, float(np.abs(values).max())):
             return Correlation(n, reason=f"requires a {name} that differs between orders")
     r, rho = _pearson(x, y), _pearson(rankdata(x.round(9)), rankdata(y.round(9)))
+    if relabelled is not None and finite.all():
+        others = np.abs(_correlations(relabelled, y))
+        p_value = float(1 + (others >= abs(r) - SAME).sum()) / (1 + len(others))
+        reach = np.quantile(np.append(others, abs(r)), _LEVEL, method="higher")
+        interval = _around(r, float(np.arctanh(min(reach, 1.0 - SAME))))
+        return Correlation(n, r, interval, rho, p_value, p_value, len(others))
     if n == 3:
-        return Correlation(n, r, None, rho, None, "intervals require at least 4 orders")
-    return Correlation(
-        n, r, _fisher(r, 1.0 / (n - 3)), rho, _fisher(rho, (1 + rho**2 / 2) / (n - 3))
-    )
+        return Correlation(n, r, None, rho, reason="intervals require at least 4 orders")
+    reach = float(ndtri((1.0 + _LEVEL) / 2.0)) / np.sqrt(n - 3)
+    return Correlation(n, r, _around(r, reach), rho)
 
 
 def trust_in(sign: int | None, correlation: Correlation) -> Trust:
@@ -73,13 +92,17 @@ def trust_in(sign: int | None, correlation: Correlation) -> Trust:
         correlation: of the predictor with accuracy.
 
     Returns:
-        `unknown` without a correlation, `undecided` if its interval contains 0 or is missing,
+        `unknown` without a correlation, `undecided` if the relabelling test, adjusted for the
+        number of methods, has p >= 0.05, or without it if the interval contains 0 or is missing,
         `backward` if it has the wrong sign, `weak` if |r| < 0.3, else `good`.
     """
     if correlation.pearson is None:
         return "unknown"
     interval = correlation.pearson_interval
-    if interval is None or interval[0] <= 0.0 <= interval[1]:
+    if correlation.adjusted_p is not None:
+        if correlation.adjusted_p >= 1.0 - _LEVEL:
+            return "undecided"
+    elif interval is None or interval[0] <= 0.0 <= interval[1]:
         return "undecided"
     if sign is not None and correlation.pearson * sign < 0.0:
         return "backward"
@@ -99,7 +122,8 @@ def warn_of_predictor(name: str, sign: int | None, correlation: Correlation) -> 
         return f"The correlation of {name} with accuracy is unknown: it {correlation.reason}."
     interval = correlation.pearson_interval
     around = "" if interval is None else f" [{interval[0]:+.2f}, {interval[1]:+.2f}]"
-    numbers = f"(r = {correlation.pearson:+.2f}{around}, n = {correlation.n})"
+    p = "" if correlation.adjusted_p is None else f", p = {correlation.adjusted_p:.2g}"
+    numbers = f"(r = {correlation.pearson:+.2f}{around}{p}, n = {correlation.n})"
     if trust == "backward":
         return (
             f"{name} has the wrong sign {numbers}: sequences called hard tend to be easy. Do not "
@@ -123,9 +147,15 @@ def _pearson(x: Floats, y: Floats) -> float:
     return float(np.clip((x @ y) / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
 
 
-def _fisher(r: float, variance: float) -> tuple[float, float]:
-    """The interval of a correlation r by Fisher's z: artanh r ± 1.96 √variance."""
+def _correlations(rows: Floats, y: Floats) -> Floats:
+    """Pearson's r of each row with y; 0 for a constant row."""
+    centred, y = rows - rows.mean(axis=1, keepdims=True), y - y.mean()
+    norms = np.sqrt((centred**2).sum(axis=1) * (y @ y))
+    return np.asarray(np.where(norms > SAME, (centred @ y) / np.maximum(norms, SAME), 0.0))
+
+
+def _around(r: float, reach: float) -> tuple[float, float]:
+    """tanh(artanh r ± reach)."""
     if abs(r) >= 1.0 - 1e-12:
         return (r, r)
-    reach = float(ndtri((1.0 + _LEVEL) / 2.0)) * np.sqrt(variance)
     return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))

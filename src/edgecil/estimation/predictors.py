@@ -13,7 +13,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
-from edgecil.io.arrays import Floats
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.protocols import PROTOCOLS
@@ -38,6 +38,7 @@ class Predictor:
         mean: over Ω.
         std: over Ω, population; 0 if the predictor is constant.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
+        of_orders: the same as `values` for orders as an array, shape (n, N); None if there is none.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Predictor:
     mean: float
     std: float
     sign: int | None = None
+    of_orders: Callable[[Ints], Floats] | None = None
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
         """Values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
@@ -83,16 +85,21 @@ def objective_predictor(
     chosen = get_objective(objective, space)
     exact = moments(similarity, space, chosen)
 
+    def of_orders(orders: Ints) -> Floats:
+        return score_orders(similarity, space, orders, chosen)
+
     def values(sequences: Sequence[ClassSequence]) -> Floats:
         orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
-        return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
+        return of_orders(orders.reshape(-1, space.classes))
 
     if space.size <= _ENUMERATED:
         population = values(tuple(space.enumerate()))
     else:
         population = sample_scores(similarity, space, _SAMPLED, np.random.default_rng(0), chosen)
     sign = 1 if chosen.hard == "min" else -1
-    return Predictor(name or chosen.name, values, population, exact.mean, exact.std, sign)
+    return Predictor(
+        name or chosen.name, values, population, exact.mean, exact.std, sign, of_orders
+    )
 
 
 def tabled_predictor(
@@ -148,6 +155,11 @@ def pilot_predictor(pilot: AccuracyTable, method: str) -> Predictor:
     values = pilot.orders(chosen).by_sequence()
     predictor = tabled_predictor("pilot", values, unbiased_sequences(pilot, chosen))
     return replace(predictor, sign=1)
+
+
+def predictor_label(name: str) -> str:
+    """What figures and tables call a predictor: S for the paper's objective."""
+    return "S" if name == "adjacent" else name
 
 
 def unbiased_sequences(

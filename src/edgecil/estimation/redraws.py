@@ -210,13 +210,13 @@ def _redraw(
         return list(drawn), candidates.truth.kind == "enumerated"
     if protocol == "latin" and size == candidates.truth.space_size:
         place = candidates.truth.index()
-        designs = _latin_designs(space, budget, draws, seed)
+        designs = latin_designs(space, budget, draws, seed)
         return [np.array([place[sequence] for sequence in design]) for design in designs], False
     return [], False
 
 
 @lru_cache(maxsize=8)
-def _latin_designs(
+def latin_designs(
     space: SequenceSpace, budget: int, draws: int, seed: int
 ) -> list[list[ClassSequence]]:
     """Latin designs, the same for every method of a table."""

@@ -9,20 +9,17 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
-from edgecil.estimation.closeness import clearly_closer
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.estimators import Estimate, default_estimator
 
 PAPER_ESTIMATOR = "gaussian"  # its worst and best accuracies are those of the runs
 CENTRAL = 0.9
 _TAIL = (1.0 - CENTRAL) / 2.0
-MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
 
 _RANDOM_BUDGET = 3
 _T = TypeVar("_T")
 
 Basis = Literal["enumerated", "sample", "estimate", "runs"]
-Outcome = Literal["better", "similar", "worse"]
 
 
 @dataclass(frozen=True)
@@ -167,32 +164,6 @@ def random_coverage(dataset: DatasetAnalysis) -> tuple[float, float] | None:
         if average is not None and high > low:
             shares.append((average.max - average.min) / (high - low))
     return (min(shares), max(shares)) if shares else None
-
-
-def beside_random(dataset: DatasetAnalysis) -> dict[str, dict[str, dict[str, Outcome]]]:
-    """How protocols compare with random orders: an outcome by protocol, method and measure.
-
-    A protocol is better if its mean distance over draws is smaller by more than 10 % and two
-    standard errors (:func:`clearly_closer`). Each protocol has its default estimator. Measures are
-    those of `MEASURES`. Protocols without averages over draws are absent.
-    """
-    outcomes: dict[str, dict[str, dict[str, Outcome]]] = {}
-    for protocol in dataset.protocols:
-        if protocol in ("random", "random-legacy"):
-            continue
-        for name, method in dataset.methods.items():
-            own = of_default_estimator(method, method.averages, protocol)
-            random = of_default_estimator(method, method.averages, "random")
-            if own is not None and random is not None:
-                outcomes.setdefault(protocol, {})[name] = {
-                    measure: "better"
-                    if clearly_closer(own, random, measure)
-                    else "worse"
-                    if clearly_closer(random, own, measure)
-                    else "similar"
-                    for measure in MEASURES
-                }
-    return outcomes
 
 
 def compare_pair(dataset: DatasetAnalysis, first: str, second: str) -> Comparison | None:

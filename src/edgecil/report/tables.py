@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis, ProtocolRanking
 from edgecil.estimation.order_table import list_orders
+from edgecil.estimation.placebo import MEASURES
 from edgecil.estimation.summary import (
-    MEASURES,
     PAPER_ESTIMATOR,
     MethodSummary,
-    beside_random,
     protocol_range,
     summaries,
 )
@@ -104,22 +103,30 @@ def ranges_table(dataset: DatasetAnalysis) -> Table:
 
 
 def beside_random_table(dataset: DatasetAnalysis) -> Table:
-    """For every method, whether a protocol is clearly better or worse than random orders."""
-    outcomes = beside_random(dataset)
+    """Every protocol's mean distance from the truth, beside random orders and a placebo."""
     rows: list[tuple[Cell, ...]] = []
-    for name in dataset.methods:
-        for protocol, by_method in outcomes.items():
-            if name in by_method:
-                signs = (_SIGNS[by_method[name][measure]] for measure in MEASURES)
-                rows.append((name, protocol, *signs))
+    for protocol, comparison in dataset.protocol_comparisons.items():
+        for measure, title in MEASURES.items():
+            one = comparison.measures[measure]
+            low, high = one.interval or (None, None)
+            sign = _SIGNS[one.outcome]
+            methods = len(one.methods)
+            rows.append((protocol, title, one.ratio, low, high, *one.placebo, methods, sign))
     return Table(
         "beside-random",
         "Protocols compared with random orders",
-        "✓ better, ○ no clear difference, ✗ worse than random orders: distance from the truth by "
-        "W₁ and by JSD, and the part of the range that is missed. A difference counts if it "
-        "exceeds 10 % by more than two standard errors. Means over draws; random and latin use "
-        "the estimator gaussian-c4, the others gaussian.",
-        (Column("method"), Column("protocol"), *map(Column, MEASURES.values())),
+        "Mean distance from the truth divided by that of as many random orders, with the same "
+        "estimator: W₁, JSD, and the part of the range that is missed. Geometric mean over methods "
+        "with its 90 % interval. Placebo: 90 % range if two random orders take the place of hard "
+        "and easy. ✓ better, ✗ worse than random orders if neither interval nor placebo explains "
+        "it, ○ otherwise.",
+        (
+            Column("protocol"),
+            Column("measure"),
+            *(Column(title, 2) for title in ("ratio", "from", "to", "placebo", "to ")),
+            Column("methods", 0),
+            Column(""),
+        ),
         tuple(rows),
     )
 

@@ -1,0 +1,114 @@
+"""Relabelled classes: what a predictor gives if the classes have exchanged their names.
+
+Orders that share positions have similar values of any predictor and similar accuracies, so that n
+orders are not n independent observations. If a predictor has nothing to do with the classes, it may
+as well belong to classes in another arrangement (Mantel 1967): its correlation with accuracy is one
+of those that relabelled classes give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, permutations
+from math import factorial
+
+import numpy as np
+
+from edgecil.estimation.analysis import MethodAnalysis
+from edgecil.estimation.comparison import holm
+from edgecil.estimation.correlation import warn_of_predictor
+from edgecil.estimation.predictors import Predictor, predictor_label
+from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.sequence import ClassSequence
+
+Relabelled = dict[tuple[int, tuple[ClassSequence, ...]], "Floats | None"]
+
+MOST = 999
+_LEAST = 199
+_SCORES = 100_000
+
+
+def relabelled_values(
+    predictor: Predictor, sequences: Sequence[ClassSequence], *, seed: int = 0
+) -> Floats | None:
+    """The predictor's values for n sequences under relabellings of the classes, shape (B, n).
+
+    Up to six classes all relabellings but the identity are made; else 999 random ones, fewer (but
+    at least 199) where there are more than 100 orders.
+
+    Args:
+        predictor: what is tested.
+        sequences: the orders, with classes numbered 0 … N-1.
+        seed: of the random relabellings.
+
+    Returns:
+        None if the predictor has no value for some relabelled sequence.
+    """
+    if len(sequences) < 2:
+        return None
+    orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
+    labels = _relabellings(orders.shape[1], len(orders), seed)
+    relabelled = labels[:, orders].reshape(-1, orders.shape[1])
+    if predictor.of_orders is not None:
+        values = predictor.of_orders(relabelled)
+    else:
+        sizes = sequences[0].sizes
+        values = predictor.values([ClassSequence.from_order(row, sizes) for row in relabelled])
+    if not np.isfinite(values).all():
+        return None
+    return values.reshape(len(labels), len(orders))
+
+
+def relabel(
+    predictor: Predictor, sequences: tuple[ClassSequence, ...], done: Relabelled
+) -> Floats | None:
+    """:func:`relabelled_values`, computed once for all methods that ran the same orders."""
+    key = id(predictor), sequences
+    if key not in done:
+        done[key] = relabelled_values(predictor, sequences)
+    return done[key]
+
+
+def adjust_correlations(
+    methods: Mapping[str, MethodAnalysis], predictor: str, sign: int | None
+) -> dict[str, MethodAnalysis]:
+    """The methods with p-values adjusted over all of them, and a warning of a weak predictor.
+
+    Args:
+        methods: by name.
+        predictor: the one that estimates use.
+        sign: of the correlation that it claims; None if none.
+    """
+    names = dict.fromkeys(name for method in methods.values() for name in method.correlations)
+    adjusted = {
+        name: holm(
+            {
+                key: method.correlations[name].p_value
+                for key, method in methods.items()
+                if name in method.correlations
+            }
+        )
+        for name in names
+    }
+    made = {}
+    for key, method in methods.items():
+        correlations = {
+            name: replace(one, adjusted_p=adjusted[name][key])
+            for name, one in method.correlations.items()
+        }
+        warnings = method.warnings
+        if method.predictor is not None:
+            warning = warn_of_predictor(predictor_label(predictor), sign, correlations[predictor])
+            warnings += () if warning is None else (warning,)
+        made[key] = replace(method, correlations=correlations, warnings=warnings)
+    return made
+
+
+def _relabellings(classes: int, orders: int, seed: int) -> Ints:
+    """Permutations of the classes, one per row."""
+    if factorial(min(classes, 10)) - 1 <= MOST:
+        return np.array(list(islice(permutations(range(classes)), 1, None)), dtype=np.int64)
+    count = max(_LEAST, min(MOST, _SCORES // orders))
+    rng = np.random.default_rng(seed)
+    return np.array([rng.permutation(classes) for _ in range(count)], dtype=np.int64)
