@@ -214,9 +214,8 @@ def test_a_directory_that_cannot_be_read_is_refused(cli: Cli, toy: Path, damage:
 
 
 def test_overwrite_deletes_results_and_nothing_else(cli: Cli, toy: Path) -> None:
-    Path("out").mkdir()
-    Path("out/notes.txt").write_text("mine")
     assert run(cli, toy, "instant").code == 0
+    Path("out/notes.txt").write_text("mine")
     assert run(cli, toy, "instant", "--overwrite", "--json").json["trained"] == 12
     assert Path("out/notes.txt").read_text() == "mine"
 

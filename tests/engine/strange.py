@@ -86,3 +86,38 @@ class Patient(Instant):
             assert time.monotonic() < deadline, "the deadly one never came"
             time.sleep(0.01)
         super().learn(task)
+
+
+@register_method("sleepy", StrangeConfig, "sleeps for a minute")
+class Sleepy(Instant):
+    def learn(self, task: Task) -> None:
+        if self.config.strikes(task):
+            time.sleep(60.0)
+        super().learn(task)
+
+
+@register_method("stopping", StrangeConfig, "stops its process, as Ctrl-Z does, once")
+class Stopping(Instant):
+    def learn(self, task: Task) -> None:
+        if self.config.strikes(task):
+            Path(self.config.file).unlink()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        super().learn(task)
+
+
+@register_method("flaky", StrangeConfig, "fails once")
+class Flaky(Instant):
+    def learn(self, task: Task) -> None:
+        if self.config.strikes(task):
+            Path(self.config.file).unlink()
+            raise OSError("the network file system is away")
+        super().learn(task)
+
+
+@register_method("diverging", StrangeConfig, "has a parameter that is not a number")
+class Diverging(Instant):
+    def learn(self, task: Task) -> None:
+        super().learn(task)
+        value = float("nan") if self.config.strikes(task) else 1.0
+        self.scale = torch.nn.Linear(1, 1)
+        torch.nn.init.constant_(self.scale.weight, value)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from edgecil.engine.executors import Executor, Finished, Job, get_executor, local
-from edgecil.engine.node_training import Outcome, unpack
+from edgecil.engine.executors import Executor, Job, get_executor, local
+from edgecil.engine.handshake import differences, worker_identity
+from edgecil.engine.node_training import Outcome, train_node, unpack
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import NodeResult
 from edgecil.engine.scheduler import Summary, execute
@@ -67,6 +67,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     kept = directory / "root.pt"
     executor.submit(Job(ROOT, None, kept))
     first = executor.wait()
+    assert first is not None
     assert first.outcome.result is not None
     enumeration = plan_of("icarl")
     strange = Plan(methods[1:], [0], STRANGE)
@@ -133,7 +134,7 @@ def test_the_job_that_kills_its_worker_fails(ran: Ran) -> None:
     assert set(ran.failures) == {Node(method, 0, ((0, 1),)) for method in strange}
     assert set(ran.summary.failed) == set(ran.failures)
     if "deadly" in strange:
-        assert "died" in ran.failures[Node("deadly", 0, ((0, 1),))][0]
+        assert re.search("SIGKILL|died", ran.failures[Node("deadly", 0, ((0, 1),))][0])
         assert Node("patient", 0, ((0, 1), (2, 3))) in ran.done
         assert Node("deadly", 0, ((0, 2), (1, 3))) in ran.done
 
@@ -188,85 +189,124 @@ def test_a_missing_ray_is_an_error_with_installation_advice(
         get_executor("ray", make_context({"instant": {}}), workers=1)
 
 
-class Breaking:
-    """A pool whose worker dies before a job is submitted: submitting fails."""
-
-    def __init__(self) -> None:
-        self._processes: dict[int, object] = {}
-
-    def submit(self, *arguments: object) -> None:
-        raise BrokenProcessPool
-
-    def shutdown(self, **arguments: object) -> None:
-        pass
+def strange_job(method: str) -> Job:
+    return Job(Node(method, 0, ((0, 1),)), None, None)
 
 
-def test_a_pool_that_breaks_before_a_job_is_submitted_is_restarted(
-    monkeypatch: pytest.MonkeyPatch,
+def pool_for(method: str, directory: Path, **settings: float) -> local.WorkerPool:
+    trigger = directory / "trigger"
+    trigger.touch()
+    context = make_context({method: {"classes": [0, 1], "file": str(trigger)}})
+    return local.WorkerPool(context, 1, **settings)  # type: ignore[arg-type]
+
+
+def ended(executor: Executor) -> Outcome:
+    finished = executor.wait()
+    assert finished is not None
+    return finished.outcome
+
+
+def test_a_training_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    with closing(pool_for("sleepy", tmp_path, timeout=0.5)) as pool:
+        pool.submit(strange_job("sleepy"))
+        assert ended(pool).error == "The training was stopped after 0.5 s."
+        (tmp_path / "trigger").unlink()
+        pool.submit(strange_job("sleepy"))
+        assert ended(pool).result is not None
+
+
+def test_a_stopped_worker_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """It stalled the whole run for as long as it was stopped, without a word."""
+    monkeypatch.setattr(local, "WARNED_AFTER", 1.0)
+    monkeypatch.setattr(local, "LOST_AFTER", 3.0)
+    monkeypatch.setattr(local, "HEARTBEAT", 0.2)
+    with closing(pool_for("stopping", tmp_path)) as pool:
+        pool.submit(strange_job("stopping"))
+        assert "did not respond for 3 s" in (ended(pool).error or "")
+        assert "has not responded for 1 s" in caplog.text
+        pool.submit(strange_job("stopping"))
+        assert ended(pool).result is not None
+
+
+def test_waiting_returns_when_no_job_ends_in_time(tmp_path: Path) -> None:
+    with closing(pool_for("sleepy", tmp_path)) as pool:
+        pool.submit(strange_job("sleepy"))
+        assert pool.wait(0.1) is None
+
+
+def test_a_worker_that_dies_between_jobs_is_replaced(tmp_path: Path) -> None:
+    with closing(pool_for("instant", tmp_path)) as pool:
+        pool.submit(strange_job("instant"))
+        first = ended(pool).result
+        (worker,) = pool._workers
+        worker.process.kill()
+        worker.process.join()
+        pool.submit(strange_job("instant"))
+        again = ended(pool)
+        if again.result is None:  # the job was sent before the end of the process was seen
+            assert "SIGKILL" in (again.error or "")
+            pool.submit(strange_job("instant"))
+            again = ended(pool)
+        assert again.result is not None
+        assert first is not None
+        assert again.result.correct == first.correct
+
+
+def test_a_pool_leaves_nothing_in_the_system_when_everything_is_killed(tmp_path: Path) -> None:
+    """Named semaphores would stay in /dev/shm for ever."""
+    shared = Path("/dev/shm")
+    before = set(shared.glob("sem.mp-*")) if shared.is_dir() else set()
+    with closing(pool_for("instant", tmp_path)) as pool:
+        pool.submit(strange_job("instant"))
+        assert ended(pool).result is not None
+        assert (set(shared.glob("sem.mp-*")) if shared.is_dir() else set()) <= before
+
+
+def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
     context = make_context({"instant": {}})
-    pools: Iterator[object] = iter([Breaking(), ThreadPoolExecutor(2)])
-    monkeypatch.setattr(local.WorkerPool, "_start", lambda self: next(pools))
-    monkeypatch.setattr(local, "_context", context)
-    pool = local.WorkerPool(context, 2)
-    jobs = [Job(Node("instant", 0, (task,)), None, None) for task in ((0,), (1,), (2,))]
-    for job in jobs:
-        pool.submit(job)
-    finished: list[Finished] = [pool.wait() for _ in jobs]
-    assert {ended.job for ended in finished} == set(jobs)
-    assert all(ended.outcome.result is not None for ended in finished)
+    expected = {**worker_identity(context.environment), "torch": "1.0"}
+    node = Node("instant", 0, ((0, 1),))
+    refused, state = train_node(replace(context, expected=expected), node, None, keep=True)
+    assert refused.refused
+    assert state is None
+    assert "torch is " in (refused.error or "")
+    assert "instead of 1.0" in (refused.error or "")
+    allowed = replace(context, expected=expected, allow_mismatch=True)
+    outcome, _ = train_node(allowed, node, None, keep=False)
+    assert outcome.result is not None
+    assert set(outcome.worker) == {"torch"}
+    same_here, _ = train_node(
+        replace(context, expected=worker_identity(context.environment)), node, None, keep=False
+    )
+    assert same_here.worker == {}
+    assert same_here.result is not None
 
 
-class Deadly:
-    """A pool in which one job kills the workers of all jobs that run beside it."""
-
-    def __init__(self, killer: Job) -> None:
-        self.killer = killer
-        self.pending: dict[Future[Outcome], Job] = {}
-        self._processes: dict[int, object] = {}
-
-    def submit(self, work: object, job: Job) -> Future[Outcome]:
-        future: Future[Outcome] = Future()
-        self.pending[future] = job
-        return future
-
-    def shutdown(self, **arguments: object) -> None:
-        pass
-
-    def end(self) -> list[Future[Outcome]]:
-        """All running jobs end now, the one that kills its worker last."""
-        struck = self.killer in self.pending.values()
-        ended = sorted(self.pending, key=lambda future: self.pending[future] == self.killer)
-        self.pending = {}
-        for future in ended:
-            if struck:
-                future.set_exception(BrokenProcessPool())
-            else:
-                future.set_result(Outcome(NodeResult({}, (), 0.0, 0)))
-        return ended
+def test_other_data_or_weights_are_differences() -> None:
+    context = make_context({"instant": {}})
+    expected = worker_identity(context.environment, context.scenario)
+    assert expected["cpu"]
+    context.scenario.test.pixels[0, 0, 0, 0] ^= 1
+    try:
+        found = differences(expected, worker_identity(context.environment, context.scenario))
+    finally:
+        context.scenario.test.pixels[0, 0, 0, 0] ^= 1
+    assert set(found) == {"dataset"}
 
 
-@pytest.mark.parametrize("index", [0, 1, 2])
-def test_only_the_killer_is_blamed(monkeypatch: pytest.MonkeyPatch, index: int) -> None:
-    """Jobs that ran beside it are tried again and succeed."""
-    jobs = [Job(Node("instant", 0, ((label,),)), None, None) for label in range(3)]
-    current: list[Deadly] = []
-    ended: list[Future[Outcome]] = []
-
-    def start(self: local.WorkerPool) -> Deadly:
-        current.append(Deadly(jobs[index]))
-        return current[-1]
-
-    def wait(running: dict[Future[Outcome], Job], return_when: str) -> SimpleNamespace:
-        ended.extend(current[-1].end())
-        return SimpleNamespace(done=[future for future in ended if future in running][:1])
-
-    monkeypatch.setattr(local.WorkerPool, "_start", start)
-    monkeypatch.setattr(local, "wait", wait)
-    pool = local.WorkerPool(make_context({"instant": {}}), 3)
-    for job in jobs:
-        pool.submit(job)
-    outcomes = {finished.job: finished.outcome for finished in (pool.wait() for _ in jobs)}
-    failed = [job for job, outcome in outcomes.items() if outcome.result is None]
-    assert set(outcomes) == set(jobs)
-    assert failed == [jobs[index]]
+def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    context = make_context({"diverging": {"classes": [0, 1], "file": str(trigger)}})
+    outcome, _ = train_node(context, Node("diverging", 0, ((0, 1),)), None, keep=False)
+    assert outcome.result is None
+    assert outcome.permanent
+    assert outcome.error == (
+        "NotFiniteError: A parameter became nan by the end of the training; choose a lower "
+        "learning rate or other settings."
+    )
+    trigger.unlink()
+    outcome, _ = train_node(context, Node("diverging", 0, ((0, 1),)), None, keep=False)
+    assert outcome.result is not None

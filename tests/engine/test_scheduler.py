@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from edgecil.engine import scheduler
 from edgecil.engine.executors import Finished, Job
 from edgecil.engine.node_training import Outcome
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import NodeResult
 from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
-from edgecil.errors import EdgecilError
+from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.sequences import ClassSequence, SequenceSpace
 
 ENUMERATION = list(SequenceSpace.equal(6, 3).enumerate())
@@ -48,7 +49,7 @@ class Fake:
         assert len(self.jobs) < self.capacity
         self.jobs.append(job)
 
-    def wait(self) -> Finished:
+    def wait(self, seconds: float | None = None) -> Finished:
         if len(self.trained) == self.stop_after:
             raise KeyboardInterrupt
         job = self.jobs.pop() if self.newest_first else self.jobs.popleft()
@@ -56,7 +57,8 @@ class Fake:
         if job.parent is not None:
             parent = job.node.parent
             assert parent is not None
-            assert job.parent.read_text() == repr(parent)
+            if not job.parent.exists() or job.parent.read_text() != repr(parent):
+                return Finished(job, Outcome(error="damaged", trace="", damaged=True))
             assert parent in self.store.done(), "the parent must be durable by now"
         if self.fails(job.node):
             return Finished(job, Outcome(error="ValueError: no", trace="story"))
@@ -167,7 +169,7 @@ def test_a_missing_state_is_trained_again_and_results_stay(store: Store) -> None
 
 def test_what_a_dying_worker_left_behind_is_removed(store: Store) -> None:
     def leave(finished: Finished) -> None:
-        (store.directory / "states" / f".{'0' * 32}.pt.x7").write_bytes(b"ha")
+        (store.directory / "states" / f".{'0' * 32}.pt.x7k2_abc").write_bytes(b"ha")
 
     execute(Plan(["m"], [0], ENUMERATION[:1]), store, Fake(store), leave)
     assert states(store) == []
@@ -202,7 +204,7 @@ def test_when_training_again_fails_the_result_stays(store: Store) -> None:
 def test_when_results_can_no_longer_be_stored_the_executor_is_closed(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(node: Node, result: NodeResult) -> None:
+    def full(node: Node, result: NodeResult, **more: object) -> None:
         raise EdgecilError("The disk is full.")
 
     monkeypatch.setattr(store, "record", full)
@@ -211,6 +213,91 @@ def test_when_results_can_no_longer_be_stored_the_executor_is_closed(
         execute(Plan(["m"], [0], ENUMERATION), store, fake)
     assert fake.closed
     assert len(fake.trained) == 1
+
+
+def damage(store: Store) -> int:
+    """Give every state another content; how many there are."""
+    for path in states(store):
+        path.write_text("wrong")
+    return len(states(store))
+
+
+@pytest.mark.parametrize("capacity", [1, 3])
+def test_damaged_states_are_trained_again_within_the_run(store: Store, capacity: int) -> None:
+    plan = Plan(["m"], [0], ENUMERATION)
+    with pytest.raises(KeyboardInterrupt):
+        execute(plan, store, Fake(store, capacity=capacity, stop_after=50))
+    assert damage(store) > 0
+    before = len(store.done())
+    fake = Fake(store, capacity=capacity)
+    summary = execute(plan, store, fake)
+    assert summary.failed == ()
+    assert summary.trained >= 195 - before
+    assert store.done() == {node: result_of(node) for node in plan}
+    assert states(store) == []
+
+
+def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store: Store) -> None:
+    plan = Plan(["m"], [0], ENUMERATION[:1])
+    fake = Fake(store)
+    whole = fake.wait
+
+    def damaging(seconds: float | None = None) -> Finished:
+        finished = whole(seconds)
+        damage(store)
+        return finished
+
+    fake.wait = damaging  # type: ignore[method-assign]
+    summary = execute(plan, store, fake)
+    assert [len(node.prefix) for node in summary.failed] == [2]
+    assert len(fake.trained) < 20
+
+
+def test_failures_are_retried_after_growing_waits(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(scheduler.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(
+        scheduler.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds)
+    )
+    starts: list[float] = []
+
+    def fails(node: Node) -> bool:
+        starts.append(clock[0])
+        return len(starts) <= 3
+
+    plan = Plan(["m"], [0], [ClassSequence([[0], [1]])])
+    assert execute(plan, store, Fake(store, fails=fails), retries=3) == Summary(2, 0, ())
+    assert starts[:4] == [0.0, 1.0, 3.0, 7.0]
+    assert store.failures() == {}
+
+
+def test_retries_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.001)
+    fake = Fake(store, fails=lambda node: True)
+    seen: list[Finished] = []
+    plan = Plan(["m"], [0], [ClassSequence([[0], [1]])])
+    summary = execute(plan, store, fake, seen.append, retries=2)
+    assert len(fake.trained) == 3
+    assert len(seen) == len(summary.failed) == 1
+
+
+def test_a_refused_worker_ends_the_run(store: Store) -> None:
+    fake = Fake(store)
+    fake.wait = lambda seconds=None: Finished(  # type: ignore[method-assign]
+        fake.jobs.popleft(), Outcome(error="torch is 1 instead of 2.", refused=True)
+    )
+    with pytest.raises(PrerequisiteError, match=r"torch is 1 instead of 2\. .*'allow_mismatch'"):
+        execute(Plan(["m"], [0], ENUMERATION), store, fake)
+    assert fake.closed
+    assert store.done() == {}
+
+
+def test_what_differs_is_recorded_with_each_result(store: Store) -> None:
+    plan = Plan(["m"], [0], [ClassSequence([[0], [1]])])
+    execute(plan, store, Fake(store), worker={"cpu": "AVX2 instead of AVX512"})
+    assert store.workers() == {node: {"cpu": "AVX2 instead of AVX512"} for node in plan}
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -7,8 +7,10 @@ name, the path of a weight file or of a folder with one, or a hub id (owner/name
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,7 @@ from edgecil.backbones.vit_settings import SETTINGS, configured_statistics
 from edgecil.backbones.vit_weights import read_vit, resize_positions
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, unknown
+from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.hub import add_settings, cached_snapshot, is_hub_id
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, tensor_names
 from edgecil.registry import Registry
@@ -113,11 +116,43 @@ PRETRAINED: Registry[PretrainedModel] = Registry(
 )
 
 
+_supplied: dict[str, Path] = {}  # folders with weights that another process sent, by model
+
+
+def weight_contents(name: str) -> dict[str, bytes]:
+    """The files of pre-trained weights, to be sent to other machines; none if they are bundled."""
+    model = find_pretrained(name)
+    if Path(model.source).is_relative_to(Path(__file__).parent):
+        return {}
+    files = _locate(name)
+    paths = [files.weights, *(files.folder / setting for setting in files.settings)]
+    return {path.name: path.read_bytes() for path in paths if path.is_file()}
+
+
+def supply_weights(name: str, contents: Mapping[str, bytes]) -> None:
+    """Use these files for a model in this process, whatever is stored under its name here."""
+    if name in _supplied:
+        return
+    digest = hashlib.sha256()
+    for file_name, content in sorted(contents.items()):
+        digest.update(file_name.encode() + b"\0" + hashlib.sha256(content).digest())
+    folder = cache_directory() / "weights" / digest.hexdigest()[:32]
+    for file_name, content in contents.items():
+        path = folder / Path(file_name).name
+        if not path.is_file() or path.read_bytes() != content:
+            with replace_file(path) as file:
+                file.write(content)
+    weights = next(folder / name for name in contents if Path(name).suffix != ".json")
+    _supplied[name] = weights
+
+
 def is_pretrained(name: str) -> bool:
     """Whether a name is in the table, an existing file or folder, or has the form of a hub id.
 
     A folder must be written with a slash (./vit), to distinguish it from a backbone's name.
     """
+    if name in _supplied:
+        return True
     path = Path(name).expanduser()
     is_path = path.is_file() or ("/" in name and path.is_dir())
     return name in PRETRAINED or is_path or is_hub_id(name)
@@ -275,12 +310,12 @@ def fingerprint(name: str) -> str:
 def _locate(name: str) -> WeightFiles:
     model = find_pretrained(name)
     files = locate_weights(
-        model.source,
+        _supplied.get(name, model.source),
         SETTINGS,
         needed_by=f"Backbone {name!r}",
         remedy=f"{_remedy(model)} ('vit-quickdraw' is included in edgecil)",
     )
-    on_hub = not Path(model.source).expanduser().exists()
+    on_hub = name not in _supplied and not Path(model.source).expanduser().exists()
     if on_hub and model.statistics is None and configured_statistics(files) is None:
         add_settings(model.source, files.folder, SETTINGS)
     return files

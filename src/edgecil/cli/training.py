@@ -109,7 +109,9 @@ VERBS = (
             ),
             "tasks": (SPACE,),
             "sequences": (PROTOCOL, "sequences repeats"),
-            "execution": ("workers executor address share keep_states shard",),
+            "execution": (
+                "workers executor address share keep_states shard timeout retries allow_mismatch",
+            ),
             "training": ("...",),
         },
         _run,

@@ -137,9 +137,10 @@ def run_option(name: str) -> Option:
     meaning = meaning.replace("`", "'")
     if kind is bool:
         return Option(name, "", meaning, argparse.BooleanOptionalAction)
-    if kind in (int, str) or name == "sequences":
-        metavar = "PATH" if name in _PATHS else "N" if kind is int else "NAME"
-        return Option(name, metavar, meaning, int if kind is int else str)
+    if kind in (int, float, str) or name == "sequences":
+        numeric = kind if kind in (int, float) else None
+        metavar = "PATH" if name in _PATHS else "N" if numeric else "NAME"
+        return Option(name, metavar, meaning, numeric or str)
     if kind in (tuple[int, ...], tuple[str, ...]):
         return Option(name, "A,B,…", meaning, numbers if kind == tuple[int, ...] else names)
     metavar = "METHOD.NAME=VALUE" if name == "set" else "NAME=VALUE"

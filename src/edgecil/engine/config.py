@@ -171,6 +171,10 @@ class Execution:
         shard: train one part of the plan only: `3/8` is the third of eight.
         storage: where decoded image files are kept: `memory`, `disk`, or `auto` for the disk if
             they would take more than half of the free memory.
+        timeout: seconds that the training of one task may take; no limit by default.
+        retries: further attempts at a task training that fails, after 1, 2, 4, … seconds.
+        allow_mismatch: train also with other versions or processors than before or than this
+            process, which is recorded with each result; by default this is refused.
     """
 
     workers: int | None = None
@@ -181,6 +185,15 @@ class Execution:
     keep_model: bool = False
     shard: str | None = None
     storage: str = "auto"
+    timeout: float | None = None
+    retries: int = 1
+    allow_mismatch: bool = False
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not 0.0 < self.timeout < 1e9:
+            raise UsageError(f"'timeout' must be seconds above 0. Got {self.timeout} instead.")
+        if self.retries < 0:
+            raise UsageError(f"'retries' must be at least 0. Got {self.retries} instead.")
 
     @property
     def part(self) -> tuple[int, int] | None:
@@ -246,6 +259,9 @@ class RunOptions(TypedDict, total=False):
     keep_model: bool | None
     shard: str | None
     storage: str | None
+    timeout: float | None
+    retries: int | None
+    allow_mismatch: bool | None
 
 
 EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))
@@ -384,7 +400,7 @@ def _converted(config: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return converted
 
 
-_DESCRIPTIONS = {int: "an integer", bool: "true or false", str: "a text"}
+_DESCRIPTIONS = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
 _PLURALS = {int: "integers", str: "texts"}
 
 

@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from edgecil.engine.directory import check_directory
 from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.store import DATABASE, Store, StoreReader
 from edgecil.errors import DataError, UsageError
+from edgecil.io.directory import claim
 from edgecil.io.locks import locked
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -44,19 +46,22 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
             f"{inside[0]} cannot be merged into itself; leave it out of 'directories': the "
             "results in 'out' are kept."
         )
+    check_directory(out)
     with ExitStack() as stack:
         stack.enter_context(locked(out))
         there = [out] if (out / DATABASE).exists() else []
         readers = [stack.enter_context(StoreReader(place)) for place in [*there, *sources]]
         _check_identities(readers)
         results, sequences = _join_results(readers), _join_sequences(readers)
+        workers = {node: unequal for it in readers for node, unequal in it.workers().items()}
+        claim(out, "experiment")
         store = stack.enter_context(Store(out))
         for name, runs in sequences.items():
             store.add_sequences(name, runs)
         stored = store.done().keys() | store.whole_runs().keys()
         for node, result in results.items():
             if node not in stored:
-                store.record(node, result)
+                store.record(node, result, worker=workers.get(node))
         for reader in readers[len(there) :]:
             store.check_identity(reader.identity())
             for config in reader.configs():

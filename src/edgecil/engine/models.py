@@ -81,7 +81,13 @@ def load_model(
         raise DataError(f"{experiment.directory} has no configuration of {method!r}.")
     _, _, dataset, context = load_context(configs[-1])
     learner = context.build(node)
-    learner.restore(unpack(path.read_bytes()))
+    try:
+        state = unpack(path.read_bytes())
+    except Exception as error:  # whatever the damage
+        raise DataError(
+            f"{path} is damaged; delete it and run the experiment again with 'keep_model'."
+        ) from error
+    learner.restore(state)
     return TrainedModel(learner, wanted, dataset.names, dataset.shape)
 
 

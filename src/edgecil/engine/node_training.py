@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
+import platform
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
 
+from edgecil.backbones.pretrained import supply_weights
+from edgecil.engine.handshake import describe_differences, differences, worker_identity
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult
+from edgecil.errors import EdgecilError
 from edgecil.io.device import use_portable_kernels
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
+from edgecil.methods.training import check_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +37,9 @@ class WorkerContext:
         configs: method configurations, by method name.
         threads: threads of torch; results depend on it, because it changes the order of sums.
         methods: entries of methods that are not part of edgecil, by name.
+        expected: identity that a worker must have; None if it is not checked.
+        allow_mismatch: train also where the identity differs, and say so in the outcome.
+        weights: contents of pre-trained weight files to send to workers, by model and file name.
     """
 
     scenario: Scenario
@@ -37,6 +47,9 @@ class WorkerContext:
     configs: Mapping[str, Any]
     threads: int = 1
     methods: Mapping[str, MethodEntry] = field(default_factory=dict)
+    expected: Mapping[str, str] | None = None
+    allow_mismatch: bool = False
+    weights: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
@@ -46,6 +59,17 @@ class WorkerContext:
         torch.use_deterministic_algorithms(True, warn_only=True)
         # Results are the same, and small networks train 5 to 15 % faster.
         torch.utils.deterministic.fill_uninitialized_memory = False
+        for name, files in self.weights.items():
+            supply_weights(name, files)
+
+    @cached_property
+    def unequal(self) -> dict[str, str]:
+        """In what this process differs from the expected identity."""
+        if self.expected is None:
+            return {}
+        with_dataset = "dataset" in self.expected
+        given = worker_identity(self.environment, self.scenario if with_dataset else None)
+        return differences(self.expected, given)
 
     def build(self, node: Node) -> Method:
         """The node's method, untrained."""
@@ -63,12 +87,18 @@ class Outcome:
         error: the error in one line.
         trace: the traceback.
         damaged: whether the parent's state could not be read.
+        permanent: whether another attempt cannot succeed.
+        refused: whether the worker was refused because its identity differs.
+        worker: in what the worker's identity differs, if that was allowed.
     """
 
     result: NodeResult | None = None
     error: str | None = None
     trace: str | None = None
     damaged: bool = False
+    permanent: bool = False
+    refused: bool = False
+    worker: Mapping[str, str] = field(default_factory=dict)
 
 
 def train_node(
@@ -86,6 +116,12 @@ def train_node(
         The outcome, and the new state if it is kept.
     """
     start = time.perf_counter()
+    if context.unequal and not context.allow_mismatch:
+        message = (
+            f"The worker on {platform.node()} was refused because its results would differ: "
+            f"{describe_differences(context.unequal)}."
+        )
+        return Outcome(error=message, trace=message, permanent=True, refused=True), None
     try:
         method = context.build(node)
         if parent is not None:
@@ -98,25 +134,50 @@ def train_node(
         everything = method.sees_everything
         with context.scenario.task(node.prefix, node.seed, everything=everything) as task:
             method.learn(task)
+        check_finite(_parameters(method), "by the end of the training")
         correct, totals = _test(method, context.scenario, node)
         state = pack(method.state()) if keep else None
     except Exception as error:
         line = f"{type(error).__name__}: {error}".split("\n")[0]
-        return Outcome(error=line, trace=traceback.format_exc()), None
+        permanent = isinstance(error, EdgecilError)
+        return Outcome(error=line, trace=traceback.format_exc(), permanent=permanent), None
     seconds = time.perf_counter() - start
-    return Outcome(NodeResult.per_class(correct, totals, seconds, _peak_memory())), state
+    result = NodeResult.per_class(correct, totals, seconds, _peak_memory())
+    return Outcome(result, worker=context.unequal), state
+
+
+def _parameters(method: Method) -> Iterator[torch.Tensor]:
+    """Parameters of a method's networks, and its own tensors of floating-point numbers."""
+    for value in vars(method).values():
+        if isinstance(value, torch.nn.Module):
+            yield from value.parameters()
+        elif isinstance(value, torch.Tensor) and value.is_floating_point():
+            yield value
+
+
+_HEADER = b"edgecil state 1\n"
+_DIGEST = hashlib.sha256().digest_size
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
-    """A method's state as bytes."""
+    """A method's state as bytes, with a checksum."""
     buffer = io.BytesIO()
     torch.save(dict(state), buffer)
-    return buffer.getvalue()
+    content = buffer.getvalue()
+    return _HEADER + hashlib.sha256(content).digest() + content
 
 
 def unpack(data: bytes) -> dict[str, Any]:
-    """The inverse of :func:`pack`; no code from the bytes is executed."""
-    state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    """The inverse of :func:`pack`; no code from the bytes is executed.
+
+    Raises:
+        ValueError: the bytes differ from their checksum.
+    """
+    start = len(_HEADER) + _DIGEST
+    digest, content = data[len(_HEADER) : start], data[start:]
+    if not data.startswith(_HEADER) or hashlib.sha256(content).digest() != digest:
+        raise ValueError("The state differs from its checksum.")
+    state: dict[str, Any] = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     return state
 
 

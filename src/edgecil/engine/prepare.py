@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
-
-import torch
 
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.backbones.registry import canonical_backbone, check_backbone
@@ -17,6 +13,7 @@ from edgecil.classes.lists import ClassList
 from edgecil.data import ImageDataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.similarity import experiment_similarity
@@ -101,7 +98,7 @@ def prepare(
         similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
     sequences = choose_sequences(config, space, similarity, answered or {})
     identity = {
-        "edgecil": version("edgecil"),
+        **machine_identity(),
         "dataset": {
             "name": dataset.name,
             "classes": list(dataset.names),
@@ -110,8 +107,6 @@ def prepare(
         "sizes": list(space.sizes),
         **_environment_identity(context.environment, entries),
         "threads": config.threads,
-        "torch": torch.__version__,
-        "machine": platform.machine(),
         **{f"method {name}": asdict(method) for name, method in context.configs.items()},
         **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
     }

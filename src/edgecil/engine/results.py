@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.engine.plan import Node
+from edgecil.engine.plan import Node, Prefix
 from edgecil.errors import DataError, unknown
 from edgecil.io.arrays import Floats
 from edgecil.registry import Registry
@@ -48,6 +49,24 @@ class NodeResult:
             sums = {name: _task_sums(counts) for name, counts in self.class_correct.items()}
             if sums != self.correct or _task_sums(self.class_totals) != self.totals:
                 raise DataError("The counts per class do not add up to the counts per task.")
+        for name, correct in self.correct.items():
+            if len(correct) != len(self.totals):
+                raise DataError(f"{name!r} has {len(correct)} counts for {len(self.totals)} tasks.")
+            for right, total in zip(correct, self.totals, strict=True):
+                if not 0 <= right <= total or total == 0:
+                    raise DataError(f"{name!r} has {right} right answers among {total} images.")
+        if not 0.0 <= self.seconds < math.inf or self.peak_memory < 0:
+            raise DataError("Seconds and memory must be at least 0 and finite.")
+
+    def check(self, prefix: Prefix) -> None:
+        """An error unless the counts are those of these tasks."""
+        if len(self.totals) != len(prefix) or not self.correct:
+            raise DataError(f"It has counts of {len(self.totals)} tasks, not of {len(prefix)}.")
+        if self.class_totals is not None:
+            sizes = [len(task) for task in prefix]
+            for counts in (self.class_totals, *(self.class_correct or {}).values()):
+                if [len(task) for task in counts] != sizes:
+                    raise DataError("Its counts per class are not those of the tasks' classes.")
 
     @classmethod
     def per_class(
@@ -229,6 +248,14 @@ class Reported:
     rows: tuple[tuple[float, ...], ...] = ()
     steps: tuple[float, ...] = ()
 
+    def __post_init__(self) -> None:
+        values = (self.accuracy, self.last, self.average, *(it for row in self.rows for it in row))
+        for value in values:
+            if value is not None and not 0.0 <= value <= 100.0:
+                raise DataError(f"Accuracies must be in per cent, from 0 to 100. Got {value:g}.")
+        if self.rows and [len(row) for row in self.rows] != list(range(1, self.tasks + 1)):
+            raise DataError(f"The accuracy matrix must have {self.tasks} rows of 1, 2, … entries.")
+
     @property
     def matrix(self) -> Floats:
         """A[t, s], shape (K, K); NaN above the diagonal, or everywhere if it is unknown."""
@@ -262,6 +289,17 @@ class WholeRun:
 
     nodes: tuple[NodeResult, ...]
     reported: Mapping[str, Reported] = field(default_factory=dict)
+
+    def check(self, prefix: Prefix) -> None:
+        """An error unless the counts or the reported accuracies are those of these tasks."""
+        if not self.nodes or (not self.reported and len(self.nodes) != len(prefix)):
+            raise DataError(f"It has {len(self.nodes)} results for {len(prefix)} tasks.")
+        for reported in self.reported.values():
+            if reported.tasks != len(prefix):
+                raise DataError(f"It reports on {reported.tasks} tasks, not on {len(prefix)}.")
+        if not self.reported:
+            for number, node in enumerate(self.nodes, start=1):
+                node.check(prefix[:number])
 
     @property
     def classifiers(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from edgecil.engine.config import (
     merge_options,
     read_config,
 )
+from edgecil.engine.directory import check_directory, remove_features, writing
 from edgecil.engine.experiment import (
     SIMILARITY_FILE,
     Experiment,
@@ -23,9 +25,7 @@ from edgecil.engine.experiment import (
     stored_answers,
 )
 from edgecil.engine.progress import ProgressWriter
-from edgecil.engine.store import Store, clear
 from edgecil.io.device import use_portable_kernels
-from edgecil.io.locks import locked
 from edgecil.io.packages import require_training
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from edgecil.engine.config import RunOptions
     from edgecil.engine.executors import Finished
     from edgecil.engine.prepare import Prepared
+    from edgecil.engine.store import Store
 
 
 def run(
@@ -80,12 +81,14 @@ def run(
     use_portable_kernels()
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
+    from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import portable_config, prepare
     from edgecil.engine.trackers import open_trackers, write_all
 
     trackers = open_trackers(jsonl=jsonl, tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
     experiment_config, execution = resolve_options(config, options)
     out = Path(out)
+    check_directory(out)
     answered = {} if overwrite else stored_answers(out)
     prepared = prepare(experiment_config, answered, storage=execution.storage)
     prepared = prepared.part(execution)
@@ -93,39 +96,43 @@ def run(
         prepared = prepared.sharing(out / "shared")
     workers = prepared.workers(execution)
     executor = get_executor(
-        execution.executor, prepared.context, workers=workers, address=execution.address
+        execution.executor,
+        replace(prepared.context, allow_mismatch=execution.allow_mismatch),
+        workers=workers,
+        address=execution.address,
+        timeout=execution.timeout,
     )
-    with closing(executor), locked(out):
-        if overwrite:
-            clear(out)
-        with Store(out) as store:
-            store.check_identity(prepared.identity)
-            for name, runs in prepared.sequences.items():
-                own = name in prepared.config.sequences  # these add to those of earlier calls
-                earlier = store.sequences().get(name, []) if own else []
-                store.add_sequences(name, list(dict.fromkeys([*earlier, *runs])))
-            _save_similarity(store, prepared)
-            store.add_config(portable_config(prepared.config).as_dict())
-            if on_start is not None:
-                on_start(prepared, store)
-            with ProgressWriter(out, workers=workers, shard=execution.shard) as progress:
+    with closing(executor), writing(out, overwrite=overwrite) as store:
+        allowed = MACHINE if execution.allow_mismatch else ()
+        unequal = store.check_identity(prepared.identity, allowed=allowed)
+        for name, runs in prepared.sequences.items():
+            own = name in prepared.config.sequences  # these add to those of earlier calls
+            earlier = store.sequences().get(name, []) if own else []
+            store.add_sequences(name, list(dict.fromkeys([*earlier, *runs])))
+        _save_similarity(store, prepared)
+        store.add_config(portable_config(prepared.config).as_dict())
+        if on_start is not None:
+            on_start(prepared, store)
+        with ProgressWriter(out, workers=workers, shard=execution.shard) as progress:
 
-                def finish(finished: Finished) -> None:
-                    progress.end(finished.job.node)
-                    if on_finished is not None:
-                        on_finished(finished)
+            def finish(finished: Finished) -> None:
+                progress.end(finished.job.node)
+                if on_finished is not None:
+                    on_finished(finished)
 
-                summary = scheduler.execute(
-                    prepared.plan,
-                    store,
-                    executor,
-                    finish,
-                    lambda job: progress.begin(job.node),
-                    keep_states=execution.keep_states,
-                    keep_models=execution.keep_model,
-                )
-            if not summary.failed:
-                store.remove_features()
+            summary = scheduler.execute(
+                prepared.plan,
+                store,
+                executor,
+                finish,
+                lambda job: progress.begin(job.node),
+                keep_states=execution.keep_states,
+                keep_models=execution.keep_model,
+                retries=execution.retries,
+                worker=unequal,
+            )
+        if not summary.failed:
+            remove_features(out)
     experiment = Experiment(out, summary)
     write_all(trackers, experiment.results())
     for tracker in trackers:

@@ -1,13 +1,23 @@
-"""The scheduler: trains the tasks of a plan, stores every result, and resumes."""
+"""The scheduler: trains the tasks of a plan, stores every result, retries, and resumes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import heapq
+import logging
+import time
+from collections.abc import Callable, Mapping
 
 from edgecil.engine.executors import Executor, Finished, Job
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import Summary
 from edgecil.engine.store import Store
+from edgecil.errors import PrerequisiteError
+
+FIRST_WAIT = 1.0  # seconds before the first retry; each further wait is twice as long
+LONGEST_WAIT = 60.0
+_MOST_REPAIRS = 3  # of one state, which then is a failure: the disk is not usable
+
+_log = logging.getLogger(__name__)
 
 
 def execute(
@@ -19,35 +29,73 @@ def execute(
     *,
     keep_states: bool = False,
     keep_models: bool = False,
+    retries: int = 0,
+    worker: Mapping[str, str] | None = None,
 ) -> Summary:
     """Train every node of the plan that the store does not hold yet.
 
     A node's result is on disk before any node that depends on it starts. Deep nodes go first, so
-    that few states exist at a time. With `keep_models` the states after last tasks are kept, and
-    finished nodes are trained again where they are missing.
+    that few states exist at a time. A damaged state is trained again.
+
+    Args:
+        plan: what to train.
+        store: the results.
+        executor: where to train; it is closed at the end.
+        on_finished: called after every node that has a result or has failed.
+        on_started: called after every job that is submitted.
+        keep_states: keep the states of all nodes that others continue from.
+        keep_models: keep the states after last tasks, and train finished nodes again where they
+            are missing.
+        retries: further attempts at a node that fails, after 1, 2, 4, … seconds.
+        worker: in what this machine differs from the identity of the store.
     """
     queue = _Queue(plan, store, keep_states=keep_states, keep_models=keep_models)
-    trained, running, failed = 0, 0, []
+    trained, failed = 0, []
+    attempts: dict[Node, int] = {}
     try:
-        while queue.ready or running:
-            while queue.ready and running < executor.capacity:
+        while queue.unfinished:
+            while queue.has_ready() and len(queue.running) < executor.capacity:
                 job = queue.next_job()
                 executor.submit(job)
-                running += 1
                 if on_started is not None:
                     on_started(job)
-            finished = executor.wait()
-            running -= 1
+            if not queue.running:
+                time.sleep(queue.seconds_to_next() or 0.0)
+                continue
+            finished = executor.wait(queue.seconds_to_next())
+            if finished is None:
+                continue
             node, outcome = finished.job.node, finished.outcome
+            queue.running.discard(node)
             if outcome.result is not None:
-                store.record(node, outcome.result)
+                store.record(node, outcome.result, worker={**(worker or {}), **outcome.worker})
                 queue.finish(node)
                 trained += 1
+            elif outcome.refused:
+                raise PrerequisiteError(
+                    f"{outcome.error} Install the same versions and weights on every node, or "
+                    "set 'allow_mismatch' to train there too, which is recorded with each result."
+                )
+            elif outcome.damaged and queue.repair(node):
+                _log.warning("The state before %s was damaged; it is trained again.", node)
+                continue
+            elif not outcome.permanent and attempts.get(node, 0) < retries:
+                attempts[node] = attempts.get(node, 0) + 1
+                wait = min(FIRST_WAIT * 2 ** (attempts[node] - 1), LONGEST_WAIT)
+                queue.postpone(node, wait)
+                _log.warning(
+                    "Attempt %d of %d at task %d of a sequence failed (%s); the next one starts "
+                    "in %g s.",
+                    attempts[node],
+                    retries + 1,
+                    len(node.prefix),
+                    outcome.error,
+                    wait,
+                )
+                continue
             else:
                 store.record_failure(node, outcome.error or "", outcome.trace or "")
                 failed.append(node)
-                if outcome.damaged and node.parent is not None:
-                    store.state_path(node.parent).unlink(missing_ok=True)
             if on_finished is not None:
                 on_finished(finished)
     finally:
@@ -57,7 +105,7 @@ def execute(
 
 
 class _Queue:
-    """The nodes that can be trained now, and the states that are still needed."""
+    """The nodes that can be trained now or later, and the states that are still needed."""
 
     def __init__(
         self, plan: Plan, store: Store, *, keep_states: bool = False, keep_models: bool = False
@@ -67,12 +115,36 @@ class _Queue:
         store.remove_leftovers()
         self._remaining = self._find_remaining()
         self.reused = len(plan) - len(self._remaining)
-        self.ready = [
+        self.running: set[Node] = set()
+        self._ready = [
             node for node in plan if node in self._remaining and node.parent not in self._remaining
         ][::-1]
+        self._later: list[tuple[float, int, Node]] = []
+        self._postponed = 0
+        self._repairs: dict[Node, int] = {}
         for node in plan:
             if node not in self._remaining:
                 self._remove_unneeded_state(node)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a node is running, or can be started now or later."""
+        return bool(self._ready or self._later or self.running)
+
+    def has_ready(self) -> bool:
+        """Whether a node can be started now."""
+        while self._later and self._later[0][0] <= time.monotonic():
+            self._ready.append(heapq.heappop(self._later)[2])
+        return bool(self._ready)
+
+    def seconds_to_next(self) -> float | None:
+        """Time until a postponed node may start; None if there is none."""
+        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else None
+
+    def postpone(self, node: Node, seconds: float) -> None:
+        """Let a node start again after some time."""
+        self._postponed += 1
+        heapq.heappush(self._later, (time.monotonic() + seconds, self._postponed, node))
 
     def _find_remaining(self) -> set[Node]:
         """Nodes without a result, and finished nodes whose missing state is needed again."""
@@ -96,7 +168,8 @@ class _Queue:
 
     def next_job(self) -> Job:
         """The deepest node that is ready."""
-        node = self.ready.pop()
+        node = self._ready.pop()
+        self.running.add(node)
         parent = None if node.parent is None else self._store.state_path(node.parent)
         kept = self._needed(node, self._remaining) or (
             self._keep_states and bool(self._plan.children(node))
@@ -107,12 +180,36 @@ class _Queue:
 
     def finish(self, node: Node) -> None:
         """Mark a node as trained: its children become ready, its parent's state may go."""
-        self._remaining.remove(node)
-        self.ready.extend(
-            child for child in reversed(self._plan.children(node)) if child in self._remaining
+        self._remaining.discard(node)
+        self._ready.extend(
+            child
+            for child in reversed(self._plan.children(node))
+            if child in self._remaining and child not in self.running
         )
         if node.parent is not None:
             self._remove_unneeded_state(node.parent)
+
+    def repair(self, node: Node) -> bool:
+        """Train the parent of a node again, whose state is damaged; whether that may help."""
+        lost = node.parent
+        if lost is None or self._repairs.get(lost, 0) >= _MOST_REPAIRS:
+            return False
+        if lost in self._remaining:  # another child reported it before
+            return True
+        self._repairs[lost] = self._repairs.get(lost, 0) + 1
+        self._store.state_path(lost).unlink(missing_ok=True)
+        waiting = {child for child in self._plan.children(lost) if child in self._remaining}
+        self._ready = [other for other in self._ready if other not in waiting]
+        self._later = [entry for entry in self._later if entry[2] not in waiting]
+        heapq.heapify(self._later)
+        self._remaining.add(lost)
+        while lost.parent is not None and not self._store.state_path(lost.parent).exists():
+            lost = lost.parent
+            if lost in self._remaining:  # it is trained again already
+                return True
+            self._remaining.add(lost)
+        self._ready.append(lost)
+        return True
 
     def _remove_unneeded_state(self, node: Node) -> None:
         if not (self._keep_states or self._needed(node, self._remaining)):

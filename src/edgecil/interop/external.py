@@ -8,12 +8,12 @@ import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import edgecil
+from edgecil.engine.directory import writing
 from edgecil.engine.experiment import (
     Experiment,
     TrainingFailedError,
@@ -21,12 +21,11 @@ from edgecil.engine.experiment import (
 )
 from edgecil.engine.plan import Node
 from edgecil.engine.results import Summary, WholeRun
-from edgecil.engine.store import Store, clear
+from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders
 from edgecil.interop.process import Processes, last_log_line, signals_interrupt
-from edgecil.io.locks import locked
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 
@@ -211,17 +210,14 @@ def train(
     if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
         raise UsageError(f"'timeout' must be a number of seconds above 0. Got {timeout} instead.")
     out = Path(out).absolute()
-    with locked(out):
-        if overwrite:
-            clear(out)
-        with closing(Store(out)) as store:
-            store.check_identity(plan.full_identity())
-            for name, runs in plan.sequences.items():
-                store.add_sequences(name, runs)
-            if plan.orders.similarity is not None:
-                save_experiment_similarity(out, plan.orders.similarity)
-            with signals_interrupt():
-                summary = _train_missing(plan, store, workers, timeout, on_start, on_finished)
+    with writing(out, overwrite=overwrite) as store:
+        store.check_identity(plan.full_identity())
+        for name, runs in plan.sequences.items():
+            store.add_sequences(name, runs)
+        if plan.orders.similarity is not None:
+            save_experiment_similarity(out, plan.orders.similarity)
+        with signals_interrupt():
+            summary = _train_missing(plan, store, workers, timeout, on_start, on_finished)
     experiment = Experiment(out, summary)
     failures = [failure for failure in experiment.failures() if failure.method == plan.method]
     if summary.failed:

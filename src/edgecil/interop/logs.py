@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -20,14 +19,14 @@ import numpy as np
 
 import edgecil
 from edgecil.classes import get_classes
+from edgecil.engine.directory import writing
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.engine.store import Store, clear
+from edgecil.engine.store import Store
 from edgecil.errors import DataError, UsageError
 from edgecil.interop.configs import toolbox_dataset, toolbox_sizes
 from edgecil.io.files import read_text
-from edgecil.io.locks import locked
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
 
@@ -247,16 +246,13 @@ def import_logs(
     groups: dict[str, list[LoggedRun]] = {}
     for run, _ in runs:
         groups.setdefault(protocol or run.protocol, []).append(run)
-    with locked(Path(out)):
-        if overwrite:
-            clear(out)
-        with closing(Store(out)) as store:
-            for identity in {repr(i): i for i in (_identity(run) for run, _ in runs)}.values():
-                store.check_identity(identity)
-            stored = store.sequences()
-            for name, members in groups.items():
-                store.add_sequences(name, _label_orders(stored.get(name, []), members))
-            _record(store, runs)
+    with writing(out, overwrite=overwrite) as store:
+        for identity in {repr(i): i for i in (_identity(run) for run, _ in runs)}.values():
+            store.check_identity(identity)
+        stored = store.sequences()
+        for name, members in groups.items():
+            store.add_sequences(name, _label_orders(stored.get(name, []), members))
+        _record(store, runs)
     return Experiment.open(out)
 
 

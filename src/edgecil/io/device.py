@@ -17,6 +17,8 @@ _PORTABLE_KERNELS = {
     "MKL_CBWR": "AVX2",
 }
 
+_CAPABILITIES = ("NO AVX", "DEFAULT", "AVX2", "AVX512")  # of x86-64, as torch names them
+
 
 def use_portable_kernels() -> None:
     """Let torch compute the same numbers on every x86-64 processor with AVX2.
@@ -26,6 +28,25 @@ def use_portable_kernels() -> None:
     """
     for name, value in _PORTABLE_KERNELS.items():
         os.environ.setdefault(name, value)
+
+
+def kernel_variables() -> dict[str, str]:
+    """The variables of :func:`use_portable_kernels` as this process has them."""
+    return {name: os.environ[name] for name in _PORTABLE_KERNELS if name in os.environ}
+
+
+def expected_capability() -> str:
+    """The instruction set that torch uses in processes that this one starts.
+
+    This process may use a newer one, if torch was used before the variables were set.
+    """
+    import torch
+
+    actual: str = torch.backends.cpu.get_cpu_capability()
+    wanted = os.environ.get("ATEN_CPU_CAPABILITY", "").upper()
+    if actual in _CAPABILITIES and wanted in _CAPABILITIES:
+        return min(actual, wanted, key=_CAPABILITIES.index)
+    return actual
 
 
 def choose_device(name: str) -> str:

@@ -30,7 +30,7 @@ def check_file(path: Path, limit: Limit | None = None) -> int:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        raise DataError(f"Cannot read {path}: {_reason(error)}.") from error
+        raise DataError(f"Cannot read {path}: {reason(error)}.") from error
     if stat.S_ISDIR(status.st_mode):
         raise DataError(f"Cannot read {path}: it is a folder; give a file.")
     if not stat.S_ISREG(status.st_mode):
@@ -48,7 +48,7 @@ def read_text(path: Path) -> str:
             return _decompress(path).decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"Cannot read {path}: {_reason(error)}.") from error
+        raise DataError(f"Cannot read {path}: {reason(error)}.") from error
     except UnicodeDecodeError as error:
         raise DataError(f"Cannot read {path}: it is not UTF-8 text; save it as UTF-8.") from error
 
@@ -125,7 +125,7 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
         temporary.chmod(0o600 if private else 0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
-        raise EdgecilError(f"Cannot write {path}: {_reason(error)}.") from error
+        raise EdgecilError(f"Cannot write {path}: {reason(error)}.") from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -149,7 +149,8 @@ def user_cache() -> Path:
         return Path(tempfile.gettempdir()) / f"cache-{user}"
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """The cause of a failure in a few words."""
     return str(getattr(error, "strerror", None) or error)
 
 

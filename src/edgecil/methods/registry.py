@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from types import NoneType
@@ -178,6 +179,8 @@ def replace_recipe(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
 def _checked(value: Any, current: Any, default: Any, path: str) -> Any:
     """The value converted to the type of the setting; an error if it has another type."""
     model = current if current is not None or default is MISSING else default
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"Setting '{path}' must be a finite number. Got {value}.")
     if isinstance(model, tuple) and isinstance(value, (list, tuple)):
         element = model[0] if model else None
         return tuple(_checked(item, element, MISSING, f"{path}[]") for item in value)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from edgecil.data.stored_pixels import StoredPixels
+from edgecil.errors import EdgecilError
 from edgecil.methods.method import Environment
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.task import Task
@@ -134,6 +135,12 @@ def minimise(
                 torch.nn.utils.clip_grad_norm_(trained, recipe.clip)
             scaler.step(optimizer)
             scaler.update()
+        # mixed precision skips steps whose loss is not finite; parameters must be finite always
+        check_finite(
+            trained,
+            f"in epoch {epoch + 1} of {recipe.epochs} ({stage})",
+            loss=None if amp else value,
+        )
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
 
 
@@ -147,6 +154,35 @@ def _groups(
         return [{"params": others + heads, "factor": 1.0}]
     groups = [{"params": others, "factor": 1.0}, {"params": heads, "factor": recipe.head_factor}]
     return [group for group in groups if group["params"]]
+
+
+class NotFiniteError(EdgecilError):
+    """A loss or a parameter became infinite or undefined: the training failed."""
+
+
+def check_finite(
+    tensors: Iterable[torch.Tensor], where: str, *, loss: torch.Tensor | None = None
+) -> None:
+    """An error if a loss or one of the tensors is not finite.
+
+    Args:
+        tensors: parameters, of any floating type.
+        where: when or what it is; the end of the sentence.
+        loss: the last value of the loss, if it is checked too.
+    """
+    if loss is not None and not torch.isfinite(loss).all():
+        raise NotFiniteError(
+            f"The loss became {loss.detach().mean().item():g} {where}; choose a lower learning "
+            "rate or other settings."
+        )
+    for tensor in tensors:
+        finite = torch.isfinite(tensor)
+        if not finite.all():
+            value = tensor.detach()[~finite].flatten()[0].item()
+            raise NotFiniteError(
+                f"A parameter became {value:g} {where}; choose a lower learning rate or other "
+                "settings."
+            )
 
 
 def _optimizer(parameters: list[dict[str, Any]], recipe: Recipe) -> torch.optim.Optimizer:

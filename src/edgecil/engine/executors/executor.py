@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from edgecil.engine.handshake import suits
 from edgecil.engine.node_training import Outcome, WorkerContext
 from edgecil.engine.plan import Node
 from edgecil.errors import UsageError, unknown
@@ -44,8 +45,12 @@ class Executor(Protocol):
     def submit(self, job: Job) -> None:
         """Start a job and return at once."""
 
-    def wait(self) -> Finished:
-        """The next job to end; raises EdgecilError when results can no longer be stored."""
+    def wait(self, seconds: float | None = None) -> Finished | None:
+        """The next job to end; None if none ends within some seconds.
+
+        Raises:
+            EdgecilError: results can no longer be stored, or no worker can be reached.
+        """
 
     def close(self) -> None:
         """Cancel all running jobs; closing again does nothing."""
@@ -55,7 +60,12 @@ EXECUTORS = ("local", "ray")
 
 
 def get_executor(
-    name: str, context: WorkerContext, *, workers: int, address: str | None = None
+    name: str,
+    context: WorkerContext,
+    *,
+    workers: int,
+    address: str | None = None,
+    timeout: float | None = None,
 ) -> Executor:
     """An executor by name.
 
@@ -64,6 +74,7 @@ def get_executor(
         context: data and settings for the workers.
         workers: number of jobs that run at once.
         address: address of a Ray cluster; a private one on this machine by default.
+        timeout: seconds after which a job is stopped and has failed; no limit by default.
     """
     if workers < 1:
         raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
@@ -72,9 +83,11 @@ def get_executor(
     if name == "local":
         from edgecil.engine.executors.local import InProcess, WorkerPool
 
-        return InProcess(context) if workers == 1 else WorkerPool(context, workers)
+        if workers == 1 and timeout is None and suits(context.environment.device):
+            return InProcess(context)
+        return WorkerPool(context, workers, timeout=timeout)
     if name == "ray":
         from edgecil.engine.executors.ray import RayExecutor
 
-        return RayExecutor(context, workers, address)
+        return RayExecutor(context, workers, address, timeout=timeout)
     raise unknown("executor", name, EXECUTORS)

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
 
 from edgecil.engine.executors.executor import Finished, Job
+from edgecil.engine.handshake import expected_identity
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.store import save_state
+
+HEARTBEAT = 2.0  # seconds between two messages of a worker
+WARNED_AFTER = 15.0  # seconds without a message after which a warning is logged
+LOST_AFTER = 60.0  # and after which a worker that uses no processor time is replaced
+_STARTUP = 600.0  # seconds until the first message: a worker imports torch first
+_TICK = 1.0
+
+_log = logging.getLogger(__name__)
 
 
 class InProcess:
@@ -29,8 +43,8 @@ class InProcess:
         """Queue a job."""
         self._jobs.append(job)
 
-    def wait(self) -> Finished:
-        """Train the next job."""
+    def wait(self, seconds: float | None = None) -> Finished | None:
+        """Train the next job, which cannot be interrupted."""
         job = self._jobs.popleft()
         return Finished(job, run_job(self._context, job))
 
@@ -40,97 +54,233 @@ class InProcess:
 
 
 class WorkerPool:
-    """Several worker processes, which share the memory of the images."""
+    """Several worker processes, which share the memory of the images.
 
-    def __init__(self, context: WorkerContext, workers: int) -> None:
+    Each worker has a connection of its own, so it is certain which job a worker died with, and
+    nothing (such as a named semaphore) remains in the system after a hard kill.
+
+    Args:
+        context: data and settings for the workers.
+        workers: number of processes.
+        timeout: seconds that a job may take.
+    """
+
+    def __init__(
+        self, context: WorkerContext, workers: int, *, timeout: float | None = None
+    ) -> None:
         self.capacity = workers
-        self._context = context
+        self._context = replace(context, expected=expected_identity(context.environment))
+        self._timeout = timeout
         self._queued: deque[Job] = deque()
-        self._suspects: deque[Job] = deque()
-        self._on_trial: Job | None = None
-        self._running: dict[Future[Outcome], Job] = {}
-        self._pool = self._start()
-
-    def _start(self) -> ProcessPoolExecutor:
-        import torch.multiprocessing
-
-        for split in (self._context.scenario.train, self._context.scenario.test):
+        self._workers: list[_Worker] = []
+        for split in (context.scenario.train, context.scenario.test):
             split.pixels.share_memory_()
             split.labels.share_memory_()
-        return ProcessPoolExecutor(
-            self.capacity,
-            mp_context=torch.multiprocessing.get_context("spawn"),
-            initializer=_initialise,
-            initargs=(self._context,),
-        )
 
     def submit(self, job: Job) -> None:
         """Queue a job for the next free worker."""
         self._queued.append(job)
         self._start_jobs()
 
-    def wait(self) -> Finished:
-        """The next job to end.
-
-        When a worker dies, it is unknown which job killed it: all running jobs are tried once
-        more, each alone, and a job whose worker dies again has failed.
-        """
+    def wait(self, seconds: float | None = None) -> Finished | None:
+        """The next job to end; None if none ends within some seconds."""
+        deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             self._start_jobs()
-            done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
-            job = self._running.pop(done)
-            tried, self._on_trial = self._on_trial, None
-            try:
-                return Finished(job, done.result())
-            except BrokenProcessPool:
-                crashed = [job, *self._running.values()]
-                self._restart()
-            if job == tried:
-                message = "The worker process died twice (out of memory, or killed)."
-                return Finished(job, Outcome(error=message, trace=message))
-            self._suspects.extend(crashed)
+            finished = self._next(_TICK if deadline is None else min(_TICK, seconds or 0.0))
+            if finished is not None:
+                return finished
+            if deadline is not None and time.monotonic() >= deadline:
+                return None
+
+    def _next(self, seconds: float) -> Finished | None:
+        busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
+        ready = wait([*busy, *(worker.process.sentinel for worker in busy.values())], seconds)
+        for connection, worker in busy.items():
+            if connection in ready or worker.process.sentinel in ready:
+                outcome = worker.receive()
+            else:
+                outcome = worker.check_silence(seconds)
+            if outcome is None and worker.overdue(self._timeout):
+                outcome = _failure(f"The training was stopped after {self._timeout:g} s.")
+                worker.alive = False
+            if outcome is not None:
+                job = worker.job
+                assert job is not None
+                worker.job = None
+                if not worker.alive:
+                    worker.kill()
+                    self._workers.remove(worker)
+                return Finished(job, outcome)
+        return None
 
     def _start_jobs(self) -> None:
-        """Start the jobs that may run now: one suspect alone, or all queued jobs."""
-        if self._suspects:
-            if not self._running:
-                self._on_trial = self._suspects.popleft()
-                self._begin(self._on_trial)
-        elif self._on_trial is None:
-            while self._queued:
-                self._begin(self._queued.popleft())
-
-    def _begin(self, job: Job) -> None:
-        try:
-            future = self._pool.submit(_run, job)
-        except BrokenProcessPool:  # a worker died before this job was submitted
-            future = Future()
-            future.set_exception(BrokenProcessPool())
-        self._running[future] = job
-
-    def _restart(self) -> None:
-        self._running = {}
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool = self._start()
+        while self._queued:
+            free = next((worker for worker in self._workers if worker.job is None), None)
+            if free is None:
+                if len(self._workers) == self.capacity:
+                    return
+                free = _Worker(self._context)
+                self._workers.append(free)
+            if free.begin(self._queued[0]):
+                self._queued.popleft()
+            else:  # it died while it had nothing to do
+                free.kill()
+                self._workers.remove(free)
 
     def close(self) -> None:
         """Stop the workers without waiting for their jobs."""
-        processes = list((self._pool._processes or {}).values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
+        while self._workers:
+            self._workers.pop().kill()
+        self._queued.clear()
 
 
-_context: WorkerContext | None = None
+class _Worker:
+    """A worker process as its parent sees it.
+
+    Attributes:
+        process: the process.
+        connection: the parent's end of the connection.
+        job: the job that it works on.
+        alive: whether it can take another job.
+    """
+
+    def __init__(self, context: WorkerContext) -> None:
+        import torch.multiprocessing
+
+        spawning = torch.multiprocessing.get_context("spawn")
+        self.connection, other = spawning.Pipe()
+        self.process: Any = spawning.Process(target=_work, args=(other, context), daemon=True)
+        self.process.start()
+        other.close()
+        self.job: Job | None = None
+        self.alive = True
+        self._begun: float | None = None
+        self._heard = False
+        self._silent = 0.0
+        self._processor_time = 0
+
+    def begin(self, job: Job) -> bool:
+        """Give the worker a job; whether it could be sent."""
+        try:
+            self.connection.send(job)
+        except OSError:
+            return False
+        self.job, self._begun, self._silent = job, None, 0.0
+        return True
+
+    def receive(self) -> Outcome | None:
+        """Read what the worker sent: the outcome of its job, or a sign of life."""
+        try:
+            while self.connection.poll():
+                message = self.connection.recv()
+                self._heard, self._silent = True, 0.0
+                if message == "begun":
+                    self._begun = time.monotonic()
+                elif isinstance(message, Exception):
+                    raise message
+                elif isinstance(message, Outcome):
+                    return message
+        except (EOFError, OSError):
+            pass
+        else:
+            if self.process.is_alive():
+                return None
+        self.alive = False
+        self.process.join(5.0)
+        return _failure(f"The worker process {_how_it_ended(self.process.exitcode)}.")
+
+    def check_silence(self, seconds: float) -> Outcome | None:
+        """Count the seconds without a message; a failure if the process is stopped or stuck.
+
+        Only time during which this process ran counts, so suspending everything does no harm.
+        """
+        self._silent += seconds
+        patience = LOST_AFTER if self._heard else _STARTUP
+        if self._silent - seconds < WARNED_AFTER <= self._silent and self._heard:
+            self._processor_time = _processor_time(self.process.pid)
+            _log.warning(
+                "Worker process %d has not responded for %g s; if it uses no processor time, it "
+                "is replaced after %g s.",
+                self.process.pid,
+                WARNED_AFTER,
+                LOST_AFTER,
+            )
+        if self._silent < patience:
+            return None
+        if self._heard and _processor_time(self.process.pid) > self._processor_time:
+            self._silent = 0.0  # busy in code that keeps other threads waiting
+            return None
+        self.alive = False
+        return _failure(f"The worker process did not respond for {patience:g} s.")
+
+    def overdue(self, timeout: float | None) -> bool:
+        """Whether the job has taken longer than it may."""
+        if timeout is None or self._begun is None:
+            return False
+        return time.monotonic() - self._begun > timeout
+
+    def kill(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join(5.0)
+        self.connection.close()
 
 
-def _initialise(context: WorkerContext) -> None:
-    """Initialise a worker process, which ignores Ctrl-C and ends with its parent process."""
-    global _context
+def _failure(message: str) -> Outcome:
+    return Outcome(error=message, trace=message)
+
+
+def _how_it_ended(code: int | None) -> str:
+    """The exit code of a process in words.
+
+    >>> _how_it_ended(-9), _how_it_ended(3)
+    ('was ended by SIGKILL (often: out of memory)', 'ended with exit code 3')
+    """
+    if code is None or code >= 0:
+        return f"ended with exit code {code}"
+    name = signal.Signals(-code).name
+    memory = " (often: out of memory)" if name in ("SIGKILL", "SIGSEGV", "SIGABRT") else ""
+    return f"was ended by {name}{memory}"
+
+
+def _processor_time(pid: int) -> int:
+    """Processor time that a process has used, in clock ticks; 0 where it is unknown."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _work(connection: Connection, context: WorkerContext) -> None:
+    """The main function of a worker process, which ignores Ctrl-C and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sending = threading.Lock()
+
+    def send(message: object) -> None:
+        with sending:
+            connection.send(message)
+
+    def beat() -> None:
+        with suppress(OSError):
+            while True:
+                send("alive")
+                time.sleep(HEARTBEAT)
+
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _context = context
+    threading.Thread(target=beat, daemon=True).start()
     context.prepare()
+    with suppress(EOFError):
+        while True:
+            job: Job = connection.recv()
+            send("begun")
+            try:
+                outcome = run_job(context, job)
+            except Exception as error:  # such as a full disk: it ends the run
+                send(error)
+            else:
+                send(outcome)
 
 
 def _end_with_parent() -> None:
@@ -141,14 +291,13 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _run(job: Job) -> Outcome:
-    assert _context is not None
-    return run_job(_context, job)
-
-
 def run_job(context: WorkerContext, job: Job) -> Outcome:
     """Train a job: read the parent's state, write the new one."""
-    parent = None if job.parent is None else job.parent.read_bytes()
+    try:
+        parent = None if job.parent is None else job.parent.read_bytes()
+    except FileNotFoundError as error:
+        message = f"The state after the previous task is missing: {error.filename}."
+        return Outcome(error=message, trace=message, damaged=True)
     outcome, state = train_node(context, job.node, parent, keep=job.keep is not None)
     if job.keep is not None and state is not None:
         save_state(job.keep, state)

@@ -1,0 +1,113 @@
+"""The database of results: its tables, its format, and the checksums of its rows."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from edgecil.errors import DataError
+
+FORMAT = 3
+# The format without checksums: it is read, and upgraded by the first process that writes.
+UNCHECKED = 2
+DATABASE = "results.sqlite"
+
+# Columns of each table; `checksum` is one more, over all of these.
+TABLES = {
+    "identity": ("name", "value"),
+    "sequences": ("protocol", "label", "tasks"),
+    "nodes": (*("method", "seed", "prefix", "whole_run", "result", "error", "trace"), "worker"),
+    "configs": ("config",),
+}
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS identity (
+    name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sequences (
+    protocol TEXT NOT NULL, label TEXT NOT NULL, tasks TEXT NOT NULL, checksum TEXT NOT NULL,
+    PRIMARY KEY (protocol, label));
+CREATE TABLE IF NOT EXISTS nodes (
+    method TEXT NOT NULL, seed INTEGER NOT NULL, prefix TEXT NOT NULL,
+    whole_run INTEGER NOT NULL, result TEXT, error TEXT, trace TEXT, worker TEXT,
+    checksum TEXT NOT NULL, PRIMARY KEY (method, seed, prefix));
+CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT NULL);
+"""
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that creates no files.
+
+    Without a write-ahead log no process uses the database; with a log and without its index, a
+    killed process left the log.
+    """
+    log, index = (path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-shm"))
+    if log and not index:
+        raise sqlite3.OperationalError("the index of the write-ahead log is missing")
+    mode = "mode=ro" if log else "immutable=1"
+    database = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
+    try:
+        database.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def add_checksums(database: sqlite3.Connection) -> None:
+    """Upgrade a database of the format without checksums."""
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("ALTER TABLE nodes ADD COLUMN worker TEXT")
+        for table, columns in TABLES.items():
+            database.execute(f"ALTER TABLE {table} ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
+            rows = database.execute(f"SELECT rowid, {', '.join(columns)} FROM {table}").fetchall()
+            database.executemany(
+                f"UPDATE {table} SET checksum = ? WHERE rowid = ?",
+                [(checksum_of(values), row) for row, *values in rows],
+            )
+        database.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def checksum_of(values: Iterable[Any]) -> str:
+    """A checksum of the values of a row."""
+    text = "\0".join("" if value is None else str(value) for value in values)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def cause_of(error: sqlite3.Error, directory: Path) -> str:
+    """Why a database cannot be used, in words that name the cause."""
+    text = str(error)
+    if "readonly" in text or "unable to open" in text:
+        owner = _owner(directory)
+        return f"{text}; this user may not write to the directory, which belongs to {owner}"
+    if "locked" in text or "busy" in text:
+        return f"{text}; another process is writing to it"
+    return text
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except (OSError, KeyError, NotImplementedError):
+        return "another user"
+
+
+def check_format(directory: Path, number: int) -> None:
+    """An error if this version does not read a format."""
+    if number not in (FORMAT, UNCHECKED):
+        raise DataError(
+            f"{directory} was written by another version of edgecil (results of format {number}, "
+            f"this version reads {UNCHECKED} and {FORMAT}); use that version, or train again in "
+            "another directory."
+        )
+
+
+def check_pages(database: sqlite3.Connection, check: str) -> None:
+    """An error if pages are inconsistent; `quick_check` reads tables, `integrity_check` all."""
+    (answer,) = database.execute(f"PRAGMA {check}(1)").fetchone()
+    if answer != "ok":
+        line = str(answer).split("\n")[-1]
+        raise sqlite3.DatabaseError(f"database disk image is malformed ({line})")

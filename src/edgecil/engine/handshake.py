@@ -1,0 +1,114 @@
+"""The handshake of workers: what must be equal for results to be equal to the last bit.
+
+Sums of floating-point numbers depend on the vector instructions of the processor, so the same code
+on the same data gives other last bits on another type of processor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import torch
+
+import edgecil
+from edgecil.backbones.pretrained import fingerprint, is_pretrained
+from edgecil.io.device import expected_capability
+from edgecil.methods import Environment
+from edgecil.methods.task import Scenario
+
+# What of an experiment's identity may differ from an earlier process if this is allowed.
+MACHINE = ("edgecil", "torch", "machine", "cpu")
+
+_CHUNK = 1024
+
+
+def machine_identity() -> dict[str, str]:
+    """Versions and instruction set of the processes that train."""
+    return {
+        "edgecil": edgecil.__version__,
+        "torch": torch.__version__,
+        "machine": platform.machine(),
+        "cpu": expected_capability(),
+    }
+
+
+def suits(device: str) -> bool:
+    """Whether this very process computes as those that it starts."""
+    return device != "cpu" or torch.backends.cpu.get_cpu_capability() == expected_capability()
+
+
+def expected_identity(environment: Environment, scenario: Scenario | None = None) -> dict[str, str]:
+    """All that the results of a worker depend on besides its job.
+
+    Args:
+        environment: its device and the names of networks.
+        scenario: the dataset, where it was sent over a network.
+    """
+    identity = {**machine_identity(), "code": _code_digest()}
+    if environment.device.startswith("cuda"):
+        identity["gpu"] = torch.cuda.get_device_name(environment.device)
+    for name in dict.fromkeys((environment.backbone, environment.pretrained)):
+        if is_pretrained(name):
+            identity[f"weights {name}"] = _weights_digest(name)
+    if scenario is not None:
+        identity["dataset"] = _scenario_digest(scenario)
+    return identity
+
+
+def worker_identity(environment: Environment, scenario: Scenario | None = None) -> dict[str, str]:
+    """The identity of this very process; see :func:`expected_identity`."""
+    capability = torch.backends.cpu.get_cpu_capability()
+    return {**expected_identity(environment, scenario), "cpu": capability}
+
+
+def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """What differs, by name, as `given instead of expected`.
+
+    >>> differences({"torch": "2.4", "cpu": "AVX2"}, {"torch": "2.5", "cpu": "AVX2"})
+    {'torch': '2.5 instead of 2.4'}
+    """
+    return {
+        name: f"{given.get(name)} instead of {expected.get(name)}"
+        for name in {**expected, **given}
+        if given.get(name) != expected.get(name)
+    }
+
+
+def describe_differences(unequal: Mapping[str, str]) -> str:
+    """Differences as the words of a sentence.
+
+    >>> describe_differences({"torch": "2.5 instead of 2.4"})
+    'torch is 2.5 instead of 2.4'
+    """
+    return ", ".join(f"{name} is {text}" for name, text in unequal.items())
+
+
+def _weights_digest(name: str) -> str:
+    try:
+        return fingerprint(name)
+    except Exception as error:  # missing or damaged here: a difference, not a crash
+        return f"unusable ({type(error).__name__})"
+
+
+@cache
+def _code_digest() -> str:
+    """SHA-256 over the Python files of this package."""
+    root = Path(edgecil.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _scenario_digest(scenario: Scenario) -> str:
+    """SHA-256 over labels and pixels."""
+    digest = hashlib.sha256()
+    for split in (scenario.train, scenario.test):
+        digest.update(split.labels.cpu().numpy().tobytes())
+        for start in range(0, len(split.labels), _CHUNK):
+            digest.update(split.pixels[start : start + _CHUNK].cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,238 @@
+"""Queries of the results in an experiment directory, which need no write access."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from edgecil.engine.database import (
+    DATABASE,
+    TABLES,
+    UNCHECKED,
+    cause_of,
+    check_format,
+    check_pages,
+    checksum_of,
+    connect_read_only,
+)
+from edgecil.engine.plan import Node, Prefix
+from edgecil.engine.results import NodeResult, RunResult, WholeRun
+from edgecil.errors import DataError
+from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
+
+_intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
+
+
+class NoExperimentError(DataError):
+    """A directory without results, or whose database was never filled."""
+
+
+class StoreReader:
+    """Queries of the results in an experiment directory; nothing in the directory is written."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._database = self._open()
+
+    def __enter__(self) -> StoreReader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _open(self) -> sqlite3.Connection:
+        path = self.directory / DATABASE
+        if not path.is_file():
+            raise NoExperimentError(
+                f"{self.directory} is not an experiment: it holds no {DATABASE}."
+            )
+        try:
+            try:
+                return self._checked(connect_read_only(path))
+            except sqlite3.OperationalError:
+                # SQLite would have to create files beside the database: read a copy.
+                return self._checked(self._connect_copy(path))
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def _connect_copy(self, path: Path) -> sqlite3.Connection:
+        self._copy = tempfile.TemporaryDirectory(prefix="edgecil-")
+        for suffix in ("", "-wal"):
+            source = path.with_name(path.name + suffix)
+            if source.exists():
+                shutil.copyfile(source, Path(self._copy.name) / source.name)
+        return sqlite3.connect(Path(self._copy.name) / path.name)
+
+    def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
+        """The connection, if the database has the format that this version reads."""
+        try:
+            number = database.execute("PRAGMA user_version").fetchone()[0]
+            if number == 0:
+                raise NoExperimentError(
+                    f"{self.directory} is not an experiment: its {DATABASE} is empty."
+                )
+            check_format(self.directory, number)
+            self._checked_rows = number != UNCHECKED
+            self._check_pages(database)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _check_pages(self, database: sqlite3.Connection) -> None:
+        """An error if pages of the database are inconsistent; the check is made once per content.
+
+        Rows on a damaged page may be missing without a trace, which no checksum of rows shows.
+        """
+        path = self.directory / DATABASE
+        status = path.stat()
+        if _intact.get(path.absolute()) != (status.st_size, status.st_mtime_ns):
+            check_pages(database, "quick_check")
+            _intact[path.absolute()] = (status.st_size, status.st_mtime_ns)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+        if self._copy is not None:
+            self._copy.cleanup()
+            self._copy = None
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that determines the results, by name."""
+        return {name: self._json(value) for name, value in self._rows("identity")}
+
+    def configs(self) -> list[dict[str, Any]]:
+        """The distinct configurations of all calls of `run`, in order."""
+        return [self._json(config) for (config,) in self._rows("configs")]
+
+    def sequences(self) -> dict[str, list[LabelledSequence]]:
+        """The labelled sequences of every protocol, in the order of the protocol."""
+        by_protocol: dict[str, list[LabelledSequence]] = {}
+        for protocol, label, tasks in self._rows("sequences"):
+            labelled = LabelledSequence(label, self._sequence(tasks))
+            by_protocol.setdefault(protocol, []).append(labelled)
+        return by_protocol
+
+    def done(self) -> dict[Node, NodeResult]:
+        """Every finished task training."""
+        return self._results(NodeResult)
+
+    def whole_runs(self) -> dict[Node, WholeRun]:
+        """Every sequence that another tool has trained, by its last node."""
+        return self._results(WholeRun)
+
+    def _results(self, kind: type[Any]) -> dict[Node, Any]:
+        decoder = msgspec.json.Decoder(kind)
+        results: dict[Node, Any] = {}
+        for method, seed, prefix, whole_run, result, *_ in self._rows("nodes"):
+            if result is None or bool(whole_run) != (kind is WholeRun):
+                continue
+            try:
+                node = Node(method, seed, self._tasks(prefix))
+                results[node] = decoder.decode(result)
+                results[node].check(node.prefix)
+            except (msgspec.MsgspecError, ValueError, DataError) as error:
+                raise self._damaged(f"the result of {method!r} on {prefix}: {error}") from error
+        return results
+
+    def failures(self) -> dict[Node, tuple[str, str]]:
+        """Every failed node: the error in one line, and its traceback."""
+        return {
+            Node(method, seed, self._tasks(prefix)): (error, trace)
+            for method, seed, prefix, _, _, error, trace, _ in self._rows("nodes")
+            if error is not None
+        }
+
+    def workers(self) -> dict[Node, dict[str, str]]:
+        """In what the worker of a node differed from the identity, where this was allowed."""
+        return {
+            Node(method, seed, self._tasks(prefix)): self._json(worker)
+            for method, seed, prefix, *_, worker in self._rows("nodes")
+            if worker is not None
+        }
+
+    def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
+        """Every finished run, by method, seed and tasks."""
+        done, whole_runs, identity = self.done(), self.whole_runs(), self.identity()
+        versions: dict[str, str] = {
+            name: identity[name] for name in ("edgecil", "torch") if name in identity
+        }
+        requested = {run.sequence for runs in self.sequences().values() for run in runs}
+        results = {}
+        for node in (*done, *whole_runs):
+            sequence = ClassSequence(node.prefix)
+            if sequence in requested:
+                run = whole_runs.get(node) or WholeRun(tuple(done[step] for step in node.path))
+                results[node.method, node.seed, node.prefix] = RunResult(
+                    node.method, node.seed, sequence, run.nodes, versions, run.reported
+                )
+        return results
+
+    def model_path(self, node: Node) -> Path:
+        """The file with the learner after its last task, if it was to be kept."""
+        return self.directory / "models" / f"{node_key(node)}.pt"
+
+    def _rows(self, table: str) -> list[tuple[Any, ...]]:
+        """The rows of a table in the order in which they were written, each as it was written."""
+        columns = TABLES[table]
+        if not self._checked_rows:
+            query = ", ".join("NULL" if name == "worker" else name for name in columns)
+            return self._execute(f"SELECT {query} FROM {table} ORDER BY rowid")
+        rows = self._execute(f"SELECT {', '.join(columns)}, checksum FROM {table} ORDER BY rowid")
+        for *values, checksum in rows:
+            if checksum_of(values) != checksum:
+                raise self._damaged(f"a row of {table!r} differs from its checksum")
+        return [row[:-1] for row in rows]
+
+    def _execute(self, query: str) -> list[tuple[Any, ...]]:
+        try:
+            return self._database.execute(query).fetchall()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def _json(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._damaged(str(error)) from error
+
+    def _tasks(self, text: str) -> Prefix:
+        try:
+            return parse_tasks(text)
+        except (ValueError, TypeError, AttributeError, DataError) as error:
+            raise self._damaged(str(error)) from error
+
+    def _sequence(self, text: str) -> ClassSequence:
+        try:
+            return ClassSequence(self._tasks(text))
+        except (ValueError, DataError) as error:
+            raise self._damaged(str(error)) from error
+
+    def _damaged(self, what: str) -> DataError:
+        return DataError(
+            f"{self.directory / DATABASE} is damaged ({what.rstrip('.')}); run the same command "
+            "again to train damaged results again, or restore the file from a copy."
+        )
+
+    def _unusable(self, error: sqlite3.Error) -> DataError:
+        path = self.directory / DATABASE
+        if isinstance(error, sqlite3.OperationalError):
+            return DataError(f"Cannot use {path}: {cause_of(error, self.directory)}.")
+        return DataError(
+            f"Cannot read {path}: {error}; restore it from a copy, or train in another directory."
+        )
+
+
+def node_key(node: Node) -> str:
+    """The stem of a node's files."""
+    key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
+    return hashlib.sha256(key.encode()).hexdigest()[:32]

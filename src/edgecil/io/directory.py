@@ -1,0 +1,82 @@
+"""Directories that edgecil writes: recognised by a marker file, and never taken from anybody else.
+
+A directory belongs to edgecil if it holds the marker file `.edgecil`. One that holds other files
+and no marker is refused, so that nothing of anybody else is overwritten or deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.files import read_json, reason, replace_file
+
+MARKER = ".edgecil"
+LOCK = "lock"
+
+# What a process that was killed while it claimed a directory may have left.
+_UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+")
+
+
+def check_owner(
+    directory: str | Path, kind: str, *, written_before: Callable[[Path], bool] = lambda path: False
+) -> None:
+    """An error unless a directory is missing, empty, or one of this kind that edgecil wrote.
+
+    Args:
+        directory: where to write.
+        kind: `experiment` or `report`.
+        written_before: whether a directory without a marker was written by an earlier version.
+    """
+    path = Path(directory)
+    try:
+        if not path.exists():
+            return
+        if not path.is_dir():
+            raise UsageError(f"{path} is a file; give a directory as 'out'.")
+        marker = path / MARKER
+        if marker.exists():
+            written = marked_kind(path)
+            if written != kind:
+                raise UsageError(
+                    f"{path} holds {_a(written)}, not {_a(kind)}; give another directory as 'out'."
+                )
+            return
+        others = [name for name in names_in(path) if not _UNCLAIMED.fullmatch(name)]
+    except OSError as error:
+        raise EdgecilError(f"Cannot use {path}: {reason(error)}.") from error
+    if others and not written_before(path):
+        raise UsageError(
+            f"{path} holds files that edgecil did not write, such as {sorted(others)[0]!r}; give a "
+            "new or empty directory as 'out'."
+        )
+
+
+def claim(directory: str | Path, kind: str) -> None:
+    """Mark a directory as edgecil's; call :func:`check_owner` before."""
+    marker = Path(directory) / MARKER
+    if not marker.exists():
+        with replace_file(marker) as file:
+            file.write(json.dumps({"schema": "edgecil.directory/1", "kind": kind}).encode())
+
+
+def marked_kind(directory: Path) -> str:
+    """The kind that a directory's marker states."""
+    try:
+        content = read_json(directory / MARKER)
+    except DataError:
+        content = None
+    kind = content.get("kind") if isinstance(content, Mapping) else None
+    return kind if isinstance(kind, str) else "something unknown"
+
+
+def names_in(directory: Path) -> list[str]:
+    """Names of the files and folders in a directory."""
+    return [path.name for path in directory.iterdir()]
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[:1] in "aeiou" else kind if " " in kind else f"a {kind}"
