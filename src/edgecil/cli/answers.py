@@ -15,6 +15,8 @@ from edgecil import catalogue
 from edgecil.engine.protocol_results import ExperimentResults
 from edgecil.engine.status import Status
 from edgecil.estimation import analysis
+from edgecil.estimation.leaderboard import Leaderboard
+from edgecil.search.result import SearchSummary
 from edgecil.sequences import Agreement, Profile, ScoredSequence
 from edgecil.similarity.matrix import SimilaritySummary
 from edgecil.theory import SpaceSummary
@@ -49,6 +51,8 @@ TYPES: dict[str, Any] = {
     "space": SpaceSummary,
     **dict.fromkeys(("run", "external", "toolbox", "import-logs"), ExperimentResults),
     "analyze": analysis.Analysis,
+    "search": SearchSummary,
+    "leaderboard": Leaderboard,
 }
 
 

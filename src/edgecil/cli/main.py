@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import shtab
 
 import edgecil
-from edgecil.cli import analyses, connect, lists, sequences, similarities, training
+from edgecil.cli import analyses, connect, lists, search, sequences, similarities, training, truths
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Option, Verb
 from edgecil.errors import EdgecilError, unknown
@@ -23,8 +23,8 @@ from edgecil.errors import EdgecilError, unknown
 SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
     "prepare": (*lists.VERBS, *similarities.VERBS, *sequences.VERBS),
-    "run": training.VERBS,
-    "understand": analyses.VERBS,
+    "run": (*training.VERBS, *search.VERBS),
+    "understand": (*analyses.VERBS, *truths.VERBS),
     "connect": connect.VERBS,
     "set up": (
         Verb(

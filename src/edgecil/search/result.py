@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
 from edgecil.search.strategy import Goal
-from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.sequence import ClassSequence, Tasks
 
 _LEVEL = 0.9
 
@@ -25,6 +25,56 @@ class Trial:
 
     sequence: ClassSequence
     value: float
+
+
+@dataclass(frozen=True)
+class TrialSummary:
+    """One sequence that the search trained, as plain data.
+
+    Attributes:
+        tasks: the classes, task by task.
+        value: the metric of its training, in per cent.
+    """
+
+    tasks: Tasks
+    value: float
+
+
+@dataclass(frozen=True)
+class SearchSummary:
+    """A :class:`SearchResult` as plain data.
+
+    Attributes:
+        method: the method's name.
+        goal: `worst` or `best`.
+        metric: the metric that was searched.
+        tasks: the order, task by task.
+        mean: over the new trainings.
+        half_width: half of its 90 % interval; None with fewer than two new trainings.
+        confirmations: the values of the new trainings.
+        value: its value in the search.
+        share: expected share of random orders beyond it.
+        trainings: task trainings in all.
+        predictors: what entered the surrogate.
+        trials: every sequence that was trained.
+        directory: the experiment's directory.
+        sentence: the answer in one sentence.
+    """
+
+    method: str
+    goal: Goal
+    metric: str
+    tasks: Tasks
+    mean: float
+    half_width: float | None
+    confirmations: tuple[float, ...]
+    value: float
+    share: float
+    trainings: int
+    predictors: tuple[str, ...]
+    trials: tuple[TrialSummary, ...]
+    directory: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +122,25 @@ class SearchResult:
             return None
         error = float(np.std(self.confirmations, ddof=1)) / np.sqrt(count)
         return float(stdtrit(count - 1, (1.0 + _LEVEL) / 2.0) * error)
+
+    def summary(self) -> SearchSummary:
+        """The answer as plain data."""
+        return SearchSummary(
+            self.method,
+            self.goal,
+            self.metric,
+            self.sequence.tasks,
+            self.mean,
+            self.half_width,
+            self.confirmations,
+            self.value,
+            self.share,
+            self.trainings,
+            self.predictors,
+            tuple(TrialSummary(trial.sequence.tasks, trial.value) for trial in self.trials),
+            str(self.experiment.directory),
+            str(self),
+        )
 
     def __str__(self) -> str:
         reach = "" if self.half_width is None else f" ± {self.half_width:.1f}"

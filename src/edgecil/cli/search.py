@@ -1,0 +1,66 @@
+"""The verb that searches for the worst or best class order: search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.output import note
+from edgecil.cli.training import train
+from edgecil.cli.verb import SIMILARITY, SPACE, Option, Verb
+
+if TYPE_CHECKING:
+    from edgecil.search import Trial
+    from edgecil.search.result import SearchSummary
+
+
+def _search(*, out: str, **options: Any) -> SearchSummary:
+    import edgecil
+
+    with train("tasks", out):
+        result = edgecil.search(out=out, on_round=_note_round, **options)
+    return result.summary()
+
+
+def _note_round(trials: Sequence[Trial]) -> None:
+    values = [trial.value for trial in trials]
+    note(f"{len(trials)} orders trained: {min(values):.2f} to {max(values):.2f}")
+
+
+def _show(answer: SearchSummary) -> Iterator[str]:
+    yield f"{answer.method}, {answer.goal} {answer.sentence}."
+    yield (
+        f"Trained {len(answer.trials)} orders, {answer.trainings} tasks in all. In the search this "
+        f"order had {answer.value:.1f}. Results: {answer.directory}"
+    )
+
+
+VERBS = (
+    Verb(
+        "search",
+        "find the worst or best class order of a learner, and confirm it by new trainings",
+        (
+            "edgecil search quickdraw --method ease --classes 8 --tasks 4 --goal worst --out x",
+            "edgecil search --config own.toml --method icarl --goal best --budget 30 --out y",
+        ),
+        {
+            "": (
+                Option("goal", "GOAL", "worst or best (default: worst)"),
+                "budget confirm metric pilot batch config out overwrite",
+            ),
+            "classes and their similarity": (
+                SIMILARITY,
+                "class_ids root image_size preparation normalisation download",
+            ),
+            "tasks": (SPACE, "order_seed"),
+            "training": (
+                "method backbone pretrained recipe epochs memory_per_class training memory set",
+                "device amp compile threads",
+            ),
+            "execution": ("workers executor address share",),
+        },
+        _search,
+        _show,
+        api="edgecil.search.run_search:search",
+    ),
+)

@@ -1,0 +1,57 @@
+"""The leaderboard of protocols and estimators as tables, one for each budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from edgecil.report.answer_tables import make_table
+from edgecil.report.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from edgecil.estimation.leaderboard import Leaderboard
+    from edgecil.estimation.set_scores import Score
+
+_COLUMNS = (
+    "protocol",
+    "estimator",
+    Column("relative W₁", 2),
+    "90 % interval",
+    Column("W₁ in s", 3),
+    Column("JSD", 3),
+    Column("mean covered", 2),
+    Column("std covered", 2),
+    Column("range missed", 2),
+    Column("ranking error", 2),
+)
+
+
+def leaderboard_tables(board: Leaderboard) -> Iterator[Table]:
+    """Rows of each budget, closest to the truth first."""
+    for budget in dict.fromkeys(row.budget for row in board.rows):
+        rows = [
+            (
+                row.protocol,
+                row.estimator,
+                row.relative.mean,
+                _interval(row.relative),
+                row.wasserstein.mean,
+                row.jsd.mean,
+                _mean(row.mean_coverage),
+                _mean(row.std_coverage),
+                row.missed_range.mean,
+                _mean(row.ranking_error),
+            )
+            for row in board.rows
+            if row.budget == budget
+        ]
+        title, name = f"{budget} runs", f"leaderboard-{budget}"
+        yield make_table(_COLUMNS, rows, title=title, name=name)
+
+
+def _mean(score: Score | None) -> Cell:
+    return None if score is None else score.mean
+
+
+def _interval(score: Score) -> Cell:
+    return None if score.low is None else f"{score.low:.2f} to {score.high:.2f}"

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from tests.cli.conftest import Cli
+
+WORDS = ("leaderboard", "--budgets", "3", "--draws", "4", "--estimators", "gaussian-c4,smoothed")
+
+
+def test_the_leaderboard_is_printed_closest_first(cli: Cli) -> None:
+    answer = cli(*WORDS, "--protocols", "latin", "--json").json
+    rows = answer["rows"]
+    assert {(row["protocol"], row["estimator"]) for row in rows} == {
+        (protocol, estimator)
+        for protocol in ("random", "latin")
+        for estimator in ("gaussian-c4", "smoothed")
+    }
+    distances = [row["wasserstein"]["mean"] for row in rows]
+    assert distances == sorted(distances)
+    shown = cli(*WORDS, "--protocols", "latin")
+    assert "relative W₁" in shown.out
+    assert "3 runs" in shown.out
+
+
+def test_only_own_truths_require_some(cli: Cli) -> None:
+    assert "at least one truth table" in cli("leaderboard", "--own").sentence
