@@ -68,10 +68,10 @@ def search(
         pilot: an experiment directory or CSV file with cheap runs of the same learner, such as runs
             with fewer epochs, as a further predictor.
         batch: number of orders that are trained at a time.
-        config: as in :func:`edgecil.run`.
+        config: as in `edgecil.run`.
         overwrite: delete existing results in `out` and start over.
         on_round: called with all trials so far after every round.
-        options: as in :func:`edgecil.run`; one method, and no `protocol`, `sequences`, `repeats` or
+        options: as in `edgecil.run`; one method, and no `protocol`, `sequences`, `repeats` or
             `shard`.
 
     Returns:
