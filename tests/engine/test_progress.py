@@ -62,18 +62,16 @@ def test_many_short_trainings_do_not_write_all_the_time(tmp_path: Path) -> None:
         assert (tmp_path / PROGRESS_FILE).read_bytes() == written
 
 
-@pytest.mark.parametrize(
-    ("host", "process", "age", "alive"),
-    [
-        (socket.gethostname(), os.getpid(), 1e6, True),
-        (socket.gethostname(), 2**22 + 1, 0.0, False),
-        ("elsewhere", 1, 5.0, True),
-        ("elsewhere", 1, 500.0, False),
-    ],
-)
-def test_a_killed_process_is_detected(host: str, process: int, age: float, alive: bool) -> None:
-    now = time.time()
-    assert RunProgress(process, host, now - age, now - age, 1).alive == alive
+def test_a_killed_process_is_detected() -> None:
+    now, here = time.time(), socket.gethostname()
+
+    def alive(host: str, process: int, age: float) -> bool:
+        return RunProgress(process, host, now - age, now - age, 1).alive
+
+    assert alive(here, os.getpid(), 1e6)
+    assert not alive(here, 2**22 + 1, 0.0)
+    assert alive("elsewhere", 1, 5.0)
+    assert not alive("elsewhere", 1, 500.0)
 
 
 def test_a_damaged_file_is_no_progress(tmp_path: Path) -> None:
