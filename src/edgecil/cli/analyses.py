@@ -1,4 +1,4 @@
-"""The verbs about results: analyze, report."""
+"""The verbs about results: analyze, report, rank, paper-tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.verb import Option, Verb, pick
+from edgecil.cli.verb import Option, Verb, names, pick
 from edgecil.report.table import Table
 
 if TYPE_CHECKING:
@@ -50,6 +50,26 @@ def _note_warnings(analysis: Analysis) -> None:
             note(sentence)
 
 
+def _rank(*, source: str) -> dict[str, Any]:
+    import edgecil
+
+    return {"rankings": edgecil.rank(source)}
+
+
+def _show_rankings(answer: dict[str, Any]) -> Iterator[Table]:
+    from edgecil.report.answer_tables import ranking_tables
+
+    for ranking in answer["rankings"]:
+        yield from ranking_tables(ranking)
+
+
+def _paper_tables(*, source: list[str], **options: Any) -> dict[str, Any]:
+    import edgecil
+
+    tables = edgecil.paper_tables(source if len(source) > 1 else source[0], **options)
+    return {"tables": tables}
+
+
 _OPTIONS = "metric classifier similarity predictor pilot draws seed"
 VERBS = (
     Verb(
@@ -77,6 +97,34 @@ VERBS = (
         },
         _report,
         lambda answer: (f"Report: {page}" for page in answer["pages"]),
+        api="edgecil.estimation.analyze:analyze",
+    ),
+    Verb(
+        "rank",
+        "rank methods by published summaries (no sequences), and compare the protocols",
+        ("edgecil rank paper-rankings", "edgecil rank published.csv --json"),
+        {"": ("<source>",)},
+        _rank,
+        _show_rankings,
+        api="edgecil.estimation.published:rank",
+    ),
+    Verb(
+        "paper-tables",
+        "print LaTeX tables in the layout of the EDGE paper",
+        ("edgecil paper-tables demo", "edgecil paper-tables demo --out tex --order 2 --bits"),
+        {
+            "": (
+                "<source...>",
+                Option("out", "DIR", "folder to write the tables to, as paper-NAME.tex"),
+                Option("protocols", "A,B,…", "what to compare (default: random,edge)", names),
+                Option("estimator", "NAME", "of every protocol (default: gaussian)"),
+                Option("order", "N", "1 for W₁ (default), 2 for W₂", int),
+                Option("bits", "", "JSD in bits in place of nats"),
+            ),
+            "analysis": (_OPTIONS,),
+        },
+        _paper_tables,
+        lambda answer: answer["tables"].values(),
         api="edgecil.estimation.analyze:analyze",
     ),
 )

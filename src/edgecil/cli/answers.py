@@ -16,6 +16,7 @@ from edgecil.engine.protocol_results import ExperimentResults
 from edgecil.engine.status import Status
 from edgecil.estimation import analysis
 from edgecil.estimation.leaderboard import Leaderboard
+from edgecil.estimation.published import PublishedRanking
 from edgecil.search.result import SearchSummary
 from edgecil.sequences import Agreement, Profile, ScoredSequence
 from edgecil.similarity.matrix import SimilaritySummary
@@ -42,6 +43,8 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     },
     "status": {**get_type_hints(Status), "complete": bool},
     "report": {"pages": list[Path]},
+    "rank": {"rankings": list[PublishedRanking]},
+    "paper-tables": {"tables": dict[str, str]},
 }
 
 TYPES: dict[str, Any] = {

@@ -71,7 +71,7 @@ def note_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None
 
 def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
     """A row per method and protocol, and the work done."""
-    yield results_table(answer.results)
+    yield results_table(answer.results, answer.metric)
     work = f"Trained {answer.trained} {answer.unit}, reused {answer.reused}. "
     yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
 
@@ -108,9 +108,9 @@ VERBS = (
                 "class_ids root image_size preparation normalisation download",
             ),
             "tasks": (SPACE,),
-            "sequences": (PROTOCOL, "sequences repeats"),
+            "sequences": (PROTOCOL, "sequences repeats metric"),
             "execution": (
-                "workers executor address share keep_states shard timeout retries allow_mismatch",
+                "workers executor address share keep_states keep_model shard timeout retries allow_mismatch",
             ),
             "training": ("...",),
         },

@@ -79,6 +79,7 @@ class ExperimentResults:
         reused: stored by earlier calls.
         results: one entry for each method and protocol.
         failures: the trainings that failed.
+        metric: what the numbers in `results` are of.
     """
 
     directory: Path
@@ -87,6 +88,7 @@ class ExperimentResults:
     reused: int
     results: list[ProtocolResults]
     failures: list[Failure]
+    metric: str = DEFAULT_METRIC
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
@@ -96,7 +98,11 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         results = protocol_results(experiment)
     else:
         results = protocol_results(
-            experiment, methods=config.method, protocols=config.protocol, repeats=config.repeats
+            experiment,
+            methods=config.method,
+            protocols=config.protocol,
+            repeats=config.repeats,
+            metric=config.metric,
         )
     return ExperimentResults(
         directory=experiment.directory,
@@ -105,6 +111,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         reused=0 if work is None else work.reused,
         results=results,
         failures=experiment.failures(),
+        metric=DEFAULT_METRIC if config is None else METRICS.resolve(config.metric),
     )
 
 

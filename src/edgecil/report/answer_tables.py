@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from edgecil.engine.results import METRICS
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     from edgecil.engine.protocol_results import ProtocolResults
     from edgecil.engine.status import ProtocolStatus
+    from edgecil.estimation.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile, ScoredSequence
     from edgecil.similarity.matrix import SimilaritySummary
     from edgecil.theory import SpaceSummary
 
+_CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 _SHOWN = 50  # tasks of a sequence, and classes of a task
 
 
@@ -45,9 +48,10 @@ def _cell(value: Any) -> Cell:
     return f"{', '.join(value)}, …" if isinstance(value, tuple) else value
 
 
-def results_table(results: Iterable[ProtocolResults]) -> Table:
-    """Mean, standard deviation and range of A(O), by method and protocol."""
-    numbers = (Column(title, 2) for title in ("mean A(O)", "std", "min", "max"))
+def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") -> Table:
+    """Mean, standard deviation and range of a metric, by method and protocol."""
+    mean = f"mean {METRICS[metric].label}"
+    numbers = (Column(title, 2) for title in (mean, "std", "min", "max"))
     rows = []
     for part in results:
         some = "" if part.finished == part.planned else f" of {part.planned}"
@@ -56,6 +60,34 @@ def results_table(results: Iterable[ProtocolResults]) -> Table:
             (part.method, part.protocol, sequences, part.mean, part.std, part.min, part.max)
         )
     return make_table(("method", "protocol", Column("sequences", 0), *numbers), rows)
+
+
+def ranking_tables(ranking: PublishedRanking) -> Iterator[Table]:
+    """Ranks of the methods by each protocol, and what each protocol's orders reach."""
+    protocols = tuple(ranking.rankings)
+    rows: list[tuple[Cell, ...]] = []
+    for criterion, title in _CRITERIA.items():
+        by = {name: getattr(own, criterion) for name, own in ranking.rankings.items()}
+        for method in by[protocols[0]]:
+            rows.append((title, method, *(by[name][method] for name in protocols)))
+    if ranking.errors:
+        errors = (ranking.errors.get(name) for name in protocols)
+        rows.append(("ranking error", "all", *errors))
+    columns = (Column("by"), Column("method"), *(Column(name, 1) for name in protocols))
+    caption = "1 is the best. The error is Σ |rank − true rank| over methods and criteria."
+    yield make_table(columns, rows, title=ranking.dataset, caption=caption)
+    if ranking.reach:
+        numbers = (Column("methods", 0), Column("range", 2), Column("lowest min", 0))
+        last = (Column("highest max", 0), Column("covered", 2))
+        reached = [
+            (name, own.methods, own.range, own.lowest, own.highest, own.covered)
+            for name, own in ranking.reach.items()
+        ]
+        about = (
+            "Mean distance between lowest and highest accuracy in points, for how many methods no "
+            "other protocol reaches lower or higher, and the share of the true range."
+        )
+        yield make_table((Column("protocol"), *numbers, *last), reached, caption=about)
 
 
 def status_table(parts: Iterable[ProtocolStatus]) -> Table:

@@ -1,0 +1,45 @@
+"""`edgecil rank` and `edgecil paper-tables`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edgecil.engine import write_accuracies
+from tests.cli.conftest import Cli
+from tests.estimation.tables import noisy, table_of
+
+
+@pytest.fixture
+def accuracies() -> Path:
+    table = table_of({"a": noisy(0), "b": noisy(1)}, ("random", "edge", "latin", "enumerate"))
+    write_accuracies(table.runs, "accuracies.csv")
+    return Path("accuracies.csv")
+
+
+def test_the_papers_rankings(cli: Cli) -> None:
+    rankings = cli("rank", "paper-rankings", "--json").json["rankings"]
+    assert [one["errors"]["edge"] for one in rankings] == [6.0, 2.0, 0.0, 2.0]
+    assert [one["errors"]["random"] for one in rankings] == [10.0, 12.0, 12.0, 14.0]
+    shown = cli("rank", "paper-enumerable").out
+    assert "ranking error" in shown
+    assert "covered" in shown
+
+
+def test_a_table_that_is_not_there(cli: Cli) -> None:
+    assert "paper-rankings" in cli("rank", "paper-ranking").sentence
+    assert "no file" in cli("rank", "nowhere.csv").sentence
+
+
+def test_tables_in_the_papers_layout(cli: Cli, accuracies: Path) -> None:
+    answer = cli("paper-tables", accuracies, "--draws", 2, "--out", "tex", "--order", 2, "--bits")
+    assert r"$W_2$ EDGE" in answer.out
+    assert "bits" in answer.out
+    written = {path.stem for path in Path("tex").iterdir()}
+    assert written == {"paper-classic", "paper-enumerable", "paper-ranking"}
+    tables = cli("paper-tables", accuracies, "--draws", 2, "--json").json["tables"]
+    assert set(tables) == {"classic", "enumerable", "ranking"}
+    chosen = cli("paper-tables", accuracies, "--draws", 2, "--protocols", "latin,edge").out
+    assert "latin" in chosen
+    assert "--order" in cli("paper-tables", accuracies, "--order", 3).sentence
