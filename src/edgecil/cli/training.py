@@ -110,7 +110,8 @@ VERBS = (
             "tasks": (SPACE,),
             "sequences": (PROTOCOL, "sequences repeats metric"),
             "execution": (
-                "workers executor address share keep_states keep_model shard timeout retries allow_mismatch",
+                "workers executor address share keep_states keep_model shard timeout retries",
+                "allow_mismatch storage",
             ),
             "training": ("...",),
         },
