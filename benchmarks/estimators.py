@@ -42,7 +42,7 @@ def edge_runs(z: np.ndarray, budget: int, rng: np.random.Generator) -> np.ndarra
 
 def measure(size: int, budget: int, replications: int) -> dict[tuple[str, float], list[float]]:
     """By estimator and correlation: mean W₁ and mean std, both in true standard deviations."""
-    found: dict[tuple[str, float], list[tuple[float, float]]] = defaultdict(list)
+    measured: dict[tuple[str, float], list[tuple[float, float]]] = defaultdict(list)
     for replication in range(replications):
         rng = np.random.default_rng([size, budget, replication])
         z = standardised(rng.standard_normal(size))
@@ -59,8 +59,10 @@ def measure(size: int, budget: int, replications: int) -> dict[tuple[str, float]
             for name in NAMES:
                 if ESTIMATORS[name].obstacle(runs) is None:
                     made = ESTIMATORS[name](runs).distribution
-                    found[name, rho].append((wasserstein(truth, made) / STD, made.std / STD))
-    return {key: [float(mean) for mean in np.mean(pairs, axis=0)] for key, pairs in found.items()}
+                    measured[name, rho].append((wasserstein(truth, made) / STD, made.std / STD))
+    return {
+        key: [float(mean) for mean in np.mean(pairs, axis=0)] for key, pairs in measured.items()
+    }
 
 
 def main() -> None:

@@ -50,8 +50,8 @@ def enumerate_all(prepared: Prepared) -> tuple[int, float, float, np.ndarray]:
         for worker in multiprocessing.active_children():
             worker.join()
         used = cpu_of_workers() - used
-        found = np.array([run.accuracy for run in store.runs().values()])
-        return summary.trained, seconds, used, found
+        measured = np.array([run.accuracy for run in store.runs().values()])
+        return summary.trained, seconds, used, measured
 
 
 def cpu_of_workers() -> float:
@@ -90,16 +90,16 @@ def main() -> None:
             }
         )
         prepared = prepare(config)
-        trainings, seconds, used, found = enumerate_all(prepared)
+        trainings, seconds, used, measured = enumerate_all(prepared)
         total += seconds
         row = (
             name,
-            len(found),
+            len(measured),
             trainings,
             f"{seconds:.0f}",
             f"{used:.0f}",
-            f"{found.mean():.2f}",
-            f"{found.std():.2f}",
+            f"{measured.mean():.2f}",
+            f"{measured.std():.2f}",
             f"{kilobytes(prepared):.0f}",
         )
         print(f"| {' | '.join(map(str, row))} |", flush=True)

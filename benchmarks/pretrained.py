@@ -63,11 +63,11 @@ def main() -> None:
     total = total_alone = 0.0
     for method in args.methods.split(","):
         one, _ = timed_run(method, *ONE)
-        shared, found = timed_run(method, *ALL)
-        alone, found_alone = timed_run(method, *ALL, "--no-sharing")
-        if found != found_alone:
+        shared, measured = timed_run(method, *ALL)
+        alone, measured_alone = timed_run(method, *ALL, "--no-sharing")
+        if measured != measured_alone:
             sys.exit(f"{method}: accuracies with and without sharing differ.")
-        accuracies = np.array(list(found.values()))
+        accuracies = np.array(list(measured.values()))
         times = f"{one:.1f} | {shared:.0f} | {shared / one:.1f} | {alone:.0f}"
         spread = f"{accuracies.mean():.2f} | {accuracies.std():.2f}"
         print(f"| {method} | {times} | {spread} |", flush=True)

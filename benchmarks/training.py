@@ -76,8 +76,8 @@ def enumerate_one_by_one(prepared: Prepared, workers: int) -> tuple[dict[Any, fl
     ) as pool:
         results = list(pool.map(train_alone, leaves))
     seconds = time.perf_counter() - start
-    found = {result.sequence.tasks: result.accuracy for result in results}
-    return found, seconds, sum(len(result.nodes) for result in results)
+    measured = {result.sequence.tasks: result.accuracy for result in results}
+    return measured, seconds, sum(len(result.nodes) for result in results)
 
 
 def train_alone(leaf: Node) -> RunResult:

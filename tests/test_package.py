@@ -71,9 +71,9 @@ def test_every_exported_name_is_there_and_documented(module) -> None:
     assert package.__doc__
     assert len(set(package.__all__)) == len(package.__all__)
     for name in package.__all__:
-        found = getattr(package, name)
-        if inspect.isclass(found) or inspect.isfunction(found):
-            own = vars(found).get("__doc__") if inspect.isclass(found) else found.__doc__
+        actual = getattr(package, name)
+        if inspect.isclass(actual) or inspect.isfunction(actual):
+            own = vars(actual).get("__doc__") if inspect.isclass(actual) else actual.__doc__
             assert own, f"{module}.{name}"
             assert not own.startswith(f"{name}("), f"{module}.{name} has no docstring of its own"
 
@@ -82,9 +82,9 @@ def test_every_exported_name_is_there_and_documented(module) -> None:
 def test_public_methods_are_documented(module) -> None:
     package = importlib.import_module(module)
     for name in package.__all__:
-        found = getattr(package, name)
-        if inspect.isclass(found) and found.__module__.startswith("edgecil"):
-            for member, value in vars(found).items():
+        actual = getattr(package, name)
+        if inspect.isclass(actual) and actual.__module__.startswith("edgecil"):
+            for member, value in vars(actual).items():
                 function = getattr(value, "__func__", getattr(value, "fget", value))
                 if not member.startswith("_") and inspect.isfunction(function):
                     assert function.__doc__, f"{module}.{name}.{member}"

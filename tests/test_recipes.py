@@ -39,9 +39,9 @@ def test_a_recipe_names_only_what_there_is(path) -> None:
 
 def test_every_experiment_has_a_twin_on_the_drawings() -> None:
     names = {path.stem for path in RECIPES} - {"demo"}
-    known = [name for name in names if name.endswith("-quickdraw")]
+    twins = [name for name in names if name.endswith("-quickdraw")]
     for name in names:
-        assert any(name.startswith(twin.removesuffix("quickdraw")) for twin in known), name
+        assert any(name.startswith(twin.removesuffix("quickdraw")) for twin in twins), name
 
 
 def test_every_recipe_is_explained() -> None:

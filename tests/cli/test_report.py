@@ -105,7 +105,7 @@ def test_the_commands_that_a_page_on_runs_prints_repeat_them(cli, place) -> None
     assert cli(*run, "--workers", 1).code == 0
     again = cli(*report, "--json").json["pages"][0]
     assert again != page
-    tables = [Path(found).parent / "tables" / "orders.csv" for found in (page, again)]
+    tables = [Path(path).parent / "tables" / "orders.csv" for path in (page, again)]
     assert tables[0].read_bytes() == tables[1].read_bytes()
 
 

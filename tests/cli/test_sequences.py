@@ -15,8 +15,8 @@ PROTOCOLS = ["edge", "optimal", "random", "random-legacy", "latin", "adversarial
 
 
 def runs(cli: Cli, *arguments: object) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = cli("sequences", *arguments, "--json").json["sequences"]
-    return found
+    actual: list[dict[str, Any]] = cli("sequences", *arguments, "--json").json["sequences"]
+    return actual
 
 
 def save(name: str, values: Any) -> Path:

@@ -86,10 +86,10 @@ def test_the_classes_of_a_dataset_can_be_few(cli: Cli) -> None:
 def test_a_datasets_own_images_replace_text(cli: Cli, model: str) -> None:
     answer = cli("similarity", "quickdraw", "--images", model, "--classes", 6, "--out", "D.npz")
     assert (answer.code, answer.err) == (0, "")
-    found = read_similarity("D.npz")
-    assert found.names == get_classes("quickdraw").labels[:6]
-    assert found.source["features"] == model
-    assert np.ptp(found.pairs()) > 0.05
+    actual = read_similarity("D.npz")
+    assert actual.names == get_classes("quickdraw").labels[:6]
+    assert actual.source["features"] == model
+    assert np.ptp(actual.pairs()) > 0.05
 
 
 def test_pixels_are_those_of_the_training_images(cli: Cli) -> None:
@@ -97,8 +97,8 @@ def test_pixels_are_those_of_the_training_images(cli: Cli) -> None:
     np.savez("f.npz", features=images.pixels.reshape(len(images), -1), labels=images.labels)
     cli("similarity", "--features", "f.npz", "--out", "a.npz")
     cli("similarity", "quickdraw", "--images", "pixels", "--classes", 6, "--out", "b.npz")
-    by_hand, found = (read_similarity(name).pairs() for name in ("a.npz", "b.npz"))
-    np.testing.assert_allclose(found, by_hand, rtol=1e-12)
+    by_hand, actual = (read_similarity(name).pairs() for name in ("a.npz", "b.npz"))
+    np.testing.assert_allclose(actual, by_hand, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

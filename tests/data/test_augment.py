@@ -207,8 +207,8 @@ def test_operations_of_the_policy_do_what_pillow_does(name: str, channels: int) 
         array = image.permute(1, 2, 0).to(torch.uint8).numpy()
         picture = Image.fromarray(array[..., 0] if channels == 1 else array)
         expected = np.asarray(oracle(picture), dtype=np.float32)
-        found = result.permute(1, 2, 0).numpy().reshape(expected.shape)
-        assert np.abs(found - expected).max() <= tolerance + 0.51
+        actual = result.permute(1, 2, 0).numpy().reshape(expected.shape)
+        assert np.abs(actual - expected).max() <= tolerance + 0.51
 
 
 def test_a_turn_of_the_policy_is_at_most_thirty_degrees_either_way() -> None:
@@ -247,11 +247,11 @@ def test_floats_from_pixels() -> None:
 @given(size=sizes, seed=seeds)
 def test_statistics_are_those_of_the_floats(size: tuple[int, int, int, int], seed: int) -> None:
     pixels = torch.randint(256, size, generator=seeded(seed), dtype=torch.uint8)
-    found = channel_statistics(pixels)
+    actual = channel_statistics(pixels)
     values = pixels.double() / 255
-    assert found.mean == pytest.approx(values.mean(dim=(0, 2, 3)).tolist())
+    assert actual.mean == pytest.approx(values.mean(dim=(0, 2, 3)).tolist())
     spread = values.std(dim=(0, 2, 3), correction=0)
-    assert found.std == pytest.approx(torch.where(spread > 0, spread, 1.0).tolist())
+    assert actual.std == pytest.approx(torch.where(spread > 0, spread, 1.0).tolist())
 
 
 def test_normalised_training_images_have_mean_zero_and_variance_one() -> None:

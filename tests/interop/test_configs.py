@@ -418,8 +418,8 @@ def test_a_constant_rate_has_no_milestones(tmp_path) -> None:
     ],
 )
 def test_a_run_cuts_the_tasks_of_a_config_as_the_toolboxes_do(values, sizes) -> None:
-    found = cut_tasks({**values, "base": 50, "increment": 20})
-    assert found == {**values, "sizes": sizes}
+    actual = cut_tasks({**values, "base": 50, "increment": 20})
+    assert actual == {**values, "sizes": sizes}
 
 
 def test_tasks_of_an_unknown_number_of_classes_stay_uncut(tmp_path) -> None:

@@ -128,8 +128,8 @@ def test_json_is_read_back_as_the_same_sequence(sequence) -> None:
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_format_holds_plain_numbers(format_) -> None:
-    found = export(seeded(SequenceSpace((2, 2, 2)), 0), format_)
-    assert json.loads(json.dumps(found))
+    actual = export(seeded(SequenceSpace((2, 2, 2)), 0), format_)
+    assert json.loads(json.dumps(actual))
 
 
 @pytest.mark.parametrize("format_", FORMATS)

@@ -55,8 +55,8 @@ def serve(answer: Callable[[Messages], Reply | str]) -> Iterator[LanguageServer]
             request = json.loads(self.rfile.read(length))
             server.requests.append(request)
             server.keys.append(self.headers["Authorization"])
-            found = server.answer(request["messages"])
-            reply = Reply(found) if isinstance(found, str) else found
+            actual = server.answer(request["messages"])
+            reply = Reply(actual) if isinstance(actual, str) else actual
             time.sleep(reply.delay)
             data = reply.text().encode()
             try:

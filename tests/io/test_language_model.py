@@ -201,10 +201,10 @@ def test_the_environment_names_the_model(monkeypatch) -> None:
     assert LanguageModel.from_environment("toy").base_url == "https://api.openai.com/v1"
     monkeypatch.setenv("EDGECIL_LLM_MODEL", "other")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
-    found = LanguageModel.from_environment()
-    assert (found.name, found.base_url, found.key) == ("other", "http://localhost:1/v1", "k")
+    actual = LanguageModel.from_environment()
+    assert (actual.name, actual.base_url, actual.key) == ("other", "http://localhost:1/v1", "k")
     assert LanguageModel.from_environment("toy").name == "toy"
-    assert found.timeout == 120.0
+    assert actual.timeout == 120.0
     monkeypatch.setenv("EDGECIL_LLM_TIMEOUT", "7.5")
     assert LanguageModel.from_environment().timeout == 7.5
     for wrong in ("soon", "0", "-1", "inf"):

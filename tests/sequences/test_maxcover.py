@@ -36,7 +36,7 @@ def test_each_chosen_sequence_is_farthest_from_those_before_it(sizes) -> None:
     for count in range(1, len(chosen)):
         before = chosen[:count]
         nearest = {
-            candidate: min(distance(candidate, known) for known in before)
+            candidate: min(distance(candidate, earlier) for earlier in before)
             for candidate in pool
             if candidate not in before
         }

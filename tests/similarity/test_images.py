@@ -11,19 +11,19 @@ from tests.toys import toy_dataset, toy_vit
 
 def test_pixels_give_the_cosines_of_mean_images() -> None:
     images = toy_dataset()
-    found = image_similarity(images, PIXELS)
+    actual = image_similarity(images, PIXELS)
     rows = images.train.pixels.reshape(len(images.train), -1)
     expected = prototype_embeddings(rows, images.train.labels).similarity()
-    np.testing.assert_allclose(found.pairs(), expected.pairs(), rtol=1e-12)
-    assert found.names == images.names
-    assert found.source["features"] == PIXELS
+    np.testing.assert_allclose(actual.pairs(), expected.pairs(), rtol=1e-12)
+    assert actual.names == images.names
+    assert actual.source["features"] == PIXELS
 
 
 def test_a_frozen_network_sees_something_else() -> None:
     images = toy_dataset()
-    found = image_similarity(images, str(toy_vit()))
-    assert found.names == images.names
-    assert not np.allclose(found.pairs(), image_similarity(images, PIXELS).pairs())
+    actual = image_similarity(images, str(toy_vit()))
+    assert actual.names == images.names
+    assert not np.allclose(actual.pairs(), image_similarity(images, PIXELS).pairs())
 
 
 @pytest.mark.parametrize("model", ["gone.safetensors", "vit-b16-dino"])
