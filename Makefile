@@ -6,13 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test quick slow lint types docs tutorial wheel benchmark clean
+.PHONY: demo test quick slow lint types oldest docs tutorial wheel benchmark clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
 	$(BIN)/edgecil report demo
 
-test: lint types docs
+test: $(VENV)/.dev
+	$(MAKE) --no-print-directory --jobs=2 lint types oldest docs
 	$(BIN)/python -m pytest -n logical --dist worksteal
 
 # The inner loop: everything that is not marked slow, or measured to be so by `make slow`.
@@ -29,6 +30,9 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+
+# The oldest Python that is supported.
+oldest: $(VENV)/.dev
 	$(BIN)/mypy --python-version 3.10 --no-warn-return-any
 
 # The site goes to site/; a broken link or an unknown name in the API reference is an error.

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -18,12 +19,20 @@ settings.load_profile("edgecil")
 
 # Started in the background or by nohup, this process ignores these signals, and so would every
 # program that a test starts and then interrupts.
-for number, usual in (
-    (signal.SIGINT, signal.default_int_handler),
-    (signal.SIGHUP, signal.SIG_DFL),
-):
-    if signal.getsignal(number) is signal.SIG_IGN:
+for name, usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    number = getattr(signal, name, None)
+    if number is not None and signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+
+# Tests of signals, limits and process groups, which Windows does not have.
+if sys.platform == "win32":
+    collect_ignore = [
+        "cli/test_external.py",
+        "cli/test_toolbox.py",
+        "engine/test_resume.py",
+        "interop/test_external.py",
+        "interop/test_toolbox.py",
+    ]
 
 # Tests that `make quick` leaves out, each with its seconds; `make slow` measures them again.
 SLOW = Path(__file__).with_name("slow.txt")

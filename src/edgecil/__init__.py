@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from edgecil.estimation.analyze import analyze
     from edgecil.estimation.leaderboard import leaderboard
     from edgecil.estimation.published import PublishedRanking, rank
-    from edgecil.interop import export
+    from edgecil.interop import export, import_logs, run_external, run_toolbox
     from edgecil.methods import Method, register_method
     from edgecil.recipes import read_recipe, recipe_names
     from edgecil.report import Report, write_report
@@ -103,7 +103,7 @@ _HOME = {
         "truths",
     ),
     "edgecil.estimation.published": ("PublishedRanking", "rank"),
-    "edgecil.interop": ("export",),
+    "edgecil.interop": ("export", "import_logs", "run_external", "run_toolbox"),
     "edgecil.methods": ("Method", "register_method"),
     "edgecil.recipes": ("read_recipe", "recipe_names"),
     "edgecil.report": ("Report", "write_report"),
@@ -166,6 +166,7 @@ __all__ = [
     "export",
     "find_optimum",
     "get_classes",
+    "import_logs",
     "leaderboard",
     "list_backbones",
     "list_datasets",
@@ -189,6 +190,8 @@ __all__ = [
     "register_classes",
     "register_method",
     "run",
+    "run_external",
+    "run_toolbox",
     "save_similarity",
     "score",
     "search",

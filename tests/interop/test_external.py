@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from edgecil.engine.experiment import Experiment, TrainingFailedError
-from edgecil.errors import UsageError
+from edgecil.errors import PrerequisiteError, UsageError
 from edgecil.interop import run_external
 
 TRAIN = """
@@ -213,3 +213,10 @@ def is_alive(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return False
+
+
+def test_windows_is_refused_before_anything_is_written(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("edgecil.interop.process.sys.platform", "win32")
+    with pytest.raises(PrerequisiteError, match="Linux"):
+        run_external(command=program(), out=tmp_path / "out", classes=4, tasks=2)
+    assert not (tmp_path / "out").exists()

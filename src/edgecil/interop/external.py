@@ -25,7 +25,12 @@ from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders
-from edgecil.interop.process import Processes, last_log_line, signals_interrupt
+from edgecil.interop.process import (
+    Processes,
+    last_log_line,
+    require_process_groups,
+    signals_interrupt,
+)
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 
@@ -203,6 +208,7 @@ def train(
     A failed run is recorded with the program's last log line, and the others go on; at the end an
     error carries the experiment.
     """
+    require_process_groups()
     if plan.repeats < 1:
         raise UsageError(f"'repeats' must be at least 1. Got {plan.repeats} instead.")
     if workers < 1:

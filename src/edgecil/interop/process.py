@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from edgecil.errors import PrerequisiteError
 from edgecil.interop import guard
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL
@@ -139,6 +140,15 @@ class Processes:
                 time.sleep(0.02)
         finally:
             _signal_groups(pids, signal.SIGKILL)
+
+
+def require_process_groups() -> None:
+    """Raise on Windows, where a program cannot be stopped together with its children."""
+    if sys.platform == "win32":
+        raise PrerequisiteError(
+            "Training with another program requires Linux or macOS. Got Windows; train in WSL or "
+            "on another machine, and analyse the results here."
+        )
 
 
 def _require_program(name: str, cwd: Path) -> None:
