@@ -2,14 +2,14 @@
 
     python benchmarks/calibration.py [SOURCE ...] [--draws 100] [--write]
 
-Draws designs of 2 to 30 orders from every enumerated truth table (those that come with edgecil, and
-the given CSV files and experiment directories) and compares each claim with the truth. `random` and
-`latin` are drawn as they would be run; `edge` and `optimal` have their two extremes and random
-orders. Every repeat of a table is a truth of its own. The table gives, for 90 % intervals, the share
-that contains the true value: of the mean, of the standard deviation, of the next random order, and of
-the mean difference between two methods (where the true difference is the mean over all repeats); for
-shares of orders, the true share minus the claimed one, in points. `--write` stores the figures in
-the package, where claims look up what they reach.
+Draws designs of 2 to 30 orders from every enumerated truth table (those that come with edgecil,
+and the given CSV files and experiment directories) and compares each claim with the truth.
+`random` and `latin` are drawn as they would be run; `edge` and `optimal` have their two extremes
+and random orders. Every repeat of a table is a truth of its own. The table gives, for 90 %
+intervals, the share that contains the true value: of the mean, of the standard deviation, of the
+next random order, and of the mean difference between two methods (where the true difference is the
+mean over all repeats); for shares of orders, the true share minus the claimed one, in points.
+`--write` stores the figures in the package, where claims look up what they reach.
 """
 
 from __future__ import annotations
