@@ -19,14 +19,14 @@ class DatasetEntry:
 
     Attributes:
         name: its name.
-        classes: number of classes.
+        classes: number of classes; None if they are read from the images' folders.
         first: the first three classes.
         images: whether its images can be loaded.
         note: where they are, or how to get them.
     """
 
     name: str
-    classes: int
+    classes: int | None
     first: tuple[str, ...]
     images: bool
     note: str
@@ -104,6 +104,9 @@ def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
         if name in IMAGE_DATASETS:
             status = dataset_status(name, root=root)
         entries.append(DatasetEntry(name, len(classes), classes.words[:3], *status))
+    for name in IMAGE_DATASETS:
+        if name not in dataset_names():  # its class names are in the copy
+            entries.append(DatasetEntry(name, None, (), *dataset_status(name, root=root)))
     return entries
 
 

@@ -22,7 +22,7 @@ assert strange.Raising  # registered: a method that raises on request
 
 QUICK = ("--tasks", 2, "--protocol", "enumerate", "--epochs", 2, "--workers", 1)
 NOT_IN_TOML = {
-    *("help", "json", "debug", "config", "out", "overwrite"),
+    *("help", "json", "debug", "config", "out", "overwrite", "dry_run"),
     *("jsonl", "tensorboard", "wandb", "mlflow"),
 }
 
@@ -269,3 +269,32 @@ def test_a_resumed_run_asks_no_language_model_again(
     monkeypatch.delenv("EDGECIL_LLM_MODEL")
     assert run(cli, toy, "instant", *more).json["results"] == first["results"]
     assert "EDGECIL_LLM_MODEL" in run(cli, toy, "instant", *more, "--overwrite").sentence
+
+
+@pytest.mark.slow
+def test_a_dry_run_prints_the_plan_and_writes_nothing(cli: Cli, toy: Path) -> None:
+    answer = run(cli, toy, "instant", "--dry-run", "--json").json
+    assert not Path("out").exists()
+    assert (answer["trained"], answer["results"]) == (0, [])
+    [part] = answer["plan"]["methods"]
+    assert (part["runs"], part["tasks"], part["shared"], part["stored"]) == (6, 12, 0, 0)
+    assert 0.0 < answer["plan"]["seconds"] < 60.0
+    run(cli, toy, "instant")
+    printed = run(cli, toy, "instant", "--dry-run", "--repeats", 2).out
+    assert "12 task trainings with 1 at a time" in printed
+    assert "expected time: 0 s" in printed
+
+
+def test_shards_are_trained_and_merged(cli: Cli, toy: Path) -> None:
+    for number in (1, 2):
+        words = ("--method", "instant", "--dataset", toy, "--shard", f"{number}/2", *QUICK)
+        trained = cli("run", *words, "--out", f"part{number}", "--json").json
+        assert trained["trained"] == 6
+        status = cli("status", f"part{number}")
+        assert f"3 of 3 runs of shard {number}/2, 6 trained tasks" in status.out
+    merged = cli("merge", "part1", "part2", "--out", "out", "--json").json
+    assert merged["schema"] == "edgecil.merge/1"
+    assert run(cli, toy, "instant", "--json").json["reused"] == 12
+    [part] = merged["results"]
+    assert (part["planned"], part["finished"]) == (6, 6)
+    assert "cannot be merged into itself" in cli("merge", "out", "--out", "out").sentence

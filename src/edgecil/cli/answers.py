@@ -52,7 +52,7 @@ TYPES: dict[str, Any] = {
     "similarity": SimilaritySummary,
     "score": Profile,
     "space": SpaceSummary,
-    **dict.fromkeys(("run", "external", "toolbox", "import-logs"), ExperimentResults),
+    **dict.fromkeys(("run", "merge", "external", "toolbox", "import-logs"), ExperimentResults),
     "analyze": analysis.Analysis,
     "search": SearchSummary,
     "leaderboard": Leaderboard,

@@ -10,6 +10,7 @@ from statistics import fmean, pstdev
 from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Prefix
+from edgecil.engine.plan_run import RunPlan
 from edgecil.engine.results import METRICS, RunResult
 from edgecil.engine.status import Failure
 
@@ -80,6 +81,7 @@ class ExperimentResults:
         results: one entry for each method and protocol.
         failures: the trainings that failed.
         metric: what the numbers in `results` are of.
+        plan: what a run would do; then nothing was trained. None otherwise.
     """
 
     directory: Path
@@ -89,6 +91,12 @@ class ExperimentResults:
     results: list[ProtocolResults]
     failures: list[Failure]
     metric: str = DEFAULT_METRIC
+    plan: RunPlan | None = None
+
+
+def planned_results(plan: RunPlan) -> ExperimentResults:
+    """The answer of a run that is only planned."""
+    return ExperimentResults(plan.directory, "tasks", 0, 0, [], [], plan=plan)
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:

@@ -9,6 +9,7 @@ from edgecil.engine.results import METRICS
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
+    from edgecil.engine.plan_run import RunPlan
     from edgecil.engine.protocol_results import ProtocolResults
     from edgecil.engine.status import ProtocolStatus
     from edgecil.estimation.published import PublishedRanking
@@ -95,6 +96,45 @@ def status_table(parts: Iterable[ProtocolStatus]) -> Table:
     numbers = (Column(title, 0) for title in ("finished", "planned", "failed"))
     rows = ((it.method, it.protocol, it.finished, it.planned, it.failed) for it in parts)
     return make_table(("method", "protocol", *numbers), rows)
+
+
+def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
+    """The task trainings of a planned run by method, its expected time and disk space."""
+    numbers = (Column(title, 0) for title in ("runs", "tasks", "saved by sharing", "stored"))
+    rows = (
+        (
+            part.method,
+            part.runs,
+            part.tasks,
+            part.shared,
+            part.stored,
+            "unknown" if part.seconds is None else format_duration(part.seconds),
+        )
+        for part in plan.methods
+    )
+    yield make_table(("method", *numbers, "training time"), rows)
+    remaining = plan.tasks - plan.stored
+    yield f"{remaining} task trainings with {plan.workers} at a time; nothing was written."
+    if plan.seconds is None:
+        yield "expected time: unknown, because a first task takes longer than the trial"
+    else:
+        yield f"expected time: {format_duration(plan.seconds)}"
+    if plan.disk is not None:
+        yield f"expected disk space: {plan.disk / 1e6:,.1f} MB at most in {plan.directory}"
+
+
+def format_duration(seconds: float) -> str:
+    """A duration in a few words.
+
+    >>> format_duration(7.6), format_duration(200.0), format_duration(90000.0)
+    ('8 s', '3 min 20 s', '25 h 0 min')
+    """
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def profile_table(profile: Profile) -> Table:
