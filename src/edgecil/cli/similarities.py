@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from edgecil.cli.progress import Progress
 from edgecil.cli.verb import SPACE, Option, Verb
+from edgecil.io.progress_bar import Progress
 from edgecil.report.answer_tables import agreement_table, similarity_tables
 
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.progress import Progress
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb
+from edgecil.io.progress_bar import Progress
 from edgecil.report.answer_tables import (
     format_duration,
     plan_tables,
@@ -144,11 +144,7 @@ VERBS = (
             ),
             "tasks": (SPACE,),
             "sequences": (PROTOCOL, "sequences repeats metric"),
-            "execution": (
-                "workers executor address share keep_states keep_model shard timeout retries",
-                "allow_mismatch storage",
-            ),
-            "training": ("...",),
+            "training and execution": ("...",),
         },
         _run,
         show_results,

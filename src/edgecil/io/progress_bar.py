@@ -63,7 +63,7 @@ class Progress:
             rest = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
             left = f"{timedelta(seconds=round(rest))} left"
             counted = f"{self._done} of {self._total} {self._unit}"
-            print(", ".join(part for part in (counted, left, note) if part), file=sys.stderr)
+            sys.stderr.write(", ".join(part for part in (counted, left, note) if part) + "\n")
 
     def update(self, done: int, total: int) -> None:
         """Set both counts."""

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from edgecil.cli.progress import Progress
+from edgecil.io.progress_bar import Progress
 
 
 class Clock:
