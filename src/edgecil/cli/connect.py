@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.training import note_duplicates, show_results, train
+from edgecil.cli.training import note_duplicates, train
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
+from edgecil.report.answer_tables import show_results
 
 if TYPE_CHECKING:
     from edgecil.engine import Experiment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -10,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 from edgecil.cli.output import note
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb
 from edgecil.io.progress_bar import Progress
-from edgecil.report.answer_tables import (
-    format_duration,
-    plan_tables,
-    results_table,
-    status_table,
-)
+from edgecil.report.answer_tables import show_results, show_status
 from edgecil.report.table import Table
 
 if TYPE_CHECKING:
@@ -81,16 +75,6 @@ def note_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None
             note(sentence)
 
 
-def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
-    """A row per method and protocol, and the work done or planned."""
-    if answer.plan is not None:
-        yield from plan_tables(answer.plan)
-        return
-    yield results_table(answer.results, answer.metric)
-    work = f"Trained {answer.trained} {answer.unit}, reused {answer.reused}. "
-    yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
-
-
 def _status(*, directory: str) -> dict[str, Any]:
     from edgecil.engine import Experiment
 
@@ -106,21 +90,7 @@ def _merge(*, directories: list[str], out: str) -> ExperimentResults:
 
 
 def _show_status(answer: dict[str, Any]) -> Iterator[Table | str]:
-    yield status_table(answer["parts"])
-    finished, planned = (
-        sum(getattr(part, count) for part in answer["parts"]) for count in ("finished", "planned")
-    )
-    shard = "" if answer["shard"] is None else f" of shard {answer['shard']}"
-    yield f"{finished} of {planned} runs{shard}, {answer['tasks']} trained tasks"
-    if answer["alive"]:
-        now = time.time()
-        for task in answer["running"]:
-            since = format_duration(now - task.started)
-            yield f"running for {since}: {task.method}, seed {task.seed}, task {len(task.tasks)}"
-    elif answer["remaining"]:
-        yield f"Not running; {answer['remaining']} task trainings remain."
-    if answer["remaining"] and answer["seconds_left"] is not None:
-        yield f"expected time left: {format_duration(answer['seconds_left'])}"
+    yield from show_status(answer)
     for failure in answer["failures"]:
         note(str(failure))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.results import METRICS
@@ -10,7 +11,7 @@ from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     from edgecil.engine.plan_run import RunPlan
-    from edgecil.engine.protocol_results import ProtocolResults
+    from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
     from edgecil.engine.status import ProtocolStatus
     from edgecil.estimation.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile, ScoredSequence
@@ -96,6 +97,35 @@ def status_table(parts: Iterable[ProtocolStatus]) -> Table:
     numbers = (Column(title, 0) for title in ("finished", "planned", "failed"))
     rows = ((it.method, it.protocol, it.finished, it.planned, it.failed) for it in parts)
     return make_table(("method", "protocol", *numbers), rows)
+
+
+def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
+    """A row per method and protocol, and the work done or planned."""
+    if answer.plan is not None:
+        yield from plan_tables(answer.plan)
+        return
+    yield results_table(answer.results, answer.metric)
+    work = f"Trained {answer.trained} {answer.unit}, reused {answer.reused}. "
+    yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
+
+
+def show_status(answer: Mapping[str, Any]) -> Iterator[Table | str]:
+    """Finished and planned runs, the trainings under way, and the time left."""
+    yield status_table(answer["parts"])
+    finished, planned = (
+        sum(getattr(part, count) for part in answer["parts"]) for count in ("finished", "planned")
+    )
+    shard = "" if answer["shard"] is None else f" of shard {answer['shard']}"
+    yield f"{finished} of {planned} runs{shard}, {answer['tasks']} trained tasks"
+    if answer["alive"]:
+        now = time.time()
+        for task in answer["running"]:
+            since = format_duration(now - task.started)
+            yield f"running for {since}: {task.method}, seed {task.seed}, task {len(task.tasks)}"
+    elif answer["remaining"]:
+        yield f"Not running; {answer['remaining']} task trainings remain."
+    if answer["remaining"] and answer["seconds_left"] is not None:
+        yield f"expected time left: {format_duration(answer['seconds_left'])}"
 
 
 def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
