@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test quick slow lint types oldest docs tutorial wheel benchmark clean
+.PHONY: demo test quick slow lint types oldest docs tutorial wheel benchmark parity clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
@@ -50,6 +50,11 @@ wheel: $(VENV)/bin/python
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/light_core.py
 	$(BIN)/python benchmarks/training.py
+
+# Our learners in lockstep with those of your own checkout of PyCIL: make parity TOOLBOX=~/PyCIL
+parity: $(VENV)/.dev
+	@test -n "$(TOOLBOX)" || { echo "Set TOOLBOX to a checkout of PyCIL: make parity TOOLBOX=PATH"; exit 2; }
+	EDGECIL_TOOLBOX="$(abspath $(TOOLBOX))" $(BIN)/python -m pytest -n 0 -s -q tests/parity
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "edgecil requires Python 3.10 or newer; run: make PYTHON=/path/to/python3")'

@@ -25,8 +25,7 @@ PRETRAINED = {
     "pretrained_vit_b16_224_in21k": "vit-b16-in21k",
     "pretrained_vit_b16_224": "vit-b16-in1k",
 }
-# Fields of a recipe, and the keys with the same meaning in order of preference: the toolboxes often
-# have other values for the first task (init_…) than for the later ones; recipes do not.
+# Fields of a recipe, and the keys with the same meaning in order of preference.
 TRAINING = {
     "epochs": ("epochs", "tuned_epoch", "later_epochs", "boosting_epochs"),
     "learning_rate": ("lrate", "lr", "later_lr", "init_lr"),
@@ -36,6 +35,14 @@ TRAINING = {
     "optimizer": ("optimizer",),
     "weight_decay": ("weight_decay",),
     "batch_size": ("batch_size",),
+}
+# Keys of the first task alone.
+FIRST_TASK = {
+    "epochs": ("init_epoch", "init_epochs"),
+    "learning_rate": ("init_lr",),
+    "milestones": ("init_milestones",),
+    "decay": ("init_lr_decay",),
+    "weight_decay": ("init_weight_decay",),
 }
 # Methods' own keys, and the settings of the method with the same meaning; `alignment.epochs` is
 # nested. PyCIL has those of EWC as constants in its code; HiDe-Prompt's are its authors'.
@@ -136,6 +143,11 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         for name, keys in TRAINING.items()
         if any(key in config for key in keys)
     }
+    first = {
+        name: next(key for key in keys if key in config)
+        for name, keys in FIRST_TASK.items()
+        if any(key in config for key in keys) and name in training
+    }
     own, settings = _own_settings(method, config)
     values: dict[str, Any] = {
         "method": [method],
@@ -146,10 +158,13 @@ def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         **_network(config),
         "device": _device(config.get("device")),
         "recipe": "paper",
-        "training": _training({name: config[key] for name, key in training.items()}),
+        "training": _with_first_task(
+            _training({name: config[key] for name, key in training.items()}),
+            _training({name: config[key] for name, key in first.items()}),
+        ),
         "set": {method: settings} if settings else None,
     }
-    used = {*_SHARED, *_MEANINGLESS, *training.values(), *own}
+    used = {*_SHARED, *_MEANINGLESS, *training.values(), *first.values(), *own}
     return (
         {name: value for name, value in values.items() if value is not None},
         _remarks(path, config, [key for key in config if key not in used]),
@@ -253,8 +268,13 @@ def _network(config: Mapping[str, Any]) -> dict[str, str]:
     if name in BACKBONES:
         return {"backbone": BACKBONES[name]}
     for prefix, model in PRETRAINED.items():
-        if str(name).startswith(prefix):
-            return {"backbone": model, "pretrained": model}
+        if str(name).startswith(prefix):  # PILOT scales to 256, crops to 224, does not normalise
+            return {
+                "backbone": model,
+                "pretrained": model,
+                "preparation": "centre-crop",
+                "normalisation": "none",
+            }
     raise unknown("backbone in a toolbox's config", str(name), (*BACKBONES, *PRETRAINED))
 
 
@@ -281,6 +301,12 @@ def _training(values: Mapping[str, Any]) -> dict[str, Any]:
         if schedule == "constant":
             changes["milestones"] = ()
     return changes
+
+
+def _with_first_task(later: dict[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes to a recipe, and to that of the first task where it differs."""
+    differing = {name: value for name, value in first.items() if later.get(name) != value}
+    return {**later, "first": differing} if differing else later
 
 
 def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:

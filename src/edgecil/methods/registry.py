@@ -169,11 +169,17 @@ def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any
 
 
 def replace_recipe(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
-    """A copy of a recipe with some fields changed, in its first task too."""
-    changed: Recipe = replace_settings(recipe, settings, "training")
-    if recipe.first is None or "first" in settings:
+    """A copy of a recipe with some fields changed, in its first task too.
+
+    The setting `first` holds further changes, for the first task alone.
+    """
+    changes = {name: value for name, value in settings.items() if name != "first"}
+    first = settings.get("first")
+    changed: Recipe = replace_settings(replace(recipe, first=None), changes, "training")
+    if first is None and recipe.first is None:
         return changed
-    return replace(changed, first=replace_settings(recipe.first, settings, "training"))
+    alone: Recipe = replace_settings(recipe.first or recipe, changes, "training")
+    return replace(changed, first=replace_settings(alone, first or {}, "training.first"))
 
 
 def _checked(value: Any, current: Any, default: Any, path: str) -> Any:

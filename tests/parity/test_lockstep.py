@@ -1,0 +1,196 @@
+"""Our learners and PyCIL's from the same weights on the same batches keep the same weights.
+
+Runs with `make parity TOOLBOX=PATH`, where PATH is a checkout of PyCIL. Both learners are in one
+process and in double precision; ours trains first and its batches are recorded, then PyCIL's
+learner gets our weights after each growth of the network, and the batches.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import torch
+
+from edgecil.data.augment import pipeline
+from edgecil.methods import Environment, Recipe, get_method
+from edgecil.methods import network as network_module
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.network import NetworkMethod
+from edgecil.methods.task import Scenario
+from tests.toys import TASKS, learn, toy_dataset
+
+TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")
+RECIPE = Recipe(
+    epochs=3, learning_rate=0.05, milestones=(2,), batch_size=16, augment=("crop:1", "flip")
+)
+MEMORY = MemoryBudget(total=None, per_class=20)
+LARGEST_GAP = 1e-7
+
+pytestmark = pytest.mark.skipif(TOOLBOX is None, reason="make parity TOOLBOX=PATH")
+
+# Parts of our networks, and of PyCIL's; {} is the number of an extractor.
+PARTS = {
+    "backbone.extractors.{}": ("convnets.{}.net", "AdaptiveExtractors.{}.net"),
+    "backbone.shared": ("TaskAgnosticExtractor.net",),
+    "backbone": ("convnet.net",),
+    "head": ("fc",),
+    "auxiliary": ("aux_fc", "fe_fc"),
+    "agnostic": ("ta_net.net",),
+    "projector": ("projector",),
+    "predictor": ("predictor",),
+    "attention.newest_norm": ("ts_attn.norm_ts",),
+    "attention.agnostic_norm": ("ts_attn.norm_ta",),
+    "transfer": ("trans_classifier",),
+}
+ATTENTION = ("weight_q", "weight_k_ta", "weight_k_ts", "weight_v_ta", "weight_v_ts")
+
+
+class Recording:
+    """The batches of one stage of training, and the network before it."""
+
+    def __init__(self, stage: str, network: Any, epochs: int) -> None:
+        self.stage, self.network, self.epochs = stage, copy.deepcopy(network), epochs
+        self.batches: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+
+class Replay:
+    """A loader that gives the recorded batches, epoch by epoch."""
+
+    stages: ClassVar[list[Recording]] = []
+    views = 1
+
+    def __init__(self, dataset: Any, *_: Any, **__: Any) -> None:
+        self.dataset, self.position = dataset, 0
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        batches = [batch for stage in self.stages for batch in stage.batches]
+        stage = self.stages[0] if self.position < len(self.stages[0].batches) else self.stages[-1]
+        size = len(stage.batches) // stage.epochs
+        for images, labels in batches[self.position : self.position + size]:
+            parts = images.chunk(self.views)
+            yield (None, *parts, labels[: len(labels) // self.views])
+        self.position += size
+
+
+def pairs(ours: Any, theirs: Any) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
+    """Tensors of both networks with the same meaning."""
+    state, reference = ours.state_dict(), theirs.state_dict()
+    for name, value in state.items():
+        if name == "attention.weights":
+            for row, weight in zip(value, ATTENTION, strict=True):
+                yield name, row, reference[f"ts_attn.{weight}"]
+            continue
+        for part, candidates in PARTS.items():
+            number = name.split(".")[2] if "{}" in part and name.count(".") > 2 else ""
+            prefix = part.format(number)
+            if not name.startswith(f"{prefix}."):
+                continue
+            rest = name[len(prefix) :]
+            match = [
+                f"{one.format(number)}{rest}"
+                for one in candidates
+                if f"{one.format(number)}{rest}" in reference
+            ]
+            if match and reference[match[0]].shape == value.shape:
+                yield name, value, reference[match[0]]
+            break
+
+
+def largest_gap(name: str, monkeypatch: pytest.MonkeyPatch) -> float:
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    import reference
+
+    assert TOOLBOX is not None
+    reference.find_toolbox(TOOLBOX)
+    monkeypatch.setattr(pipeline, "to_float", lambda pixels: pixels.double() / 255)
+    dataset = toy_dataset(train=24)
+    scenario = Scenario(dataset)
+    environment = Environment(dataset.shape, (0.3,), (0.2,), "resnet-tiny")
+    recipe = replace(RECIPE, schedule="cosine") if name == "foster" else RECIPE
+    entry = get_method(name)
+    method = entry.build(entry.configure(recipe, MEMORY, {}), environment)
+    assert isinstance(method, NetworkMethod)
+    stages: list[Recording] = []
+    fit = network_module.fit
+
+    def record(
+        parameters: Any, data: Any, loss: Any, used: Recipe, *rest: Any, **more: Any
+    ) -> None:
+        current = method.network if more["stage"] == "learn" else method.old  # type: ignore[attr-defined]
+        stages.append(Recording(more["stage"], current, used.epochs))
+
+        def note(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+            stages[-1].batches.append((images.detach().clone(), labels.clone()))
+            return loss(images, labels)
+
+        fit(parameters, data, note, used, *rest, **more)
+
+    monkeypatch.setattr(network_module, "fit", record)
+    views = 2 if name == "tagfex" else 1
+    learner = reference.build_reference(name, environment, recipe, MEMORY, Replay)
+    learner.build_rehearsal_memory = lambda *_: None
+    images = reference.Images(dataset, TASKS, views)
+    Replay.views = views
+    train, gap = learner._train, 0.0
+
+    def start(*loaders: Any) -> None:
+        for _, ours, theirs in pairs(stages[0].network, learner._network):
+            theirs.copy_(ours)
+        train(*loaders)
+
+    learner._train = start
+    if name == "foster":
+        nets = sys.modules["utils.inc_net"]
+        copy_fc = nets.FOSTERNet.copy_fc
+
+        def copy_all(student: Any, fc: Any) -> None:
+            copy_fc(student, fc)
+            for _, ours, theirs in pairs(stages[-1].network, student):
+                theirs.copy_(ours)
+
+        monkeypatch.setattr(nets.FOSTERNet, "copy_fc", copy_all)
+    for end in range(1, len(TASKS) + 1):
+        stages.clear()
+        learn(method, scenario, TASKS[:end])
+        Replay.stages = list(stages)
+        learner.incremental_train(images)
+        compressed = getattr(learner, "_snet", None)
+        theirs = learner._network if compressed is None else compressed
+        gaps = {
+            key: float((ours - one).abs().max())
+            for key, ours, one in pairs(method.network, theirs)
+            if ours.numel()
+        }
+        assert any(key.startswith("backbone") for key in gaps)
+        assert any(key.startswith("head") for key in gaps)
+        gap = max(gap, *gaps.values())
+        learner.after_task()
+    return gap
+
+
+@pytest.fixture
+def _double() -> Iterator[None]:
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("_double")
+@pytest.mark.parametrize(
+    "name", ["finetune", "lwf", "er", "icarl", "wa", "der", "foster", "memo", "tagfex"]
+)
+def test_three_tasks_in_lockstep(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    gap = largest_gap(name, monkeypatch)
+    print(f"{name}: largest gap {gap:.1e}")  # noqa: T201
+    assert gap < LARGEST_GAP
