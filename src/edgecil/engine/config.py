@@ -159,8 +159,11 @@ class Execution:
     """How an experiment is computed; the results do not depend on it.
 
     Attributes:
-        workers: number of processes that train at the same time; by default one per `threads`
-            cores, or one on a GPU.
+        workers: number of trainings at the same time; by default as many as fit into memory beside
+            the first one, at most one per `threads` cores, and on a GPU one until that is known.
+        devices: GPUs to train on, such as `cuda:0,cuda:1`, or `all`; each training goes to the one
+            with the fewest.
+        workers_per_device: number of trainings at the same time on each GPU.
         executor: `local` or `ray`.
         address: address of a Ray cluster; a private one on this machine by default.
         share: share frozen features and parts of learners between sequences.
@@ -178,6 +181,8 @@ class Execution:
     """
 
     workers: int | None = None
+    devices: tuple[str, ...] | None = None
+    workers_per_device: int | None = None
     executor: str = "local"
     address: str | None = None
     share: bool = True
@@ -252,6 +257,8 @@ class RunOptions(TypedDict, total=False):
     threads: int | None
     metric: str | None
     workers: int | None
+    devices: str | Sequence[str] | None
+    workers_per_device: int | None
     executor: str | None
     address: str | None
     share: bool | None
@@ -347,6 +354,8 @@ def build_execution(values: Mapping[str, Any]) -> Execution:
     """The checked options of :class:`Execution` among options."""
     _check_names(values, "option")
     given = {name: value for name, value in values.items() if name in EXECUTION_OPTIONS}
+    if isinstance(given.get("devices"), str):
+        given["devices"] = [name.strip() for name in given["devices"].split(",")]
     return Execution(**_converted(Execution, given))
 
 

@@ -90,6 +90,7 @@ class Outcome:
         permanent: whether another attempt cannot succeed.
         refused: whether the worker was refused because its identity differs.
         worker: in what the worker's identity differs, if that was allowed.
+        memory: peak memory on the device of the worker so far, in bytes; 0 if unknown.
     """
 
     result: NodeResult | None = None
@@ -99,6 +100,7 @@ class Outcome:
     permanent: bool = False
     refused: bool = False
     worker: Mapping[str, str] = field(default_factory=dict)
+    memory: int = 0
 
 
 def train_node(
@@ -142,8 +144,11 @@ def train_node(
         permanent = isinstance(error, EdgecilError)
         return Outcome(error=line, trace=traceback.format_exc(), permanent=permanent), None
     seconds = time.perf_counter() - start
-    result = NodeResult.per_class(correct, totals, seconds, _peak_memory())
-    return Outcome(result, worker=context.unequal), state
+    peak = _peak_memory()
+    on_gpu = context.environment.device.startswith("cuda")
+    memory = torch.cuda.max_memory_reserved() if on_gpu else peak
+    result = NodeResult.per_class(correct, totals, seconds, peak)
+    return Outcome(result, worker=context.unequal, memory=memory), state
 
 
 def _parameters(method: Method) -> Iterator[torch.Tensor]:

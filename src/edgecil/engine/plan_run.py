@@ -113,7 +113,7 @@ def plan_run(
     out = Path(out)
     answered = {} if overwrite else stored_answers(out)
     prepared = prepare(experiment, answered, storage=execution.storage).part(execution)
-    plan, workers = prepared.plan, prepared.workers(execution)
+    plan, workers = prepared.plan, prepared.placement(execution).capacity
     measured, sizes = ({}, []) if overwrite else _stored(out)
     stored = measured.keys() & set(plan)
     trials = []

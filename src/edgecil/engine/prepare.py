@@ -13,12 +13,13 @@ from edgecil.classes.lists import ClassList
 from edgecil.data import ImageDataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.executors.placement import Placement, place
 from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import UsageError
-from edgecil.io.device import choose_device, cores
+from edgecil.io.device import choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
 from edgecil.methods.registry import replace_recipe, replace_settings
@@ -63,12 +64,24 @@ class Prepared:
         part = execution.part
         return self if part is None else replace(self, plan=self.plan.shard(*part))
 
-    def workers(self, execution: Execution) -> int:
-        """The number of trainings at the same time."""
-        if execution.workers is not None:
-            return execution.workers
-        on_cpu = self.context.environment.device == "cpu"
-        return max(1, cores() // self.config.threads) if on_cpu else 1
+    def placement(self, execution: Execution) -> Placement:
+        """How many trainings run at the same time, and on which devices."""
+        own = self.context.environment.device
+        devices = execution.devices or (None if own == "cpu" else (own,))
+        if execution.devices is not None:
+            if execution.executor == "ray":
+                raise UsageError(
+                    "'devices' cannot be combined with the executor 'ray', which assigns GPUs "
+                    "itself; leave it out, and set 'workers_per_device' to share them."
+                )
+            if not own.startswith("cuda") and any(it.startswith("cuda") for it in devices or ()):
+                raise UsageError(f"'devices' are GPUs, but 'device' is {own!r}; leave it out.")
+        return place(
+            devices,
+            workers=execution.workers,
+            per_device=execution.workers_per_device,
+            threads=self.config.threads,
+        )
 
 
 def prepare(

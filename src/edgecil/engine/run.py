@@ -94,13 +94,14 @@ def run(
     prepared = prepared.part(execution)
     if execution.share:
         prepared = prepared.sharing(out / "shared")
-    workers = prepared.workers(execution)
+    placement = prepared.placement(execution)
     executor = get_executor(
         execution.executor,
         replace(prepared.context, allow_mismatch=execution.allow_mismatch),
-        workers=workers,
+        workers=placement,
         address=execution.address,
         timeout=execution.timeout,
+        per_device=execution.workers_per_device,
     )
     with closing(executor), writing(out, overwrite=overwrite) as store:
         allowed = MACHINE if execution.allow_mismatch else ()
@@ -113,7 +114,7 @@ def run(
         store.add_config(portable_config(prepared.config).as_dict())
         if on_start is not None:
             on_start(prepared, store)
-        with ProgressWriter(out, workers=workers, shard=execution.shard) as progress:
+        with ProgressWriter(out, workers=placement.capacity, shard=execution.shard) as progress:
 
             def finish(finished: Finished) -> None:
                 progress.end(finished.job.node)

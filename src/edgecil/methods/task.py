@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,6 +132,14 @@ class Scenario:
         self.classes = len(dataset)
         self.train = Split.of(dataset.train, device)
         self.test = Split.of(dataset.test, device)
+
+    def on(self, device: torch.device | str) -> Scenario:
+        """The same scenario with its labels on a device."""
+        moved = copy(self)
+        moved.train, moved.test = (
+            Split(split.pixels, split.labels.to(device)) for split in (self.train, self.test)
+        )
+        return moved
 
     @contextmanager
     def task(

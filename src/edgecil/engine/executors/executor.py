@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import suits
 from edgecil.engine.node_training import Outcome, WorkerContext
 from edgecil.engine.plan import Node
@@ -63,31 +64,36 @@ def get_executor(
     name: str,
     context: WorkerContext,
     *,
-    workers: int,
+    workers: int | Placement,
     address: str | None = None,
     timeout: float | None = None,
+    per_device: int | None = None,
 ) -> Executor:
     """An executor by name.
 
     Args:
         name: `local` or `ray`.
         context: data and settings for the workers.
-        workers: number of jobs that run at once.
+        workers: number of jobs that run at once, or how they are distributed over devices.
         address: address of a Ray cluster; a private one on this machine by default.
         timeout: seconds after which a job is stopped and has failed; no limit by default.
+        per_device: number of jobs that share a GPU of a Ray cluster.
     """
-    if workers < 1:
+    if isinstance(workers, int) and workers < 1:
         raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
     if address is not None and name != "ray":
         raise UsageError(f"'address' requires the executor 'ray'. Got the executor {name!r}.")
     if name == "local":
         from edgecil.engine.executors.local import InProcess, WorkerPool
 
-        if workers == 1 and timeout is None and suits(context.environment.device):
+        fixed = isinstance(workers, int) or workers.devices == ("cpu",)
+        count = workers if isinstance(workers, int) else workers.capacity
+        if fixed and count == 1 and timeout is None and suits(context.environment.device):
             return InProcess(context)
         return WorkerPool(context, workers, timeout=timeout)
     if name == "ray":
         from edgecil.engine.executors.ray import RayExecutor
 
-        return RayExecutor(context, workers, address, timeout=timeout)
+        count = workers if isinstance(workers, int) else workers.capacity
+        return RayExecutor(context, count, address, timeout=timeout, per_device=per_device or 1)
     raise unknown("executor", name, EXECUTORS)

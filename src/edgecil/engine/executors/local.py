@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.engine.executors.executor import Finished, Job
+from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.store import save_state
@@ -61,21 +62,30 @@ class WorkerPool:
 
     Args:
         context: data and settings for the workers.
-        workers: number of processes.
+        workers: number of processes, or how they are distributed over devices.
         timeout: seconds that a job may take.
     """
 
     def __init__(
-        self, context: WorkerContext, workers: int, *, timeout: float | None = None
+        self, context: WorkerContext, workers: int | Placement, *, timeout: float | None = None
     ) -> None:
-        self.capacity = workers
-        self._context = replace(context, expected=expected_identity(context.environment))
+        if isinstance(workers, int):
+            workers = Placement(("cpu",), most=workers, per_device=workers)
+        self._placement = workers
+        expected = expected_identity(context.environment)
+        scenario = context.scenario.on("cpu")  # each worker has a device of its own
+        context = self._context = replace(context, scenario=scenario, expected=expected)
         self._timeout = timeout
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
         for split in (context.scenario.train, context.scenario.test):
             split.pixels.share_memory_()
             split.labels.share_memory_()
+
+    @property
+    def capacity(self) -> int:
+        """The number of jobs at the same time, which may change after the first one."""
+        return self._placement.capacity
 
     def submit(self, job: Job) -> None:
         """Queue a job for the next free worker."""
@@ -108,6 +118,7 @@ class WorkerPool:
                 job = worker.job
                 assert job is not None
                 worker.job = None
+                self._placement.learn(worker.device, outcome.memory)
                 if not worker.alive:
                     worker.kill()
                     self._workers.remove(worker)
@@ -116,17 +127,20 @@ class WorkerPool:
 
     def _start_jobs(self) -> None:
         while self._queued:
-            free = next((worker for worker in self._workers if worker.job is None), None)
-            if free is None:
-                if len(self._workers) == self.capacity:
-                    return
-                free = _Worker(self._context)
-                self._workers.append(free)
-            if free.begin(self._queued[0]):
+            running = Counter(worker.device for worker in self._workers if worker.job is not None)
+            device = self._placement.choose(running)
+            if device is None:
+                return
+            idle = (it for it in self._workers if it.job is None and it.device == device)
+            worker = next(idle, None)
+            if worker is None:
+                worker = _Worker(self._context, device)
+                self._workers.append(worker)
+            if worker.begin(self._queued[0]):
                 self._queued.popleft()
             else:  # it died while it had nothing to do
-                free.kill()
-                self._workers.remove(free)
+                worker.kill()
+                self._workers.remove(worker)
 
     def close(self) -> None:
         """Stop the workers without waiting for their jobs."""
@@ -141,18 +155,22 @@ class _Worker:
     Attributes:
         process: the process.
         connection: the parent's end of the connection.
+        device: the device that it computes on.
         job: the job that it works on.
         alive: whether it can take another job.
     """
 
-    def __init__(self, context: WorkerContext) -> None:
+    def __init__(self, context: WorkerContext, device: str) -> None:
         import torch.multiprocessing
 
         spawning = torch.multiprocessing.get_context("spawn")
         self.connection, other = spawning.Pipe()
-        self.process: Any = spawning.Process(target=_work, args=(other, context), daemon=True)
+        self.process: Any = spawning.Process(
+            target=_work, args=(other, context, device), daemon=True
+        )
         self.process.start()
         other.close()
+        self.device = device
         self.job: Job | None = None
         self.alive = True
         self._begun: float | None = None
@@ -253,7 +271,7 @@ def _processor_time(pid: int) -> int:
         return 0
 
 
-def _work(connection: Connection, context: WorkerContext) -> None:
+def _work(connection: Connection, context: WorkerContext, device: str) -> None:
     """The main function of a worker process, which ignores Ctrl-C and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sending = threading.Lock()
@@ -270,6 +288,11 @@ def _work(connection: Connection, context: WorkerContext) -> None:
 
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threading.Thread(target=beat, daemon=True).start()
+    if device.startswith("cuda:"):
+        import torch
+
+        torch.cuda.set_device(device)  # `cuda` is this device from now on
+    context = replace(context, scenario=context.scenario.on(context.environment.device))
     context.prepare()
     with suppress(EOFError):
         while True:

@@ -44,6 +44,7 @@ class RayExecutor:
         workers: number of jobs at a time.
         address: address of a cluster; None starts a private one on this machine.
         timeout: seconds that a job may take.
+        per_device: number of jobs that share a GPU.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class RayExecutor:
         address: str | None,
         *,
         timeout: float | None = None,
+        per_device: int = 1,
     ) -> None:
         try:
             import ray
@@ -70,7 +72,7 @@ class RayExecutor:
         try:
             self._resources: dict[str, float] = {"num_cpus": context.threads}
             if context.environment.device.startswith("cuda"):
-                self._resources["num_gpus"] = 1
+                self._resources["num_gpus"] = 1 / per_device
             self._check_resources(context)
             context = _portable(context)
             self._context = ray.put(context)
@@ -193,7 +195,7 @@ class RayExecutor:
                 f"No node of the Ray cluster has the {context.threads} processors of one worker; "
                 f"the largest has {most:g}. Lower 'threads', or add a larger node."
             )
-        if "num_gpus" in self._resources and not any(it.get("GPU", 0.0) >= 1 for it in offered):
+        if "num_gpus" in self._resources and not any(it.get("GPU", 0.0) > 0 for it in offered):
             raise PrerequisiteError(
                 "No node of the Ray cluster has a GPU; set 'device' to 'cpu', or add a node with "
                 "one."

@@ -1,0 +1,107 @@
+"""Placement: which device the next job goes to, and how many jobs a device can have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from edgecil.errors import UsageError
+from edgecil.io.device import choose_device, cores, free_memory
+
+_SHARE = 0.9  # of a device's free memory that jobs may use
+
+
+class Placement:
+    """Sends each job to the device with the fewest jobs.
+
+    Without a given number, a GPU starts with one job at a time, and a processor with `most`. The
+    memory of the first finished job on a device then determines how many fit, at most `most`.
+
+    Attributes:
+        devices: their names, such as `cuda:1`.
+        limits: number of jobs at the same time, by device.
+    """
+
+    def __init__(
+        self,
+        devices: Sequence[str],
+        *,
+        most: int,
+        per_device: int | None = None,
+        free: Callable[[str], int] | None = None,
+    ) -> None:
+        self.devices = tuple(dict.fromkeys(devices))
+        if not self.devices or most < 1 or (per_device is not None and per_device < 1):
+            raise UsageError(
+                "'workers' and 'workers_per_device' must be at least 1, for at least one device."
+            )
+        self._most = most
+        self._room = {name: (free or free_on)(name) for name in self.devices}
+        self._unmeasured = set(self.devices if per_device is None else ())
+        self.limits = {
+            name: per_device or (most if name.startswith("cpu") else 1) for name in self.devices
+        }
+
+    @property
+    def capacity(self) -> int:
+        """The number of jobs at the same time on all devices."""
+        return sum(self.limits.values())
+
+    def choose(self, running: Mapping[str, int]) -> str | None:
+        """The device for the next job; None if all have as many as they can.
+
+        Among devices with equally many jobs, the one that had the most free memory at the start.
+
+        Args:
+            running: number of jobs by device.
+        """
+        free = [name for name in self.devices if running.get(name, 0) < self.limits[name]]
+        return min(free, key=lambda name: (running.get(name, 0), -self._room[name]), default=None)
+
+    def learn(self, device: str, memory: int) -> None:
+        """Determine the number of jobs of a device from the memory of the first one, in bytes."""
+        if device in self._unmeasured and memory > 0:
+            fitting = int(_SHARE * self._room[device] // memory)
+            self.limits[device] = max(1, min(self._most, fitting))
+            self._unmeasured.remove(device)
+
+
+def place(
+    devices: Sequence[str] | None, *, workers: int | None, per_device: int | None, threads: int
+) -> Placement:
+    """The placement for the devices that a user gives.
+
+    Args:
+        devices: names of devices; `all` stands for every GPU; None for the processor.
+        workers: number of jobs at the same time in all.
+        per_device: number of jobs at the same time on each device.
+        threads: threads of a job on the processor.
+    """
+    names = expand_devices(devices) if devices else ("cpu",)
+    most = max(1, cores() // threads // len(names))
+    if workers is not None and per_device is not None:
+        raise UsageError("Give either 'workers' or 'workers_per_device', not both.")
+    if workers is not None:
+        if workers < 1:
+            raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
+        per_device = -(-workers // len(names))
+    return Placement(names, most=most, per_device=per_device)
+
+
+def expand_devices(devices: Sequence[str]) -> tuple[str, ...]:
+    """Names of devices that exist; `all` stands for every GPU."""
+    if "all" in devices:
+        import torch
+
+        if not torch.cuda.device_count():
+            raise UsageError("'devices' is 'all', but this machine has no GPU; set 'device'.")
+        return tuple(f"cuda:{index}" for index in range(torch.cuda.device_count()))
+    return tuple(choose_device(name) for name in devices)
+
+
+def free_on(device: str) -> int:
+    """Bytes of memory that are free on a device."""
+    if not device.startswith("cuda"):
+        return free_memory()
+    import torch
+
+    return int(torch.cuda.mem_get_info(device)[0])

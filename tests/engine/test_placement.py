@@ -1,0 +1,134 @@
+"""Jobs and devices; the devices are fakes, or the processor under several names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import edgecil
+from edgecil.engine.executors import placement
+from edgecil.engine.executors.local import WorkerPool
+from edgecil.engine.executors.placement import Placement, expand_devices, place
+from edgecil.engine.scheduler import execute
+from edgecil.engine.store import Store
+from edgecil.errors import UsageError
+from tests.engine.contexts import make_context, plan_of
+from tests.toys import save_toy
+
+GB = 2**30
+
+
+def two(**options: Any) -> Placement:
+    room = {"cuda:0": 8 * GB, "cuda:1": 24 * GB}
+    return Placement(tuple(room), most=6, free=room.__getitem__, **options)
+
+
+def fill(placing: Placement, count: int) -> list[str | None]:
+    running: Counter[str] = Counter()
+    chosen = []
+    for _ in range(count):
+        device = placing.choose(running)
+        chosen.append(device)
+        if device is not None:
+            running[device] += 1
+    return chosen
+
+
+def test_jobs_go_to_the_device_with_the_fewest_and_then_to_the_larger_one() -> None:
+    placing = two(per_device=2)
+    assert placing.capacity == 4
+    assert fill(placing, 5) == ["cuda:1", "cuda:0", "cuda:1", "cuda:0", None]
+    assert placing.choose({"cuda:1": 2}) == "cuda:0"
+    assert placing.choose({"cuda:0": 1}) == "cuda:1"
+
+
+def test_a_gpu_starts_with_one_job_whose_memory_determines_the_number() -> None:
+    placing = two()
+    assert placing.limits == {"cuda:0": 1, "cuda:1": 1}
+    placing.learn("cuda:0", 3 * GB)
+    assert placing.limits == {"cuda:0": 2, "cuda:1": 1}, "2.4 jobs fit into 90 % of 8 GB"
+    placing.learn("cuda:1", 3 * GB)
+    assert placing.limits == {"cuda:0": 2, "cuda:1": 6}, "7 fit, but there are cores for 6"
+    placing.learn("cuda:0", GB)
+    assert placing.limits["cuda:0"] == 2, "only the first job counts"
+    small = two()
+    small.learn("cuda:0", 100 * GB)
+    assert small.limits["cuda:0"] == 1
+
+
+def test_a_given_number_is_kept() -> None:
+    placing = two(per_device=3)
+    placing.learn("cuda:0", 7 * GB)
+    assert placing.limits == {"cuda:0": 3, "cuda:1": 3}
+
+
+def test_a_processor_starts_with_all_cores_and_goes_down() -> None:
+    placing = Placement(("cpu",), most=8, free=lambda name: 10 * GB)
+    assert placing.capacity == 8
+    placing.learn("cpu", 2 * GB)
+    assert placing.capacity == 4
+
+
+def test_what_a_user_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "cores", lambda: 12)
+    monkeypatch.setattr(placement, "choose_device", lambda name: name)
+    monkeypatch.setattr(placement, "free_on", lambda name: GB)
+    default: dict[str, Any] = {"workers": None, "per_device": None, "threads": 1}
+    assert place(None, **default).limits == {"cpu": 12}
+    assert place(None, **{**default, "threads": 5}).limits == {"cpu": 2}
+    assert place(("cuda:1", "cuda:3"), **{**default, "workers": 3}).limits == {
+        "cuda:1": 2,
+        "cuda:3": 2,
+    }
+    assert place(("cuda",), **{**default, "per_device": 2}).limits == {"cuda": 2}
+    with pytest.raises(UsageError, match="not both"):
+        place(None, workers=2, per_device=2, threads=1)
+    with pytest.raises(UsageError, match="at least 1"):
+        place(None, **{**default, "workers": 0})
+    with pytest.raises(UsageError, match="at least 1"):
+        place(None, **{**default, "per_device": 0})
+
+
+def test_all_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    assert expand_devices(("all",)) == ("cuda:0", "cuda:1", "cuda:2")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(UsageError, match="no GPU"):
+        expand_devices(("all",))
+
+
+def test_devices_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "method": "finetune",
+        "dataset": save_toy(tmp_path / "toy.npz", train=4),
+        "tasks": 2,
+    }
+    with pytest.raises(UsageError, match="'devices' are GPUs"):
+        edgecil.run(out=tmp_path / "out", devices="cuda:0,cuda:1", device="cpu", **options)
+    with pytest.raises(UsageError, match="which assigns GPUs itself"):
+        edgecil.run(out=tmp_path / "out", devices=["cpu"], executor="ray", **options)
+    assert not (tmp_path / "out" / "results.sqlite").exists()
+
+
+@pytest.mark.slow
+def test_a_pool_uses_all_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processor under two names; the jobs' memory is measured and raises the number."""
+    started: list[str] = []
+    begin = WorkerPool._start_jobs
+
+    def counted(self: WorkerPool) -> None:
+        begin(self)
+        started.extend(worker.device for worker in self._workers)
+
+    monkeypatch.setattr(WorkerPool, "_start_jobs", counted)
+    placing = Placement(("cpu:0", "cpu:1"), most=2, per_device=1)
+    pool = WorkerPool(make_context({"instant": {}}), placing)
+    assert pool.capacity == 2
+    with Store(tmp_path) as store:
+        summary = execute(plan_of("instant"), store, pool)
+    assert (summary.trained, summary.failed) == (12, ())
+    assert set(started) == {"cpu:0", "cpu:1"}
