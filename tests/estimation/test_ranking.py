@@ -21,7 +21,7 @@ TABLES = {
         "555 335 554", "666 666 666", "444 554 442", "222 122 221", "333 443 333", "111 211 115",
     ),
 }  # fmt: skip
-# As DESIGN.md counts them: the paper's text gives RS 12 and 10 in the fixed-class tables.
+# As counted in the paper's tables; its text gives RS 12 and 10 in the fixed-class ones.
 ERRORS = {
     "fixed classes, CIFAR-100": (6, 10),
     "fixed classes, ImageNet-R": (2, 12),

@@ -70,3 +70,19 @@ def test_a_real_relation_is_detected_and_adjusted_over_methods() -> None:
     assert other.adjusted_p > 0.05
     assert any("no detectable correlation" in one for one in result.methods["other"].warnings)
     assert result.methods["follows"].warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("protocols", "warned"),
+    [
+        (("random", "edge"), False),
+        (("latin",), False),
+        (("enumerate",), False),
+        (("edge", "enumerate"), True),
+    ],
+)
+def test_a_predictor_is_judged_only_where_it_was_used_and_can_be(protocols, warned) -> None:
+    """Three runs say nothing about S, and without hard and easy orders it does not matter."""
+    table = table_of({"m": noisy(0)}, protocols)
+    analysis = analyze_table(table, similarities={"text": six_classes()}, draws=2)
+    assert any("correlation" in one for one in analysis.methods["m"].warnings) == warned

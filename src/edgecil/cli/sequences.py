@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from json import dumps
 from typing import Any
 
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb, pick
@@ -34,9 +33,13 @@ def _sequences(
 
 
 def _show_sequences(answer: dict[str, Any]) -> Iterator[Table | str]:
-    """The classes of every task; with --format, the settings as JSON."""
+    """The classes of every task; with --format, the settings for a file."""
     if answer["format"] is not None:
-        yield dumps(answer["exported"], indent=2)
+        from edgecil.interop.exports import format_exports
+
+        yield format_exports(
+            {it.label: it.sequence for it in answer["sequences"]}, answer["format"]
+        )
         return
     for run in answer["sequences"]:
         yield sequence_table(run, answer["names"])

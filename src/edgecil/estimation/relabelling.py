@@ -17,14 +17,16 @@ import numpy as np
 
 from edgecil.estimation.analysis import MethodAnalysis
 from edgecil.estimation.comparison import holm
-from edgecil.estimation.correlation import warn_of_predictor
+from edgecil.estimation.correlation import Correlation, warn_of_predictor
 from edgecil.estimation.predictors import Predictor, predictor_label
 from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence
 
 Relabelled = dict[tuple[int, tuple[ClassSequence, ...]], "Floats | None"]
 
 MOST = 999
+_FEWEST_ORDERS = 8  # fewer say nothing about a correlation
 _LEAST = 199
 _SCORES = 100_000
 
@@ -98,11 +100,20 @@ def adjust_correlations(
             for name, one in method.correlations.items()
         }
         warnings = method.warnings
-        if method.predictor is not None:
-            warning = warn_of_predictor(predictor_label(predictor), sign, correlations[predictor])
+        own = correlations.get(predictor)
+        if method.predictor is not None and own is not None and _is_relevant(method, own):
+            warning = warn_of_predictor(predictor_label(predictor), sign, own)
             warnings += () if warning is None else (warning,)
         made[key] = replace(method, correlations=correlations, warnings=warnings)
     return made
+
+
+def _is_relevant(method: MethodAnalysis, correlation: Correlation) -> bool:
+    """Whether orders were chosen by a predictor, and there are enough others to judge it by."""
+    enough = correlation.pearson is not None and correlation.n >= _FEWEST_ORDERS
+    return enough and any(
+        name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in method.runs
+    )
 
 
 def _relabellings(classes: int, orders: int, seed: int) -> Ints:
