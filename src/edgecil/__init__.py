@@ -34,9 +34,18 @@ if TYPE_CHECKING:
     from edgecil.engine.plan_run import RunPlan, plan_run
     from edgecil.engine.run import run
     from edgecil.errors import EdgecilError
-    from edgecil.estimation import Analysis, Leaderboard, TruthTable, truths
+    from edgecil.estimation import (
+        Analysis,
+        Leaderboard,
+        MethodComparison,
+        NextRuns,
+        TruthTable,
+        truths,
+    )
     from edgecil.estimation.analyze import analyze
+    from edgecil.estimation.compare import compare
     from edgecil.estimation.leaderboard import leaderboard
+    from edgecil.estimation.next_runs import next_runs
     from edgecil.estimation.published import PublishedRanking, rank
     from edgecil.interop import export, import_logs, run_external, run_toolbox
     from edgecil.methods import Method, register_method
@@ -97,11 +106,15 @@ _HOME = {
     "edgecil.estimation": (
         "Analysis",
         "Leaderboard",
+        "MethodComparison",
+        "NextRuns",
         "TruthTable",
         "analyze",
         "leaderboard",
         "truths",
     ),
+    "edgecil.estimation.compare": ("compare",),
+    "edgecil.estimation.next_runs": ("next_runs",),
     "edgecil.estimation.published": ("PublishedRanking", "rank"),
     "edgecil.interop": ("export", "import_logs", "run_external", "run_toolbox"),
     "edgecil.methods": ("Method", "register_method"),
@@ -148,6 +161,8 @@ __all__ = [
     "LabelledSequence",
     "Leaderboard",
     "Method",
+    "MethodComparison",
+    "NextRuns",
     "Objective",
     "PublishedRanking",
     "Report",
@@ -161,6 +176,7 @@ __all__ = [
     "TruthTable",
     "analyze",
     "choose_similarity",
+    "compare",
     "compare_similarities",
     "dataset_names",
     "export",
@@ -176,6 +192,7 @@ __all__ = [
     "list_recipes",
     "load_dataset",
     "merge",
+    "next_runs",
     "paper_tables",
     "plan_run",
     "profile",

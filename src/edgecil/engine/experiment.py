@@ -26,6 +26,7 @@ from edgecil.engine.status import (
     stored_failures,
 )
 from edgecil.engine.store import NoExperimentError, StoreReader
+from edgecil.engine.until import GoalStatus
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, unknown
 from edgecil.io.files import replace_file
 from edgecil.io.notebook import html_figure, html_table
@@ -66,10 +67,12 @@ class Experiment:
         directory: where the results are.
         summary: the work done by the call of `run` that returned this object; None if it was
             opened.
+        goal: what a run until a goal found out; None otherwise.
     """
 
     directory: Path
     summary: Summary | None = field(default=None, repr=False)
+    goal: GoalStatus | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, directory: str | Path) -> Experiment:

@@ -25,8 +25,11 @@ from edgecil.engine.experiment import (
     stored_answers,
 )
 from edgecil.engine.progress import ProgressWriter
+from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
+from edgecil.errors import UsageError
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
+from edgecil.sequences.given import REPEATS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from edgecil.engine.executors import Finished
     from edgecil.engine.prepare import Prepared
     from edgecil.engine.store import Store
+
+DEFAULT_PROTOCOL = ExperimentConfig(("joint",), "").protocol
+_MOST_ORDERS = 30
 
 
 def run(
@@ -46,6 +52,8 @@ def run(
     tensorboard: str | Path | None = None,
     wandb: str | None = None,
     mlflow: str | None = None,
+    until: str | None = None,
+    repeats_on: int | None = None,
     on_start: Callable[[Prepared, Store], None] | None = None,
     on_finished: Callable[[Finished], None] | None = None,
     **options: Unpack[RunOptions],
@@ -65,6 +73,12 @@ def run(
         tensorboard: also write TensorBoard event files to this directory.
         wandb: also write every run to this project of Weights & Biases.
         mlflow: also write every run to this experiment of MLflow.
+        until: add random class orders one at a time until this is decided: `icarl - ewc > 0`,
+            `icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method. Looking after every order
+            is allowed, as the intervals hold at all times at once; `budget` (30 by default) limits
+            the orders.
+        repeats_on: train this number of the first protocol's orders once more with another
+            training seed, to separate order from training noise.
         on_start: called with the prepared run and the open store before the first training.
         on_finished: called after every task training.
         options: fields of :class:`~edgecil.engine.ExperimentConfig` and
@@ -78,6 +92,108 @@ def run(
             error carries the experiment.
     """
     require_training()
+    outputs: dict[str, Any] = {
+        "jsonl": jsonl,
+        "tensorboard": tensorboard,
+        "wandb": wandb,
+        "mlflow": mlflow,
+        "on_start": on_start,
+        "on_finished": on_finished,
+    }
+    experiment_config, execution = resolve_options(config, options)
+    out = Path(out)
+    if repeats_on is not None and repeats_on < 1:
+        raise UsageError(
+            f"The 'repeats_on' parameter must be an int >= 1. Got {repeats_on} instead."
+        )
+    if until is None:
+        experiment = _run(experiment_config, execution, out, overwrite=overwrite, **outputs)
+    else:
+        experiment_config = _for_goal(experiment_config, given=_names_protocol(config, options))
+        experiment = _run_until(
+            parse_goal(until), experiment_config, execution, out, overwrite=overwrite, **outputs
+        )
+    if repeats_on is not None:
+        first = experiment.sequences()[experiment_config.protocol[0]]
+        orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[:repeats_on]
+        repeated = replace(
+            experiment_config,
+            protocol=(REPEATS,),
+            sequences={REPEATS: orders},
+            repeats=max(2, experiment_config.repeats),
+            budget=None,
+        )
+        experiment = _added(experiment, _run(repeated, execution, out, **outputs))
+    return experiment
+
+
+def _names_protocol(config: Any, options: Mapping[str, Any]) -> bool:
+    """Whether a protocol was chosen, and is not the default one."""
+    if isinstance(config, ExperimentConfig):
+        return options.get("protocol") is not None or config.protocol != DEFAULT_PROTOCOL
+    return merge_options(_config_values(config), options).get("protocol") is not None
+
+
+def _for_goal(config: ExperimentConfig, *, given: bool) -> ExperimentConfig:
+    """The configuration of a run that adds one random order after the other."""
+    protocols = config.protocol if given else ("random",)
+    if protocols not in (("random",), ("random-legacy",)) or config.sequences:
+        raise UsageError(
+            "A run until a goal adds random orders, so that the protocol must be 'random'. "
+            f"Got {', '.join(config.protocol)} instead."
+        )
+    return replace(config, protocol=protocols)
+
+
+def _run_until(
+    goal: Goal,
+    config: ExperimentConfig,
+    execution: Execution,
+    out: Path,
+    *,
+    overwrite: bool,
+    **outputs: Any,
+) -> Experiment:
+    """Add orders until the goal is decided or the budget is spent."""
+    most = config.budget or _MOST_ORDERS
+    done = None
+    for budget in range(min(FIRST_LOOK, most), most + 1):
+        part = replace(config, budget=budget)
+        experiment = _run(part, execution, out, overwrite=overwrite and done is None, **outputs)
+        done = experiment if done is None else _added(done, experiment)
+        table = experiment.table(config.metric)
+        accuracies = {
+            name: table.orders(name, config.protocol[0]).by_sequence() for name in table.methods
+        }
+        done = replace(done, goal=check_goal(goal, accuracies))
+        if done.goal is not None and done.goal.answer is not None:
+            break
+    assert done is not None
+    return done
+
+
+def _added(first: Experiment, second: Experiment) -> Experiment:
+    """An experiment with the work of two calls."""
+    assert first.summary is not None
+    assert second.summary is not None
+    trained = first.summary.trained + second.summary.trained
+    return replace(first, summary=replace(first.summary, trained=trained))
+
+
+def _run(
+    experiment_config: ExperimentConfig,
+    execution: Execution,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    jsonl: str | Path | None,
+    tensorboard: str | Path | None,
+    wandb: str | None,
+    mlflow: str | None,
+    on_start: Callable[[Prepared, Store], None] | None,
+    on_finished: Callable[[Finished], None] | None,
+) -> Experiment:
+    """Train every run of one configuration."""
     use_portable_kernels()
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
@@ -86,8 +202,6 @@ def run(
     from edgecil.engine.trackers import open_trackers, write_all
 
     trackers = open_trackers(jsonl=jsonl, tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
-    experiment_config, execution = resolve_options(config, options)
-    out = Path(out)
     check_directory(out)
     answered = {} if overwrite else stored_answers(out)
     prepared = prepare(experiment_config, answered, storage=execution.storage)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.config import Execution, ExperimentConfig, build_config
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
@@ -200,11 +200,18 @@ def labelled_runs(store: StoreReader) -> list[LabelledRun]:
     sequences, results = store.sequences(), store.runs()
     begun = dict.fromkeys((method, seed) for method, seed, _ in results)
     begun |= dict.fromkeys((node.method, node.seed) for node in [*store.failures(), *store.done()])
-    return [
+    rows = [
         (key, protocol, labelled, results.get((*key, labelled.sequence.tasks)))
         for key in begun
         for protocol, group in sequences.items()
         for labelled in group
+    ]
+    # A repeat of a few orders is not missing on the others.
+    planned = _planned((build_config(config) for config in store.configs()), rows)
+    return [
+        row
+        for row in rows
+        if row[3] is not None or row[0][1] in planned.get((row[0][0], row[1]), {row[0][1]})
     ]
 
 

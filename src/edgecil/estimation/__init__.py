@@ -26,6 +26,7 @@ from edgecil.estimation.closeness import (
     average_closeness,
     closeness,
 )
+from edgecil.estimation.compare import MethodComparison, compare
 from edgecil.estimation.comparison import Comparison, compare_accuracies, compare_pairs, holm
 from edgecil.estimation.correlation import Correlation, correlate
 from edgecil.estimation.distances import grid, jensen_shannon, wasserstein
@@ -39,6 +40,7 @@ from edgecil.estimation.estimators import (
     get_estimator,
 )
 from edgecil.estimation.leaderboard import Leaderboard, LeaderboardRow, leaderboard
+from edgecil.estimation.next_runs import NextRuns, next_runs
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.normality import Normality, check_normality
 from edgecil.estimation.placebo import ProtocolComparison, Ratio, compare_protocols
@@ -81,6 +83,8 @@ __all__ = [
     "Leaderboard",
     "LeaderboardRow",
     "MethodAnalysis",
+    "MethodComparison",
+    "NextRuns",
     "NextStep",
     "Normality",
     "Observations",
@@ -106,6 +110,7 @@ __all__ = [
     "check_normality",
     "closeness",
     "column_predictor",
+    "compare",
     "compare_accuracies",
     "compare_pairs",
     "compare_protocols",
@@ -118,6 +123,7 @@ __all__ = [
     "holm",
     "jensen_shannon",
     "leaderboard",
+    "next_runs",
     "objective_predictor",
     "pilot_predictor",
     "rank",

@@ -46,6 +46,7 @@ from edgecil.estimation.relabelling import Relabelled, adjust_correlations, rela
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
+from edgecil.sequences.given import REPEATS
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.protocols import describe_duplicates
 from edgecil.sequences.sequence import ClassSequence
@@ -223,7 +224,11 @@ def _analyze_method(
 ) -> tuple[MethodAnalysis, AllRedraws]:
     space, truth = table.space, find_truth(table, method)
     predictor = predictors.get(chosen)
-    ran = {name: orders for name in table.protocols if len(orders := table.orders(method, name))}
+    ran = {
+        name: orders
+        for name in table.protocols
+        if name != REPEATS and len(orders := table.orders(method, name))
+    }
     evaluated = {
         name: orders
         for name, orders in ran.items()

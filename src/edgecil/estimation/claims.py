@@ -20,6 +20,7 @@ from edgecil.estimation.intervals import LEVEL, Interval, Posterior, position_ov
 from edgecil.estimation.predictors import ignores_similarity
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
+from edgecil.sequences.given import CONTINUED, REPEATS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
 
@@ -126,7 +127,8 @@ class Sample:
 
 def representative_orders(table: AccuracyTable, method: str) -> Sample:
     """The orders that an answer about a method rests on; see :class:`Answer`."""
-    ran = {name: table.orders(method, name).by_sequence() for name in table.protocols}
+    names = [name for name in table.protocols if name != REPEATS] or table.protocols
+    ran = {name: table.orders(method, name).by_sequence() for name in names}
     ran = {name: orders for name, orders in ran.items() if orders}
     blind = {name: orders for name, orders in ran.items() if ignores_similarity(name)}
     most = max(ran, key=lambda name: len(ran[name]))
@@ -136,7 +138,7 @@ def representative_orders(table: AccuracyTable, method: str) -> Sample:
     return Sample(
         tuple(chosen),
         bool(blind),
-        set(chosen) == {"latin"},
+        "latin" in chosen and set(chosen) <= {"latin", CONTINUED},
         sequences,
         np.array([accuracies[sequence] for sequence in sequences]),
     )

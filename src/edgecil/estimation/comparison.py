@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.results import METRICS
 from edgecil.errors import UsageError
+from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.distances import SAME
 from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior
 from edgecil.estimation.predictors import ignores_similarity
 from edgecil.io.arrays import Floats
+from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
 _Key = TypeVar("_Key")
@@ -41,6 +44,8 @@ class Comparison:
         adjusted_p: the same, adjusted for the number of pairs by Holm's method.
         blind: whether the orders were chosen without regard to the classes; otherwise they may not
             represent all orders.
+        reached: the coverage of such intervals, of a nominal 90 %, on truth tables; None if it was
+            not measured.
         reason: why something is None.
     """
 
@@ -53,6 +58,7 @@ class Comparison:
     p_value: float | None = None
     adjusted_p: float | None = None
     blind: bool = True
+    reached: float | None = None
     reason: str | None = None
 
     def swapped(self) -> Comparison:
@@ -76,7 +82,12 @@ class Comparison:
 
 
 def compare_accuracies(
-    first: ArrayLike, second: ArrayLike, *, overlap: Floats | None = None, blind: bool = True
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    overlap: Floats | None = None,
+    blind: bool = True,
+    higher_is_better: bool = True,
 ) -> Comparison:
     """Compare the accuracies of two methods, both of shape (n,), on the same n orders.
 
@@ -89,6 +100,7 @@ def compare_accuracies(
         second: accuracies of the second method.
         overlap: of the orders' positions, if they are a Latin design.
         blind: whether the orders were chosen without regard to the classes.
+        higher_is_better: whether a greater value wins; forgetting is better low.
     """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or not a.size:
@@ -98,22 +110,25 @@ def compare_accuracies(
         )
     gain = a - b
     n, mean, tied = len(gain), float(gain.mean()), np.abs(gain) <= SAME
-    won = float(np.mean(np.where(tied, 0.5, gain > 0.0)))
+    won = float(np.mean(np.where(tied, 0.5, (gain > 0.0) == higher_is_better)))
     share = _share_interval(won, n) if blind else None
     made = posterior(gain, overlap=overlap)
     if made is None:
         reason = "requires at least 2 orders; got 1" if n == 1 else "all differences are equal"
         return Comparison(n, mean, None, won, share, blind=blind, reason=reason)
-    above = made.mean_above(0.0)
+    above, chance = made.mean_above(0.0), made.next_above(0.0)
     return Comparison(
         n,
         mean,
         made.mean_interval(),
         won,
         share,
-        made.next_above(0.0),
+        chance if higher_is_better else 1.0 - chance,
         2.0 * min(above, 1.0 - above),
         blind=blind,
+        reached=reached_coverage("difference", "random" if overlap is None else "latin", n)
+        if blind
+        else None,
     )
 
 
@@ -135,7 +150,7 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
         blind = [one for one in both if any(map(ignores_similarity, chosen_by[one]))]
         used = blind or both
         latin = len(used) > 1 and all(
-            {name for name in chosen_by[one] if ignores_similarity(name)} == {"latin"}
+            {name for name in chosen_by[one] if ignores_similarity(name)} <= {"latin", CONTINUED}
             for one in used
         )
         paired = [_pair(values[first][one], values[second][one]) for one in used]
@@ -144,6 +159,7 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
             [b for _, b in paired],
             overlap=position_overlap(used) if latin else None,
             blind=bool(blind),
+            higher_is_better=_higher_is_better(table.metric),
         )
     adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
     comparisons: dict[str, dict[str, Comparison]] = {}
@@ -165,6 +181,10 @@ def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:
         largest = max(largest, min(1.0, p * (len(given) - place)))
         adjusted[key] = largest
     return adjusted
+
+
+def _higher_is_better(metric: str) -> bool:
+    return metric not in METRICS or METRICS[metric].higher_is_better
 
 
 def _share_interval(won: float, n: int) -> Interval:

@@ -24,6 +24,7 @@ LEVEL = 0.9
 # Grid and prior of h. Beta(1, 2): most learners have position effects, few have nothing else.
 _SHARES = (np.arange(20) + 0.5) / 20.0
 _PRIOR = (1.0 - _SHARES) / (1.0 - _SHARES).sum()
+_KURTOSIS = 0.5
 _STEPS = 60
 _FAR = 1e3
 
@@ -110,7 +111,9 @@ def posterior(
     Equal values show no spread, so that no interval can be given.
 
     Independent values have the usual t and χ² with n-1 degrees of freedom; in a finite space the
-    variance of the mean is s² (1/n - 1/|Ω|), and χ² has (n-1)/(1 - n/|Ω|) degrees of freedom.
+    variance of the mean is s² (1/n - 1/|Ω|). As the variance of s² is less in a finite space and
+    more with tails that are heavier than normal ones, χ² has (n-1)/((1 - n/|Ω|)(1 + κ(n-1)/(2n)))
+    degrees of freedom, with the excess kurtosis κ = 0.5 of a typical truth table.
 
     In a Latin design, values are normal with variance s² and correlation h kᵢⱼ between orders i and
     j, where k is :func:`position_overlap`: a share h of the variance comes from effects of single
@@ -125,7 +128,8 @@ def posterior(
     if count < 2 or np.ptp(values) <= SAME:
         return None
     left = 0.0 if space_size is None else 1.0 / max(space_size, count)
-    std_freedom = (count - 1) / max(1.0 - count * left, 1e-6)
+    tails = 1.0 + _KURTOSIS * (count - 1) / (2.0 * count)
+    std_freedom = (count - 1) / max((1.0 - count * left) * tails, 1e-6)
     if overlap is None:
         spread = float(values.std(ddof=1))
         return Posterior(

@@ -14,6 +14,7 @@ import numpy as np
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.protocols import PROTOCOLS
@@ -185,6 +186,8 @@ def unbiased_sequences(
 def ignores_similarity(protocol: str) -> bool:
     """Whether a protocol chooses its sequences without regard to class similarity.
 
-    Protocols that are not registered are assumed to use it.
+    Protocols that are not registered are assumed to use it, but for the orders of `next_runs`.
     """
+    if protocol == CONTINUED:
+        return True
     return protocol in PROTOCOLS and not PROTOCOLS[protocol].needs_similarity

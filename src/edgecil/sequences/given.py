@@ -18,6 +18,8 @@ from edgecil.sequences.space import SequenceSpace
 
 Given = str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
 NAME = "given"
+REPEATS = "repeats"  # orders that `run` trains once more
+CONTINUED = "next"  # orders of `next_runs`, which continue a design
 
 
 def given_texts(
@@ -27,19 +29,19 @@ def given_texts(
 
     Args:
         source: a JSON file (a list of sequences, `{"sequences": […]}` with labelled ones, as
-            `edgecil sequences --json` writes them, or `{"tasks": …}`), a list, or lists by name. A
-            list without a name gets the name `given`.
+            `edgecil sequences --json` writes them, `{"tasks": …}`, or lists by name), a list, or
+            lists by name. A list without a name gets the name `given`.
 
     >>> given_texts([ClassSequence([[0, 3], [1, 2]]), [2, 0, 1, 3]])
     {'given': ('0 3|1 2', '2 0 1 3')}
     """
+    if isinstance(source, (str, os.PathLike)):
+        source = _read(Path(source))
     if isinstance(source, Mapping):
         for name in source:
             if name in PROTOCOLS:
                 raise UsageError(f"Own sequences need another name than the protocol {name!r}.")
         return {name: tuple(_text(entry) for entry in some) for name, some in source.items()}
-    if isinstance(source, (str, os.PathLike)):
-        source = _read(Path(source))
     texts = tuple(_text(entry) for entry in source)
     if not texts:
         raise UsageError("There are no class sequences to run; give at least one.")
@@ -95,9 +97,12 @@ def _text(entry: Any) -> str:
     )
 
 
-def _read(path: Path) -> list[Any]:
-    """The entries of a JSON file."""
+def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
+    """The entries of a JSON file, or its lists of entries by name."""
     data = read_json(path)
+    named = isinstance(data, dict) and not data.keys() & {"sequences", "tasks", "order"}
+    if named and data and all(isinstance(some, list) and some for some in data.values()):
+        return dict(data)
     if isinstance(data, dict) and "sequences" in data:
         data = data["sequences"]
     if isinstance(data, dict):

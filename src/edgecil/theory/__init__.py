@@ -16,6 +16,7 @@ from edgecil.theory.coverage import (
 )
 from edgecil.theory.greedy import GreedyBound, greedy_bound
 from edgecil.theory.partitions import PAPER_PARTITIONS, PartitionRow, partition_table
+from edgecil.theory.sequential import confidence_interval
 from edgecil.theory.similarity_error import Theorem3, check_theorem_3
 from edgecil.theory.summary import (
     BoundSummary,
@@ -48,6 +49,7 @@ __all__ = [
     "Theorem3",
     "chebyshev_tail",
     "check_theorem_3",
+    "confidence_interval",
     "expected_share_inside",
     "gaussian_tail",
     "greedy_bound",

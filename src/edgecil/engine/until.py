@@ -1,0 +1,126 @@
+"""Goals of a run: add class orders one at a time until a question is answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from edgecil.errors import UsageError, unknown
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.theory import confidence_interval
+
+LEVEL = 0.9
+FIRST_LOOK = 5
+_FORM = re.compile(
+    r"^\s*(?P<first>\S+)(?:\s+[-−]\s+(?P<second>\S+))?\s*(?P<relation>>|<|±|\+-|\+/-)\s*"
+    r"(?P<value>[-−]?\d+(?:\.\d*)?|[-−]?\.\d+)\s*$"
+)
+
+Relation = Literal[">", "<", "±"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a run shall find out.
+
+    Attributes:
+        text: as it was given.
+        first: a method; None for the mean of every method.
+        second: the method that it is compared with; None for its own mean.
+        relation: `>` or `<` a value, or `±`: known to within a value.
+        value: in points.
+    """
+
+    text: str
+    first: str | None
+    second: str | None
+    relation: Relation
+    value: float
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that it names."""
+        return tuple(name for name in (self.first, self.second) if name is not None)
+
+
+@dataclass(frozen=True)
+class GoalStatus:
+    """What is known about a goal after some orders.
+
+    Attributes:
+        orders: number of different class orders.
+        intervals: by method, or by `first - second`: the interval that holds the mean at all times
+            with probability 90 %; None while it is infinite.
+        answer: True or False as soon as the goal is decided; None until then.
+    """
+
+    orders: int
+    intervals: dict[str, tuple[float, float] | None]
+    answer: bool | None
+
+
+def parse_goal(text: str) -> Goal:
+    """A goal from its text: `icarl - ewc > 0`, `icarl > 60`, `icarl ± 0.5` or `mean ± 0.5`.
+
+    >>> parse_goal("icarl - coda-prompt > 0").second
+    'coda-prompt'
+    >>> parse_goal("mean +- 0.5").relation
+    '±'
+    """
+    match = _FORM.match(text)
+    if match is None:
+        raise UsageError(
+            "The 'until' parameter must be a goal such as 'icarl - ewc > 0', 'icarl > 60' or "
+            f"'mean ± 0.5', with blanks around a minus. Got {text!r} instead."
+        )
+    relation: Relation = ">" if match["relation"] == ">" else "<"
+    if match["relation"] in ("±", "+-", "+/-"):
+        relation = "±"
+    value = float(match["value"].replace("−", "-"))
+    if relation == "±" and value <= 0.0:
+        raise UsageError(f"The half-width in 'until' must be above 0. Got {text!r} instead.")
+    every = match["first"] == "mean" and match["second"] is None
+    return Goal(text, None if every else match["first"], match["second"], relation, value)
+
+
+def check_goal(goal: Goal, accuracies: Mapping[str, Mapping[ClassSequence, float]]) -> GoalStatus:
+    """Whether the orders that were run decide a goal.
+
+    Args:
+        goal: the goal.
+        accuracies: by method and order, in the order in which they were run.
+    """
+    for name in goal.methods:
+        if name not in accuracies:
+            raise unknown("method", name, accuracies)
+    series: dict[str, Sequence[float]]
+    if goal.second is not None:
+        assert goal.first is not None
+        first, second = accuracies[goal.first], accuracies[goal.second]
+        differences = [first[order] - second[order] for order in first if order in second]
+        series = {f"{goal.first} - {goal.second}": differences}
+    else:
+        names = accuracies if goal.first is None else (goal.first,)
+        series = {name: list(accuracies[name].values()) for name in names}
+    intervals = {
+        name: confidence_interval(values, LEVEL, least=FIRST_LOOK)
+        for name, values in series.items()
+    }
+    orders = min((len(values) for values in series.values()), default=0)
+    return GoalStatus(orders, intervals, _decide(goal, list(intervals.values())))
+
+
+def _decide(goal: Goal, intervals: Sequence[tuple[float, float] | None]) -> bool | None:
+    finite = [interval for interval in intervals if interval is not None]
+    if not intervals or len(finite) < len(intervals):
+        return None
+    if goal.relation == "±":
+        narrow = all((high - low) / 2.0 <= goal.value for low, high in finite)
+        return True if narrow else None
+    above = all(low > goal.value for low, _ in finite)
+    below = all(high < goal.value for _, high in finite)
+    if not above and not below:
+        return None
+    return above if goal.relation == ">" else below

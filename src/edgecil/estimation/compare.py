@@ -1,0 +1,140 @@
+"""`compare`: two or more methods on the class orders that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from edgecil.errors import UsageError, unknown
+from edgecil.estimation.comparison import Comparison, compare_pairs
+from edgecil.estimation.sources import (
+    Source,
+    default_metric,
+    describe_source,
+    list_sources,
+    read_runs,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two methods on one dataset.
+
+    Attributes:
+        dataset: its name.
+        first: a method.
+        second: another method.
+        comparison: the first against the second.
+    """
+
+    dataset: str
+    first: str
+    second: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True, repr=False)
+class MethodComparison:
+    """All pairs of methods that share class orders.
+
+    Attributes:
+        source: the experiments or files, as they were given.
+        metric: that was compared.
+        pairs: by dataset, in the order of the methods; p-values are adjusted within a dataset.
+    """
+
+    source: str
+    metric: str
+    pairs: tuple[Pair, ...]
+
+    def __getitem__(self, names: tuple[str, str]) -> Comparison:
+        """The first method against the second, if there is one dataset."""
+        first, second = names
+        for pair in self.pairs:
+            if (pair.first, pair.second) == (first, second):
+                return pair.comparison
+            if (pair.first, pair.second) == (second, first):
+                return pair.comparison.swapped()
+        raise KeyError(f"No class order was run by both {first!r} and {second!r}.")
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each pair."""
+        import pandas
+
+        return pandas.DataFrame(
+            {
+                "dataset": pair.dataset,
+                "first": pair.first,
+                "second": pair.second,
+                **vars(pair.comparison),
+            }
+            for pair in self.pairs
+        )
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw each mean difference with its 90 % interval; a line marks no difference.
+
+        Args:
+            ax: the axes to draw on; new ones by default.
+        """
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(6.0, 0.8 + 0.35 * len(self.pairs)), layout="constrained")
+            ax = figure.subplots()
+        for row, pair in enumerate(self.pairs):
+            if pair.comparison.interval is not None:
+                ax.plot(pair.comparison.interval, (row, row), color="0.35", linewidth=2)
+            ax.plot([pair.comparison.difference], [row], "o", color="#0072B2")
+        ax.axvline(0.0, color="0.6", linewidth=0.8)
+        labels = [f"{pair.first} − {pair.second}" for pair in self.pairs]
+        ax.set_yticks(range(len(labels)), labels)
+        ax.set_ylim(len(labels) - 0.5, -0.5)
+        ax.set_xlabel(f"difference of {self.metric}, points")
+        return ax
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.source}: {len(self.pairs)} pairs of methods>"
+
+
+def compare(
+    source: Source | Sequence[Source],
+    *,
+    methods: Sequence[str] | None = None,
+    metric: str | None = None,
+    classifier: str | None = None,
+) -> MethodComparison:
+    """Compare methods on the class orders, and the training seeds, that they share.
+
+    Args:
+        source: experiment directories, CSV files, DataFrames or tables; their runs on the same
+            dataset are joined, so that methods may come from different sources.
+        methods: only these methods; all by default.
+        metric: which number of each run to compare; by default the experiment's.
+        classifier: which classifier of an experiment's methods to read; the main one by default.
+    """
+    sources = list_sources(source)
+    runs = read_runs(sources, metric or default_metric(sources), classifier)
+    pairs: list[Pair] = []
+    available = dict.fromkeys(name for part in runs for name in part.table.methods)
+    for name in methods or ():
+        if name not in available:
+            raise unknown("method", name, available)
+    for part in runs:
+        chosen = [name for name in methods or part.table.methods if name in part.table.methods]
+        for first, others in compare_pairs(part.table, chosen).items():
+            for second, comparison in others.items():
+                pairs.append(Pair(part.table.dataset, first, second, comparison))
+    if not pairs:
+        raise UsageError(
+            "A comparison requires two methods that ran the same class orders. "
+            f"Got {', '.join(available)}, without a common order."
+        )
+    return MethodComparison(
+        ", ".join(map(describe_source, sources)), runs[0].table.metric, tuple(pairs)
+    )

@@ -1,0 +1,137 @@
+"""`next_runs`: which class orders to run next, and what they would buy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from edgecil.engine.accuracies import AccuracyTable
+from edgecil.estimation.claims import answer
+from edgecil.estimation.intervals import position_overlap
+from edgecil.estimation.next_step import NextStep, advise
+from edgecil.estimation.sources import (
+    DatasetRuns,
+    Source,
+    default_metric,
+    list_sources,
+    read_runs,
+)
+from edgecil.estimation.truth import find_truth
+from edgecil.estimation.variance import split_variance
+from edgecil.io.files import replace_file
+from edgecil.sequences.given import CONTINUED
+from edgecil.sequences.sequence import ClassSequence
+
+_CANDIDATES = 400
+
+
+@dataclass(frozen=True)
+class NextRuns:
+    """What to run next on one dataset.
+
+    Attributes:
+        dataset: its name.
+        steps: by method, what to run next and what it would buy.
+        orders: class orders that continue the design, as many as the method that needs most;
+            chosen without regard to the classes' similarity, so that each class visits positions
+            where it was seldom.
+        repeat: orders to train once more, as many as some method needs.
+    """
+
+    dataset: str
+    steps: dict[str, NextStep]
+    orders: tuple[ClassSequence, ...]
+    repeat: tuple[ClassSequence, ...]
+
+    def save(self, path: str | Path) -> None:
+        """Write the orders as a JSON file that `run` takes as `sequences`."""
+        text = json.dumps({CONTINUED: [str(order) for order in self.orders]}, indent=1)
+        with replace_file(Path(path)) as file:
+            file.write(text.encode())
+
+
+def next_runs(
+    source: Source | Sequence[Source],
+    *,
+    target: float | None = None,
+    metric: str | None = None,
+    seed: int = 0,
+) -> list[NextRuns]:
+    """Which class orders to run next, for each dataset.
+
+    Args:
+        source: experiment directories, CSV files, DataFrames or tables.
+        target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
+            is now.
+        metric: which number of each run the interval is about; by default the experiment's.
+        seed: for choosing class orders.
+    """
+    sources = list_sources(source)
+    runs = read_runs(sources, metric or default_metric(sources))
+    return [_next(part, target, seed) for part in runs]
+
+
+def run_seconds(runs: DatasetRuns, method: str) -> float | None:
+    """Mean duration of a method's runs; None if it is not recorded."""
+    seconds = [
+        result.seconds
+        for experiment in runs.experiments
+        for result in experiment.results()
+        if result.method == method and result.seconds > 0.0
+    ]
+    return fmean(seconds) if seconds else None
+
+
+def _next(runs: DatasetRuns, target: float | None, seed: int) -> NextRuns:
+    table = runs.table
+    steps = {}
+    for method in table.methods:
+        if len(table.orders(method)):
+            steps[method] = advise(
+                answer(table, method, find_truth(table, method)),
+                split_variance(table.repeats(method)),
+                table.space.size,
+                target=target,
+                seconds=run_seconds(runs, method),
+            )
+    more = max((step.orders for step in steps.values()), default=0)
+    again = max((step.repeats for step in steps.values()), default=0)
+    done = tuple(dict.fromkeys(run.sequence for run in table.runs))
+    return NextRuns(table.dataset, steps, continue_design(table, more, seed=seed), done[:again])
+
+
+def continue_design(
+    table: AccuracyTable, count: int, *, seed: int = 0
+) -> tuple[ClassSequence, ...]:
+    """Further orders that have classes at positions where they were seldom.
+
+    Each is, of 400 random orders, the one that agrees least with all orders before it.
+
+    Args:
+        table: the runs; classes are numbered 0 … N-1.
+        count: how many; fewer if the space has no more.
+        seed: of the random orders.
+    """
+    rng, space = np.random.default_rng(seed), table.space
+    classes = table.classes
+    seen = list(dict.fromkeys(run.sequence for run in table.runs))
+    first = len(seen)
+    for _ in range(min(count, space.size - first)):
+        drawn: dict[ClassSequence, None] = {}
+        while not drawn:
+            orders = space.sample_orders(_CANDIDATES, rng)
+            drawn = dict.fromkeys(
+                ClassSequence.from_order([classes[place] for place in order], space.sizes)
+                for order in orders.tolist()
+            )
+            for sequence in seen:
+                drawn.pop(sequence, None)
+        candidates = list(drawn)
+        overlap = position_overlap([*seen, *candidates])[: len(seen), len(seen) :]
+        seen.append(candidates[int(overlap.sum(axis=0).argmin())])
+    return tuple(seen[first:])

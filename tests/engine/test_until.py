@@ -1,0 +1,113 @@
+"""Goals: how they are written, and when they are decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.engine.until import check_goal, parse_goal
+from edgecil.errors import UsageError
+from edgecil.sequences import ClassSequence, SequenceSpace
+from tests.engine import strange as strange  # registers its learners
+from tests.toys import save_toy
+
+ORDERS = list(SequenceSpace.equal(6, 3).enumerate())[:12]
+
+
+def run_on(values: np.ndarray) -> dict[ClassSequence, float]:
+    return dict(zip(ORDERS, values.tolist(), strict=False))
+
+
+RNG = np.random.default_rng(0)
+CLEAR = {"icarl": run_on(RNG.normal(60, 2, 12)), "ewc": run_on(RNG.normal(40, 2, 12))}
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("icarl - ewc > 0", ("icarl", "ewc", ">", 0.0)),
+        ("icarl − ewc < -1.5", ("icarl", "ewc", "<", -1.5)),
+        ("coda-prompt - l2p > .5", ("coda-prompt", "l2p", ">", 0.5)),
+        ("icarl > 60", ("icarl", None, ">", 60.0)),
+        ("icarl ± 0.5", ("icarl", None, "±", 0.5)),
+        ("mean ± 0.5", (None, None, "±", 0.5)),
+        ("mean +- 0.5", (None, None, "±", 0.5)),
+        ("mean +/-2", (None, None, "±", 2.0)),
+    ],
+)
+def test_a_goal_is_read(text: str, parts: tuple[object, ...]) -> None:
+    goal = parse_goal(text)
+    assert (goal.first, goal.second, goal.relation, goal.value) == parts
+
+
+@pytest.mark.parametrize("text", ["", "icarl", "icarl > ewc", "mean ± 0", "icarl-ewc-x >", "a = 3"])
+def test_what_is_no_goal_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="until"):
+        parse_goal(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("icarl - ewc > 0", True),
+        ("ewc - icarl > 0", False),
+        ("icarl - ewc < 0", False),
+        ("icarl - ewc > 20", None),
+        ("ewc < 50", True),
+        ("mean ± 5", True),
+        ("mean ± 0.1", None),
+    ],
+)
+def test_a_goal_is_decided_by_the_interval(text: str, answer: bool | None) -> None:
+    status = check_goal(parse_goal(text), CLEAR)
+    assert (status.answer, status.orders) == (answer, 12)
+
+
+def test_four_orders_decide_nothing_and_unknown_methods_are_named() -> None:
+    few = {name: dict(list(values.items())[:4]) for name, values in CLEAR.items()}
+    assert check_goal(parse_goal("icarl - ewc > 0"), few).answer is None
+    with pytest.raises(UsageError, match="'der'"):
+        check_goal(parse_goal("der > 0"), CLEAR)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> dict[str, object]:
+    dataset = save_toy(tmp_path / "toy.npz", classes=6, train=4)
+    return {"method": "finetune", "dataset": str(dataset), "tasks": 3, "epochs": 1, "workers": 1}
+
+
+@pytest.mark.slow
+def test_a_run_adds_orders_until_the_goal_is_decided(
+    options: dict[str, object], tmp_path: Path
+) -> None:
+    experiment = edgecil.run(out=tmp_path / "x", until="finetune > -500", **options)
+    assert experiment.goal is not None
+    assert (experiment.goal.answer, len(experiment.sequences()["random"])) == (True, 6)
+    assert experiment.goal.orders == 5  # seeds 0 and 42 give the same order
+    limited = edgecil.run(out=tmp_path / "x", until="mean ± 0.0001", budget=7, **options)
+    assert limited.goal is not None
+    assert (limited.goal.answer, len(limited.sequences()["random"])) == (None, 7)
+
+
+def test_a_goal_needs_random_orders(options: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="must be 'random'"):
+        edgecil.run(out=tmp_path / "x", until="mean ± 1", protocol="edge", **options)
+
+
+@pytest.mark.slow
+def test_two_orders_are_repeated_and_the_others_are_not_missing(
+    options: dict[str, object], tmp_path: Path
+) -> None:
+    experiment = edgecil.run(out=tmp_path / "x", budget=4, repeats_on=2, **options)
+    assert len(experiment.results()) == 6
+    assert experiment.table().failed == 0
+    assert experiment.status().complete
+    (dataset,) = edgecil.analyze(experiment).datasets
+    method = dataset.methods["finetune"]
+    assert (method.order_effect.repeated_orders, method.order_effect.repeats) == (2, 2)
+    assert (method.answer.protocols, method.answer.orders) == (("latin",), 4)
+    with pytest.raises(UsageError, match="repeats_on"):
+        edgecil.run(out=tmp_path / "x", repeats_on=0, **options)

@@ -1,0 +1,82 @@
+"""`compare` and `next_runs` on several sources."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.errors import UsageError
+from edgecil.estimation import AccuracyTable, compare_accuracies, write_accuracies
+from edgecil.estimation.intervals import position_overlap
+from edgecil.sequences.given import given_texts
+from tests.estimation.tables import SPACE, noisy, runs_of, table_of
+
+
+def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
+    a, b = runs_of("a", "random", noisy(0)), runs_of("b", "random", noisy(1, mean=60.0))
+    write_accuracies(a, tmp_path / "a.csv")
+    write_accuracies(b, tmp_path / "b.csv.gz")
+    result = edgecil.compare([tmp_path / "a.csv", tmp_path / "b.csv.gz"])
+    (pair,) = result.pairs
+    assert (pair.first, pair.second, pair.comparison.n) == ("a", "b", 2)
+    assert result["b", "a"].difference == -pair.comparison.difference
+    assert len(result.to_pandas()) == len(result.plot().get_yticklabels()) == 1
+
+
+def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(1), "c": noisy(2)}, ("latin",))
+    assert len(edgecil.compare(table).pairs) == 3
+    assert len(edgecil.compare(table, methods=["a", "c"]).pairs) == 1
+    with pytest.raises(UsageError, match="'d'"):
+        edgecil.compare(table, methods=["a", "d"])
+
+
+def test_methods_without_a_common_order_are_refused() -> None:
+    runs = [runs_of("a", "latin", noisy(0))[0], runs_of("b", "latin", noisy(0))[1]]
+    with pytest.raises(UsageError, match="without a common order"):
+        edgecil.compare(AccuracyTable(tuple(runs)))
+
+
+def test_less_forgetting_wins() -> None:
+    runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(0, mean=70.0))]
+    table = AccuracyTable(tuple(runs), metric="forgetting")
+    result = edgecil.compare(table, metric="forgetting")["a", "b"]
+    assert (result.won, result.difference < 0.0) == (1.0, True)
+    low = compare_accuracies([1.0, 2.0, 1.5], [3.0, 5.0, 3.0], higher_is_better=False)
+    assert low.new_order_probability is not None
+    assert low.new_order_probability > 0.9
+
+
+def test_the_next_orders_are_new_and_balance_positions(tmp_path: Path) -> None:
+    latin = runs_of("m", "latin", noisy(0))
+    repeated = [replace(run, seed=1, accuracy=noisy(1)(run.sequence)) for run in latin]
+    (result,) = edgecil.next_runs(AccuracyTable((*latin, *repeated)), target=2.0)
+    step = result.steps["m"]
+    assert (step.step, len(result.orders)) == ("orders", step.orders)
+    orders = [run.sequence for run in latin]
+    assert not set(orders) & set(result.orders)
+    overlap = position_overlap([*orders, *result.orders[:3]])
+    assert overlap[np.triu_indices(6, 1)].mean() < -0.1
+    result.save(tmp_path / "next.json")
+    assert given_texts(tmp_path / "next.json") == {"next": tuple(map(str, result.orders))}
+
+
+def test_the_orders_of_next_continue_a_latin_design() -> None:
+    runs = runs_of("m", "latin", noisy(0))
+    (more,) = edgecil.next_runs(AccuracyTable(tuple(runs[:2])))
+    new = [
+        replace(runs[0], protocol="next", label=str(order), sequence=order, accuracy=51.0)
+        for order in more.orders
+    ]
+    said = edgecil.analyze(AccuracyTable((*runs[:2], *new))).datasets[0].methods["m"].answer
+    assert (said.protocols, said.blind, said.orders) == (("latin", "next"), True, 3)
+
+
+def test_an_exhausted_space_has_no_further_orders() -> None:
+    (result,) = edgecil.next_runs(table_of({"m": noisy(0)}, ("enumerate",)))
+    assert (result.orders, len(result.repeat)) == ((), 2)
+    assert SPACE.size == 90
