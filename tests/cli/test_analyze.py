@@ -49,6 +49,7 @@ def test_people_see_the_golden_tables(cli: Cli, accuracies: Path) -> None:
     if not GOLDEN.exists():
         GOLDEN.parent.mkdir(exist_ok=True)
         GOLDEN.write_text(text, encoding="utf-8")
+        pytest.fail(f"{GOLDEN.name} was missing; it is stored now: read it, and run the test again")
     assert text == GOLDEN.read_text(encoding="utf-8")
 
 
