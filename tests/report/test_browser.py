@@ -1,125 +1,233 @@
-"""In a real browser: no error, no network, nothing sticks out, tables sort and filter."""
+"""In a real browser: no error, no request, hover, sorting, filtering, metrics, screen sizes."""
 
 from __future__ import annotations
 
-import html
-import json
-import re
-import shutil
-import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-DARK = "--blink-settings=preferredColorScheme=0"
+from edgecil.estimation.analyze import analyze
+from edgecil.estimation.order_table import list_orders
+from edgecil.report.page import Origin, compose_page
+from tests.estimation.tables import noisy, six_classes, table_of
+from tests.report.browser import CHROMIUM, DRIVER, MISSING, Browser
 
-# A window is never narrower than 500 pixels, but a frame may be as narrow as a phone. What the
-# browser made of the page in it is left in an attribute.
-FRAME = """<!DOCTYPE html><body style="margin:0">
-<iframe style="border:0;height:900px;width:{width}px" srcdoc="{page}"></iframe>
-<script>
-const column = (table, place) => [...table.tBodies[0].rows].filter((row) => !row.hidden)
-  .map((row) => row.cells[place].textContent);
-const use = (figure) => {{
-  const table = figure.querySelector("table");
-  const button = table.querySelector("th button");
-  button.click();
-  const up = column(table, 0);
-  button.click();
-  const down = column(table, 0);
-  const sorted = table.querySelector("th").getAttribute("aria-sort");
-  const search = figure.querySelector("input");
-  search.value = "edge hard";
-  search.dispatchEvent(new Event("input"));
-  const last = table.tHead.rows[0].cells.length - 1;
-  return {{up, down, sorted, filtered: column(table, last - 1),
-    count: figure.querySelector("output").textContent}};
-}};
-window.onload = () => {{
-  const page = document.querySelector("iframe").contentDocument;
-  const style = getComputedStyle(page.body);
-  document.body.dataset.seen = JSON.stringify({{
-    width: page.documentElement.clientWidth,
-    needed: page.documentElement.scrollWidth,
-    figures: [...page.querySelectorAll("figure.drawing")].map((figure) => {{
-      const box = figure.querySelector("svg").getBoundingClientRect();
-      return [figure.id, box.width, box.height, box.left, box.right];
-    }}),
-    paper: style.backgroundColor,
-    ink: style.color,
-    loaded: page.defaultView.performance.getEntriesByType("resource").map((entry) => entry.name),
-    table: use(page.querySelector("#table-orders")),
-  }});
-}};
-</script></body>"""
+pytestmark = pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason=MISSING)
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+FACTS = """
+const shown = (element) => element.getClientRects().length > 0;
+return {
+  width: document.documentElement.clientWidth,
+  needed: document.documentElement.scrollWidth,
+  charts: [...document.querySelectorAll("figure.drawing svg.chart")].filter(shown).map((svg) => {
+    const box = svg.getBoundingClientRect();
+    return [svg.closest("figure").id, box.width, box.height, box.left, box.right];
+  }),
+  paper: getComputedStyle(document.body).backgroundColor,
+  ink: getComputedStyle(document.body).color,
+  answer: [...document.querySelectorAll("h1")].filter(shown).map((one) => one.textContent),
+}
+"""
+COLUMN = """
+const [place] = arguments;
+const rows = [...document.querySelectorAll("#table-orders tbody tr")];
+return rows.map((row) => row.cells[place].textContent);
+"""
+HEADERS = (
+    'return [...document.querySelectorAll("#table-orders thead th")].map((one) => one.textContent)'
+)
+CLICK = "document.querySelectorAll(arguments[0])[arguments[1] ?? 0].click()"
+FILTER = """
+const search = document.querySelector(".tools input");
+search.value = arguments[0];
+document.querySelector(".tools select").value = arguments[1];
+search.dispatchEvent(new Event("input"));
+return document.querySelector(".tools output").textContent;
+"""
+DOT = """
+const charts = [...document.querySelectorAll("#figure-overview svg.chart")];
+const svg = charts.find((one) => one.getClientRects().length);
+svg.scrollIntoView({block: "center"});
+const path = svg.querySelector(`.dots[data-method="${arguments[0]}"]`);
+const [x, y] = path.getAttribute("d").slice(1).match(/-?[\\d.]+/g).map(Number);
+const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+return [at.x, at.y, +path.dataset.orders.split(" ")[0]];
+"""
+TIP = 'const tip = document.getElementById("tip"); return tip.hidden ? null : tip.textContent'
 
 
-def look(page: str, folder: Path, *, width: int, more: tuple[str, ...] = ()) -> dict:
-    """What the browser made of a page of that width."""
-    path = folder / "page.html"
-    path.write_text(FRAME.format(width=width, page=html.escape(page)), encoding="utf-8")
-    browser = subprocess.run(
-        [
-            str(CHROMIUM),
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--enable-logging=stderr",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            f"--user-data-dir={folder / 'profile'}",
-            "--window-size=1300,900",
-            *more,
-            "--dump-dom",
-            path.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def file(directory, tmp_path_factory) -> Path:
+    """A page of two methods on all 90 orders with a switch between two metrics."""
+    own, other = (
+        analyze(directory, similarity=six_classes(), draws=4, metric=metric).datasets[0]
+        for metric in ("accuracy", "average")
     )
-    assert "CONSOLE" not in browser.stderr
-    answer = re.search(r'data-seen="([^"]*)"', browser.stdout)
-    assert answer is not None
-    return json.loads(html.unescape(answer[1]))
+    path = tmp_path_factory.mktemp("page") / "index.html"
+    path.write_text(compose_page(own, Origin("runs/x"), [other]).html, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def table_file(tmp_path_factory) -> Path:
+    """A page of a table of accuracies and nothing else."""
+    table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)})
+    analysis = analyze(table, similarity=six_classes(), draws=4)
+    path = tmp_path_factory.mktemp("table") / "index.html"
+    path.write_text(compose_page(analysis.datasets[0], Origin("a.csv")).html, encoding="utf-8")
+    return path
 
 
 def brightness(colour: str) -> float:
-    return sum(int(part) for part in re.findall(r"\d+", colour)[:3]) / (3 * 255)
+    red, green, blue = colour.removeprefix("rgb(").removesuffix(")").split(",")
+    return (int(red) + int(green) + int(blue)) / (3 * 255)
 
 
-@pytest.mark.parametrize("width", [1200, 390])
-def test_every_figure_is_in_sight_and_nothing_sticks_out(page, tmp_path, width) -> None:
-    seen = look(page.html, tmp_path, width=width)
-    assert width - 20 <= seen["width"] <= width  # but for a scroll bar
-    assert seen["needed"] <= seen["width"]
-    assert {name for name, *_ in seen["figures"]} == {f"figure-{f.name}" for f in page.figures}
-    for _, wide, high, left, right in seen["figures"]:
-        assert wide > 200
-        assert high > 80
-        assert left >= 0
-        assert right <= seen["width"]
-    assert seen["loaded"] == []
+@pytest.mark.parametrize("width", [1600, 1280, 800, 390])
+def test_nothing_sticks_out_and_nothing_is_requested(browser, file, table_file, width) -> None:
+    for page in (file, table_file):
+        browser.resize(width)
+        browser.open(page)
+        seen = browser.run(FACTS)
+        assert seen["needed"] <= seen["width"] <= width
+        assert len(seen["charts"]) >= 4
+        for name, wide, high, left, right in seen["charts"]:
+            assert wide > 200, name
+            assert high > 60, name
+            assert left >= 0, name
+            assert right <= seen["width"], name
+        assert len(seen["answer"]) == 1
+        assert browser.log("browser") == []
+        assert [url for url in browser.requests() if not url.startswith("file:")] == []
 
 
-def test_the_table_of_orders_sorts_and_filters(page, dataset, tmp_path) -> None:
-    table = look(page.html, tmp_path, width=800)["table"]
-    accuracies = [float(text) for text in table["up"]]
-    assert len(accuracies) == 90
-    assert accuracies == sorted(accuracies)
-    assert [float(text) for text in table["down"]] == sorted(accuracies, reverse=True)
-    assert table["sorted"] == "descending"
-    assert len(table["filtered"]) == 1
-    assert "edge hard" in table["filtered"][0]
-    assert table["count"] == "1 of 90"
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_answer_is_on_the_first_screen(browser, file, width) -> None:
+    browser.resize(width, 800)
+    browser.open(file)
+    top = browser.run(
+        'return [...document.querySelectorAll("h1")].find((one) => one.getClientRects().length)'
+        ".getBoundingClientRect().bottom"
+    )
+    assert top < 400
 
 
-def test_the_page_follows_the_dark_theme(page, tmp_path) -> None:
-    seen = look(page.html, tmp_path, width=800, more=(DARK,))
+def test_the_page_follows_the_dark_theme(browser, file) -> None:
+    browser.resize(800, dark=True)
+    browser.open(file)
+    seen = browser.run(FACTS)
     assert brightness(seen["paper"]) < 0.2
     assert brightness(seen["ink"]) > 0.8
+
+
+def test_hovering_a_dot_shows_its_order(browser, file, dataset) -> None:
+    browser.resize(1280)
+    browser.open(file)
+    orders = list_orders(dataset)
+    for method in ("varied", "steady"):
+        x, y, place = browser.run(DOT, method)
+        browser.move(x, y)
+        tip = browser.run(TIP)
+        shown = next(o for o in orders if f"{o.accuracies[method]:.2f}" in tip)
+        assert tip.startswith(f"{method}: accuracy {orders[place].accuracies[method]:.2f} %")
+        assert shown.accuracies[method] == orders[place].accuracies[method]
+        assert "bee & bug" in tip
+        assert "1: " in tip
+    browser.move(3, 3)
+    assert browser.run(TIP) is None
+
+
+def test_dots_can_be_read_with_the_keyboard(browser, file) -> None:
+    browser.resize(1280)
+    browser.open(file)
+    browser.run('document.querySelector("#figure-overview svg.wide").focus()')
+    tips = []
+    for _ in range(3):
+        browser.press("\ue014")  # the right arrow
+        tips.append(browser.run(TIP))
+    assert all(tip.startswith("steady") for tip in tips)
+
+
+def test_a_chosen_dot_marks_its_row_and_a_row_its_dots(browser, file) -> None:
+    browser.resize(1280)
+    browser.open(file)
+    x, y, _ = browser.run(DOT, "varied")
+    browser.move(x, y, click=True)
+    selected = 'return document.querySelectorAll("#table-orders tr[aria-selected=true]").length'
+    rings = 'return document.querySelectorAll("#figure-overview .ring:not(.halo)").length'
+    assert browser.run(selected) == 1
+    assert browser.run(rings) == 2  # the order of both methods
+    browser.run('document.querySelector("#table-orders tr[aria-selected=true]").click()')
+    assert (browser.run(selected), browser.run(rings)) == (0, 0)
+
+
+def test_the_table_of_orders_sorts_and_filters(browser, file) -> None:
+    browser.resize(1280)
+    browser.open(file)
+    place = browser.run(HEADERS).index("varied")
+    browser.run('document.querySelector("#table-orders .scroll").scrollTop = 1e6')
+    if place:
+        browser.run(CLICK, "#table-orders th button", place)
+    up = [float(text) for text in browser.run(COLUMN, place)]
+    assert up == sorted(up)
+    browser.run(CLICK, "#table-orders th button", place)
+    down = [float(text) for text in browser.run(COLUMN, place)]
+    assert down == sorted(down, reverse=True)
+    assert down[0] == 80.0
+    assert browser.run(FILTER, "edge hard", "") == "1 of 90 orders"
+    assert browser.run(FILTER, "apple bear", "") == "18 of 90 orders"  # together: 3 places x 6
+    assert browser.run(FILTER, "apple", "0") == "30 of 90 orders"  # first: a third
+    assert browser.run(FILTER, "", "") == "90 of 90 orders"
+
+
+def test_the_metric_switch_changes_the_page_to_the_numbers_of_that_analysis(
+    browser, file, directory
+) -> None:
+    browser.resize(1280)
+    browser.open(file)
+    (before,) = browser.run(FACTS)["answer"]
+    browser.run(CLICK, "input[name=metric]", 1)
+    (after,) = browser.run(FACTS)["answer"]
+    assert before != after or "incremental" in after
+    other = analyze(directory, similarity=six_classes(), draws=4, metric="average").datasets[0]
+    place = browser.run(HEADERS).index("varied")
+    shown = {float(text) for text in browser.run(COLUMN, place)}
+    expected = {round(v, 1) for v in other.table.orders("varied").by_sequence().values()}
+    assert shown <= {round(value, 1) for value in expected}
+    means = browser.run(
+        'return [...document.querySelectorAll("#figure-overview-average svg.wide text")]'
+        ".map((one) => one.textContent)"
+    )
+    assert f"{other.methods['varied'].truth.mean:.1f}" in means
+
+
+def test_a_cell_of_the_matrix_shows_both_learners_on_their_common_orders(browser, file) -> None:
+    browser.resize(1280)
+    browser.open(file)
+    browser.run(CLICK, ".wins button", 1)
+    caption = browser.run('return document.querySelector(".scatter figcaption").textContent')
+    assert caption.startswith("varied is higher than steady on 0 of 90 common orders")
+    starts = 'return document.querySelector(".scatter .dots").getAttribute("d").split("M").length'
+    assert browser.run(starts) == 91
+
+
+def test_the_page_is_whole_without_javascript(browser, file) -> None:
+    browser.scripts(allowed=False)
+    try:
+        browser.resize(1280)
+        browser.open(file)
+    finally:
+        browser.scripts(allowed=True)
+    seen = browser.run(FACTS)
+    assert len(seen["charts"]) >= 4
+    assert len(seen["answer"]) == 1  # the switch is a matter of the style sheet
+    assert len(browser.run(COLUMN, 0)) == 90
+    browser.run(CLICK, "input[name=metric]", 1)
+    assert len(browser.run(FACTS)["answer"]) == 1

@@ -8,7 +8,7 @@ import io
 import pytest
 from rich.cells import cell_len
 
-from edgecil.report.table import Column, Table, as_csv, as_html, as_latex, as_markdown, as_text
+from edgecil.report.table import Column, Table, as_csv, as_latex, as_markdown, as_text
 
 TABLE = Table(
     "distances",
@@ -74,18 +74,6 @@ def test_latex_commands_in_names_are_text() -> None:
     text = as_latex(named("\\input{x}", "$x_1$", 'a"b', "two\nlines"))
     assert "\\input" not in text
     assert r"\textbackslash{}input\{x\} & \$x\_1\$ & a\textquotedbl{}b & two lines \\" in text
-
-
-def test_html_escapes_names() -> None:
-    page = as_html(named("<script>alert(1)</script>", '"><img src=x>'))
-    assert "<script" not in page
-    assert "<img" not in page
-    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 4
-
-
-def test_html_links_the_files_on_request() -> None:
-    assert "href" not in as_html(TABLE)
-    assert 'href="tables/distances.tex"' in as_html(TABLE, links=True)
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from edgecil.report import Report, write_report
 from tests.estimation.tables import six_classes
 from tests.report.made_up import analysis_of, varied, write_run
 
-HEADER = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF"}
+HEADER = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<svg", ".pdf": b"%PDF"}
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -46,13 +47,38 @@ def folder(report) -> Path:
     return report.pages[0].parent
 
 
-def test_every_figure_has_three_formats(folder) -> None:
-    files = list((folder / "figures").iterdir())
-    names = {path.stem for path in files}
-    assert names == {"overview", "distribution-varied", "prediction-varied", "matrices-varied"}
-    assert len(files) == 3 * len(names)
-    for path in files:
+def test_every_figure_is_there_for_screens_slides_and_papers(folder) -> None:
+    files = {path.name: path for path in (folder / "figures").iterdir()}
+    suffixes = ("svg", "png", "pdf", "column.pdf")
+    assert set(files) == {f"{name}.{s}" for name in ("overview", "curves") for s in suffixes}
+    for path in files.values():
         assert path.read_bytes().startswith(HEADER[path.suffix])
+
+
+def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_path) -> None:
+    directory = write_run(tmp_path / "runs", {"varied": varied}, ("latin",))
+    page = write_report(directory, draws=2).pages[0]
+    html = page.read_text(encoding="utf-8")
+    values = re.findall(r'name="metric" id="metric-\d" value="(\w+)"', html)
+    assert values == ["accuracy", "last", "average", "forgetting"]
+    for metric in values[1:]:
+        assert (page.parent / "figures" / f"overview-{metric}.svg").is_file()
+        rows = (page.parent / "tables" / f"summary-{metric}.csv").read_text().splitlines()
+        own = analyze(directory, metric=metric, draws=2)["varied"].answer.mean.value
+        assert float(rows[1].split(",")[1]) == pytest.approx(own)
+
+
+def test_a_file_is_switched_to_the_metrics_among_its_columns(small, tmp_path) -> None:
+    path = tmp_path / "a.csv"
+    write_accuracies(small.datasets[0].table.runs, path)
+    lines = path.read_text().splitlines()
+    more = [f"{line},{place}" for place, line in enumerate(lines[1:], start=30)]
+    path.write_text("\n".join([f"{lines[0]},average", *more]))
+    html = write_report(path, out=tmp_path / "r", draws=2).pages[0].read_text(encoding="utf-8")
+    assert re.findall(r'name="metric" id="metric-\d" value="(\w+)"', html) == [
+        "accuracy",
+        "average",
+    ]
 
 
 def test_every_table_has_three_formats(folder) -> None:
@@ -64,6 +90,13 @@ def test_every_table_has_three_formats(folder) -> None:
 def test_the_report_has_its_pages_and_a_short_repr(report, folder) -> None:
     assert report.pages == (folder / "index.html",)
     assert repr(report) == f"Report({folder}/index.html)"
+
+
+def test_the_pages_are_shown_in_the_browser(report, folder, monkeypatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    report.open()
+    assert shown == [(folder / "index.html").resolve().as_uri()]
 
 
 def test_the_same_analysis_gives_the_same_bytes_with_any_matplotlib_style(
@@ -91,7 +124,7 @@ def test_a_report_after_an_analysis_computes_nothing_again(tmp_path, monkeypatch
 
     module = importlib.import_module("edgecil.estimation.analyze")
     monkeypatch.setattr(module, "analyze_table", refuse)
-    assert write_report(directory, draws=2).pages[0].is_file()
+    assert write_report(directory, metrics=(), draws=2).pages[0].is_file()
 
 
 def test_the_analysis_is_beside_the_page(report, folder) -> None:

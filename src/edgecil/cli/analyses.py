@@ -34,10 +34,12 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
         yield from terminal_tables(dataset)
 
 
-def _report(*, source: list[str], **options: Any) -> dict[str, Any]:
+def _report(*, source: list[str], open: bool = False, **options: Any) -> dict[str, Any]:
     import edgecil
 
     report = edgecil.write_report(source if len(source) > 1 else source[0], **options)
+    if open:
+        report.open()
     _note_warnings(report.analysis)
     return {"pages": report.pages}
 
@@ -87,11 +89,12 @@ VERBS = (
     Verb(
         "report",
         "write one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX)",
-        ("edgecil report demo", "edgecil report accuracies.csv --out report"),
+        ("edgecil report demo", "edgecil report accuracies.csv --out report --open"),
         {
             "": (
                 "<source...>",
                 Option("out", "DIR", "folder of the report (default: report/ in the experiment)"),
+                Option("open", "", "show the pages in the web browser"),
             ),
             "analysis": (_OPTIONS,),
         },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,6 +68,31 @@ def default_metric(sources: Sequence[Source]) -> str:
         else:
             named.add(source.metric if isinstance(source, AccuracyTable) else DEFAULT_METRIC)
     return named.pop() if len(named) == 1 else DEFAULT_METRIC
+
+
+def available_metrics(sources: Sequence[Source]) -> list[str]:
+    """The metrics of edgecil that every source has; those of a file are among its columns."""
+    available = list(METRICS)
+    for source in sources:
+        if isinstance(source, AccuracyTable):
+            own = [source.metric]
+        elif isinstance(source, Experiment):
+            tables = {name: source.table(name) for name in METRICS}
+            own = [name for name, table in tables.items() if table.failed < len(table.runs)]
+        else:
+            own = _columns(source)
+        available = [name for name in available if name in own]
+    return available
+
+
+def _columns(source: str | Path | DataFrame) -> list[str]:
+    """Names of the columns of a file or a DataFrame."""
+    if not isinstance(source, (str, Path)):
+        return [str(name) for name in source.columns]
+    with Path(source).open("rb") as file:
+        raw = gzip.GzipFile(fileobj=file) if Path(source).suffix == ".gz" else file
+        header = raw.readline().decode("utf-8-sig")
+    return [cell.strip() for cell in next(csv.reader([header]), [])]
 
 
 def read_runs(

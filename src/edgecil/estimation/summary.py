@@ -74,8 +74,8 @@ class MethodSummary:
 def summarize(dataset: DatasetAnalysis, name: str) -> MethodSummary:
     """Summarize one method of a dataset."""
     method = dataset.methods[name]
-    orders, said = len(dataset.table.orders(name).by_sequence()), method.answer
-    worst, best = dataset.accuracy_range(name)
+    ran, said = dataset.table.orders(name), method.answer
+    orders, worst, best = len(ran), float(ran.accuracies.min()), float(ran.accuracies.max())
     central = said.next_order.interval
     assert said.mean.value is not None
     if method.truth is not None:

@@ -7,10 +7,13 @@ from edgecil.estimation import AccuracyTable
 from edgecil.sequences.sequence import ClassSequence
 
 
+def class_name(table: AccuracyTable, class_: int) -> str:
+    """A class's name, or its id if the table has no names."""
+    return str(class_) if table.names is None else words_of(table.names[class_])
+
+
 def describe(table: AccuracyTable, sequence: ClassSequence) -> str:
     """The classes task by task, by name if the table has names, else by id."""
-    names = table.names
     return " | ".join(
-        ", ".join(str(class_) if names is None else words_of(names[class_]) for class_ in task)
-        for task in sequence.tasks
+        ", ".join(class_name(table, class_) for class_ in task) for task in sequence.tasks
     )

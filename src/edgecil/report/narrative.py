@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
+from collections.abc import Sequence
+
+from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.comparison import Comparison
+from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.summary import (
     MethodSummary,
     compare_pair,
     protocol_budget,
     protocol_range,
-    random_coverage,
-    summaries,
-    summarize,
 )
 from edgecil.report.figures.canvas import missing_letters
+from edgecil.report.metrics import MetricWords
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.protocols import PROTOCOLS
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MOST_NAMED = 4  # learners in one sentence
 
 
 def headline(dataset: DatasetAnalysis) -> str:
@@ -28,49 +32,69 @@ def headline(dataset: DatasetAnalysis) -> str:
     )
 
 
-def lead(dataset: DatasetAnalysis) -> list[str]:
-    """The answer: which method is best, how much the order matters, and how certain that is."""
-    ranked = summaries(dataset)
-    return [*_best_method(dataset, ranked), *_order_effect(dataset, ranked), *_noise(dataset)]
+def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
+    """The line above the answer: dataset, classes, learners, orders."""
+    table = dataset.table
+    return [
+        table.dataset or "your data",
+        f"{len(table.classes)} classes in {table.space.tasks} tasks",
+        count(len(dataset.methods), "learner"),
+        f"{orders:,} of {_size(dataset)} orders run",
+    ]
 
 
-def method_answer(dataset: DatasetAnalysis, name: str) -> list[str]:
-    """What the analysis says about one method."""
-    method, summary = dataset.methods[name], summarize(dataset, name)
-    sentences = [_mean_sentence(summary, dataset)]
-    others = (protocol for protocol in dataset.protocols if protocol != "random")
-    ranges = {
-        protocol: ends
-        for protocol in ("random", *others)
-        if (ends := protocol_range(method, protocol)) is not None
-    }
-    if method.truth is not None:
-        bound = "at least " if method.truth.kind == "sample" else ""
-        sentences.append(
-            f"From the worst to the best order it changes by {bound}{summary.range:.1f} points "
-            f"({summary.worst:.1f} to {summary.best:.1f})."
-        )
-        covered = [f"{_runs_of(method, p)} {high - low:.1f}" for p, (low, high) in ranges.items()]
-        if covered:
-            sentences.append(f"Points covered on average: {', '.join(covered)}.")
-    elif ranges:
-        measured = [
-            f"{_runs_of(method, p)} {low:.1f} to {high:.1f}" for p, (low, high) in ranges.items()
+def answer(
+    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary], words: MetricWords
+) -> list[str]:
+    """The answer in one sentence, then sentences on what it rests on."""
+    best = ranked[0]
+    if len(ranked) == 1:
+        return [_one(dataset, best, words), *_range_seen(dataset, ranked), *_noise(dataset, ranked)]
+    second = ranked[1].name
+    pair = compare_pair(dataset, best.name, second)
+    reached = _one(dataset, best, words)
+    if pair is None:
+        return [
+            f"{best.name} has the best mean {words.title}, {_value(best.mean, words)}, but it has "
+            f"no order in common with {second}.",
+            reached,
+            *_noise(dataset, ranked),
         ]
-        sentences.append(f"Measured: {', '.join(measured)}.")
-    r = None if method.predictor is None else method.correlations[method.predictor].pearson
-    if r is not None and dataset.predictor is not None:
-        sentences.append(f"Correlation of accuracy with {dataset.predictor.label}: r = {r:+.2f}.")
-    return sentences
+    return [
+        _two(best.name, second, pair, words),
+        reached,
+        *_range_seen(dataset, ranked),
+        *_noise(dataset, ranked),
+    ]
+
+
+def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
+    """What to run next, for the learner that needs it most."""
+    steps = {summary.name: dataset.methods[summary.name].next_step for summary in ranked}
+    by_orders = [name for name, step in steps.items() if step.step == "orders"]
+    if by_orders:
+        name = max(by_orders, key=lambda one: steps[one].orders)
+        return f"{_run_orders(name, steps[name], several=len(steps) > 1)}."
+    by_repeats = [name for name, step in steps.items() if step.step == "repeats"]
+    if by_repeats:
+        most = max(steps[name].repeats for name in by_repeats)
+        who = "" if len(by_repeats) == len(steps) else f" of {_names(by_repeats)}"
+        return (
+            f"train {count(most, 'order')}{who} once more with another training seed, to separate "
+            f"the effect of the order from training noise{_duration(steps[by_repeats[0]])}."
+        )
+    return "nothing; more runs would change these numbers little."
 
 
 def warnings(dataset: DatasetAnalysis) -> list[str]:
     """Everything a reader should know before trusting the numbers."""
     several = len(dataset.methods) > 1
+    grouped: dict[str, list[str]] = {}
+    for name, method in dataset.methods.items():
+        for warning in method.warnings:
+            grouped.setdefault(warning, []).append(name)
     sentences = [
-        f"{name}: {warning}" if several else warning
-        for name, method in dataset.methods.items()
-        for warning in method.warnings
+        f"{_names(names)}: {warning}" if several else warning for warning, names in grouped.items()
     ]
     return [*sentences, *dataset.notes, *_missing_letters(dataset)]
 
@@ -94,117 +118,188 @@ def count(number: int, noun: str) -> str:
     >>> count(1, "order"), count(3, "order")
     ('1 order', '3 orders')
     """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _best_method(dataset: DatasetAnalysis, ranked: list[MethodSummary]) -> list[str]:
-    best = ranked[0]
-    if len(ranked) == 1:
-        return [_mean_sentence(best, dataset)]
-    sentences = [
-        f"{best.name} has the highest mean accuracy over class orders: {best.mean:.1f} %"
-        f"{_interval(best.mean_interval)}."
-    ]
-    second = ranked[1].name
-    pair = compare_pair(dataset, best.name, second)
-    if pair is not None:
-        by = f"{abs(pair.difference):.1f} points"
-        side = "above" if pair.difference >= 0.0 else "below"
-        around = "" if pair.interval is None else " (90 % interval {:+.1f} to {:+.1f})"
-        sentences.append(
-            f"On the {count(pair.n, 'order')} that both ran, it is on average {by} {side} {second}"
-            f"{around.format(*(pair.interval or ()))} and better on "
-            f"{_percent(pair.won)} of them."
+def _two(best: str, second: str, pair: Comparison, words: MetricWords) -> str:
+    """Which of two learners is better, by how much, on how many orders, how surely."""
+    sign = 1.0 if words.higher_is_better else -1.0
+    gain = sign * pair.difference
+    won = pair.won if words.higher_is_better else 1.0 - pair.won
+    share = f"on {_wins(won, pair.n)}"
+    if pair.interval is None:
+        return f"{best} is {_points(gain)} better than {second} on average, {share}."
+    low, high = sorted(sign * end for end in pair.interval)
+    between = f"90 %: {_signed(low)} to {_signed(high)}"
+    if low <= 0.0 <= high:
+        return (
+            f"{best} and {second} are not clearly different: {_points(gain)} on average "
+            f"({between}); {best} is better {share}."
         )
-    return sentences
+    chance = pair.new_order_probability
+    if chance is not None and not words.higher_is_better:
+        chance = 1.0 - chance
+    new = "" if chance is None else f", and on a new order with probability {_percent(chance)}"
+    return f"{best} is better than {second} by {_points(gain)} ({between}), {share}{new}."
 
 
-def _order_effect(dataset: DatasetAnalysis, ranked: list[MethodSummary]) -> list[str]:
-    measured = sorted(
-        (s for s in ranked if s.basis in ("enumerated", "sample")), key=lambda s: s.range
+def _wins(won: float, orders: int) -> str:
+    """On how many orders a learner is better; ties count half."""
+    number = round(won * orders)
+    return (
+        f"all {orders:,} orders"
+        if number == orders > 1
+        else f"{number:,} of {count(orders, 'order')}"
     )
-    if not measured:
-        return _estimated_effect(dataset, ranked[0], several=len(ranked) > 1)
-    least, most = measured[0], measured[-1]
-    bound = "at least " if most.basis == "sample" else ""
-    span = f"{most.range:.1f} points"
-    if least is not most:
-        span = f"{least.range:.1f} ({least.name}) to {most.range:.1f} points ({most.name})"
-    sentences = [f"Between the worst and the best class order, accuracy differs by {bound}{span}."]
-    coverage = random_coverage(dataset)
-    if coverage is not None:
-        low, high = map(_percent, coverage)
-        share = low if low == high else f"{low} to {high}"
-        runs = protocol_budget(dataset.methods[most.name], "random")
-        sentences.append(f"On average, {_random_orders(runs)} cover {share} of this range.")
-    return sentences
 
 
-def _estimated_effect(dataset: DatasetAnalysis, best: MethodSummary, *, several: bool) -> list[str]:
-    sentences = []
-    if several and best.central is not None:
-        low, high = best.central
-        sentences.append(
-            f"An estimated 90 % of its class orders lie between {low:.1f} and {high:.1f} %."
-        )
-    orders = count_text(dataset.table.space.size)
-    sentences.append(
-        f"These are estimates: {count(best.orders, 'order')} of {orders} "
-        f"{'was' if best.orders == 1 else 'were'} run, and their error is not known."
+def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -> str:
+    """What a learner reaches over class orders."""
+    method = dataset.methods[summary.name]
+    said, truth = method.answer, method.truth
+    mean = (
+        f"{words.title} {_value(summary.mean, words)}"
+        if words.unit != "%"
+        else (f"{_value(summary.mean, words)}")
     )
-    return sentences
-
-
-def _noise(dataset: DatasetAnalysis) -> list[str]:
-    """How much of the differences between orders is due to the training seed."""
-    effects = {name: method.order_effect for name, method in dataset.methods.items()}
-    if all(effect.repeats == 0 for effect in effects.values()):
-        return ["Each order was trained once, so these differences include training noise."]
-    shares, unknown = [], []
-    for name, effect in effects.items():
-        if effect.order_share is None or effect.order_share_interval is None:
-            unknown.append(f"{name} ({effect.reason})")
-            continue
-        low, high = map(_percent, effect.order_share_interval)
-        shares.append(f"{_percent(effect.order_share)} for {name} (90 % interval {low} to {high})")
-    sentences = []
-    if shares:
-        sentences.append(
-            "Share of the variance that is due to the class order and not to the training seed: "
-            f"{', '.join(shares)}."
-        )
-    if unknown:
-        sentences.append(f"The share of training noise is not known for {', '.join(unknown)}.")
-    return sentences
-
-
-def _mean_sentence(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
-    name, mean = summary.name, f"{summary.mean:.1f} %"
-    if summary.basis == "runs":
-        orders = count(summary.orders, "order")
-        return f"{name} reaches {mean} on average over the {orders} that {_was(summary)} run."
-    interval, central = _interval(summary.mean_interval), ""
+    verb = "reaches" if words.unit == "%" else "has"
+    if words.unit == "%" and words.name != "accuracy":
+        mean = f"{mean} {words.title}"
+    if truth is not None:
+        orders = f"{len(truth.sequences):,}"
+        over = f"{orders} random orders" if truth.kind == "sample" else f"all {orders} class orders"
+        if truth.kind == "enumerated" and len(truth.sequences) < truth.space_size:
+            over = f"{orders} of {truth.space_size:,} class orders"
+        start = f"Over {over} {summary.name} {verb} {mean} on average"
+    else:
+        start = f"Over class orders {summary.name} {verb} {mean} on average"
+    if summary.mean_interval is not None:
+        start += f" (90 %: {_between(summary.mean_interval)})"
+    parts = [start]
     if summary.central is not None:
         low, high = summary.central
-        central = f"; 90 % of the orders lie between {low:.1f} and {high:.1f} %"
-    truth = dataset.methods[name].truth
-    if truth is None:
-        assert summary.chosen is not None
-        source = f"{summary.chosen.estimator} from {summary.chosen.protocol}"
-        return f"{name} reaches an estimated {mean} on average{interval}{central} ({source})."
-    orders = f"{len(truth.sequences):,}"
-    over = f"{orders} random orders" if truth.kind == "sample" else f"all {orders} orders"
-    if truth.kind == "enumerated" and len(truth.sequences) < truth.space_size:
-        over = f"{orders} of {truth.space_size:,} orders"
-    return f"{name} reaches {mean} on average over {over}{central}."
+        what = "the next order will lie" if truth is None else "90 % of the orders lie"
+        parts.append(f"{what} between {low:.1f} and {_value(high, words)}")
+    outside = said.outside.value
+    if truth is None and outside and said.orders > 1:
+        parts.append(
+            f"{_share(outside)} of all orders lie outside the range of these {_spell(said.orders)}"
+        )
+    if summary.mean_interval is None and truth is None:
+        parts.append(
+            f"{'only ' if said.orders == 1 else ''}{count(said.orders, 'order')} of "
+            f"{_size(dataset)} "
+            f"{'was' if said.orders == 1 else 'were'} run"
+        )
+    return "; ".join(parts) + "."
 
 
-def _was(summary: MethodSummary) -> str:
-    return "was" if summary.orders == 1 else "were"
+def _range_seen(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
+    """With a truth: what three random runs would have shown of the range."""
+    measured = [s for s in ranked if s.basis in ("enumerated", "sample") and s.range > 0.0]
+    if not measured:
+        return []
+    most = max(measured, key=lambda summary: summary.range)
+    method = dataset.methods[most.name]
+    bound = "at least " if most.basis == "sample" else ""
+    sentence = (
+        f"Between the worst and the best order, {most.name} differs by {bound}"
+        f"{most.range:.1f} points"
+    )
+    ends = protocol_range(method, "random")
+    if ends is None:
+        return [f"{sentence}."]
+    runs = protocol_budget(method, "random")
+    seen = ends[1] - ends[0]
+    return [f"{sentence}; {_spell(runs)} random orders show {seen:.1f} of them on average."]
 
 
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f" (90 % interval {interval[0]:.1f} to {interval[1]:.1f})"
+def _noise(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
+    """How far the differences between orders may be training noise."""
+    effects = {summary.name: dataset.methods[summary.name].order_effect for summary in ranked}
+    repeated = {name: e for name, e in effects.items() if e.order_share is not None}
+    if not repeated:
+        once = all(effect.repeated_orders == 0 for effect in effects.values())
+        return (
+            [
+                "Each order was trained once, so that differences between orders include training "
+                "noise."
+            ]
+            if once
+            else []
+        )
+    shares = []
+    for name, effect in list(repeated.items())[:_MOST_NAMED]:
+        assert effect.order_share is not None
+        interval = effect.order_share_interval
+        between = (
+            ""
+            if interval is None
+            else f" (90 %: {100.0 * interval[0]:.0f} to {100.0 * interval[1]:.0f})"
+        )
+        shares.append(f"{_percent(effect.order_share)} for {name}{between}")
+    lucky = [name for name, effect in effects.items() if effect.exceeds_noise is False]
+    sentences = [f"The order explains {', '.join(shares)} of the variance of single trainings."]
+    if lucky:
+        sentences.append(
+            f"The range of {_names(lucky)} is no wider than training noise alone would make it."
+        )
+    return sentences
+
+
+def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
+    who = f" of {name}" if several else ""
+    text = f"run {count(step.orders, 'more class order')}"
+    if step.expected_half_width is not None:
+        now = "" if step.half_width is None else f" instead of ± {step.half_width:.1f}"
+        text += f"; they give the mean{who} to ± {step.expected_half_width:.1f} points{now}"
+    return text + _duration(step)
+
+
+def _duration(step: NextStep) -> str:
+    """The expected time of a step, in words."""
+    if step.seconds is None:
+        return ""
+    seconds = step.seconds
+    if seconds < 90.0:
+        return f"; about {max(round(seconds), 1)} seconds"
+    if seconds < 5400.0:
+        return f"; about {round(seconds / 60.0)} minutes"
+    return f"; about {seconds / 3600.0:.0f} hours"
+
+
+def _size(dataset: DatasetAnalysis) -> str:
+    """How many orders there are, with powers of ten as they are printed."""
+    text = count_text(dataset.table.space.size)
+    start, power, digits = text.partition("^")
+    return start + digits.translate(_RAISED) if power else text
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names in a sentence; many are counted."""
+    if len(names) > _MOST_NAMED:
+        return f"{len(names)} learners"
+    return ", ".join(names)
+
+
+def _value(value: float, words: MetricWords) -> str:
+    return f"{value:.1f} {words.unit}".rstrip()
+
+
+def _between(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.1f} to {interval[1]:.1f}".replace("-", "−")
+
+
+def _points(gain: float) -> str:
+    return f"{gain:.1f} points".replace("-", "−")
+
+
+def _signed(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−")
+
+
+def _share(share: float) -> str:
+    return "half" if abs(share - 0.5) < 0.005 else f"about {_percent(share)}"
 
 
 def _objective(dataset: DatasetAnalysis, protocol: str) -> str:
@@ -221,21 +316,9 @@ def _missing_letters(dataset: DatasetAnalysis) -> list[str]:
     if not letters:
         return []
     return [
-        f"No installed font has the letters {letters}; figures show boxes in their place. Install "
-        "a font that has them, such as Noto Sans CJK, and write the report again."
+        f"No installed font has the letters {letters}; PNG and PDF files show boxes in their "
+        "place. Install a font that has them, such as Noto Sans CJK, and write the report again."
     ]
-
-
-def _runs_of(method: MethodAnalysis, protocol: str) -> str:
-    """A protocol's runs by their number."""
-    budget = protocol_budget(method, protocol)
-    if protocol == "random":
-        return _random_orders(budget)
-    return f"{_spell(budget)} {'order' if budget == 1 else 'orders'} of {protocol}"
-
-
-def _random_orders(number: int) -> str:
-    return f"{_spell(number)} random {'order' if number == 1 else 'orders'}"
 
 
 def _percent(share: float) -> str:
@@ -243,4 +326,4 @@ def _percent(share: float) -> str:
 
 
 def _spell(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
 from edgecil.engine.config import build_config, config_text
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
-from edgecil.report import narrative, tables
-from edgecil.report.figures.budgets import build_budgets
-from edgecil.report.figures.canvas import SUFFIXES
-from edgecil.report.figures.closeness import build_closeness
-from edgecil.report.figures.distribution import build_distribution, explain_distribution
-from edgecil.report.figures.matrices import build_matrices
-from edgecil.report.figures.overview import build_overview
-from edgecil.report.figures.prediction import build_prediction
-from edgecil.report.figures.report_figure import ReportFigure
-from edgecil.report.slug import slug
-from edgecil.report.svg import inline_figures
-from edgecil.report.table import Table, as_html
+from edgecil.estimation.order_table import OrderRow, list_orders
+from edgecil.report import narrative
+from edgecil.report.citation import bibtex
+from edgecil.report.class_names import class_name
+from edgecil.report.figures.class_positions import build_class_positions
+from edgecil.report.figures.curves import build_curves
+from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
+from edgecil.report.metrics import metric_words
+from edgecil.report.page_data import orders_on_page, page_data
+from edgecil.report.scene.svg import theme_css
+from edgecil.report.table import Table, files_of
+from edgecil.report.tables import early_classes_table
 from edgecil.report.templates import render_template
+from edgecil.report.views import MetricView, build_view
+
+_STATIC_ROWS = 200  # of the table of orders, for readers without JavaScript
+_STATIC_CHIPS = 4000
+_PAPER_MAPS = 4  # learners whose heat maps have PNG and PDF files; beyond, they have SVG files
+_NAMED_CLASSES = 24  # beyond, the table of orders shows colours without names
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +42,7 @@ class Page:
     Attributes:
         html: the page, which needs no other file and no network.
         figures: every figure on it.
-        tables: every table on it.
+        tables: every table that has files.
         configs: TOML texts by file name, which repeat the runs.
     """
 
@@ -54,95 +61,157 @@ class Origin:
         out: the report's folder, if it was given.
         options: of the analysis.
         analysis_file: the saved analysis, relative to the page; None if there is none.
+        version: of edgecil.
     """
 
     source: str
     out: str | None = None
     options: AnalysisOptions = field(default_factory=AnalysisOptions)
     analysis_file: str | None = None
+    version: str = ""
 
 
 @dataclass(frozen=True)
-class _MethodSection:
-    """What the page shows about one method."""
+class _ClassMap:
+    """What the page shows about the classes of one learner."""
 
-    name: str
-    id: str
-    sentences: list[str]
-    distribution: ReportFigure
-    prediction: ReportFigure | None
-    matrices: ReportFigure | None
+    method: str
+    figure: ReportFigure
+    table: Table
 
 
-def compose_page(dataset: DatasetAnalysis, origin: Origin) -> Page:
-    """Compose the page of one dataset; the same analysis always gives the same text."""
-    names = list(dataset.methods)
-    overview, closeness = build_overview(dataset), build_closeness(dataset)
-    methods = [_method_section(dataset, name) for name in names]
-    budgets = _present(build_budgets(dataset, name) for name in names)
-    figures = [overview]
-    for method in methods:
-        figures += _present((method.distribution, method.prediction, method.matrices))
-    figures += [*_present([closeness]), *budgets]
-    shown = {
-        "summary": tables.summary_table(dataset),
-        "orders": tables.orders_table(dataset),
-        "comparisons": tables.comparisons_table(dataset),
-        "rankings": tables.rankings_table(dataset),
-        "ranges": tables.ranges_table(dataset),
-        "beside_random": tables.beside_random_table(dataset),
-        "closeness": tables.closeness_table(dataset),
-        "outside_range": tables.outside_range_table(dataset),
-        "budgets": tables.budgets_table(dataset),
-        "correlations": tables.correlations_table(dataset),
-        "estimates": tables.estimates_table(dataset),
-        "normality": tables.normality_table(dataset),
-    }
-    if len(names) < 2:
-        del shown["comparisons"], shown["rankings"]
-    shown = {name: table for name, table in shown.items() if table.rows}
+def compose_page(
+    dataset: DatasetAnalysis, origin: Origin, others: Sequence[DatasetAnalysis] = ()
+) -> Page:
+    """Compose the page of one dataset; the same analyses always give the same text.
+
+    Args:
+        dataset: the analysis of the metric that the page shows first.
+        origin: where it comes from.
+        others: analyses of the same runs by other metrics, for the page's switch.
+    """
+    by_metric = {one.metric: list_orders(one) for one in (dataset, *others)}
+    all_orders = by_metric[dataset.metric]
+    orders = orders_on_page(all_orders, len(by_metric))
+    places = {order.sequence: place for place, order in enumerate(orders)}
+    views = [
+        build_view(one, by_metric[one.metric], places, suffix=f"-{one.metric}" if place else "")
+        for place, one in enumerate((dataset, *others))
+    ]
+    order_table = views[0].tables["orders"]
+    assert order_table is not None
+    curves = build_curves(dataset)
+    class_maps = _class_maps(dataset)
     configs = _configs(dataset)
-    letters, drawings = inline_figures(figures)
     html = render_template(
         "report.html.j2",
+        theme=Markup(theme_css()),
         style=Markup(_resource("style.css")),
         script=Markup(_resource("report.js")),
         title=narrative.headline(dataset),
-        lead=narrative.lead(dataset),
-        warnings=narrative.warnings(dataset),
+        about=narrative.about(dataset, len(all_orders)),
+        sections=list(_sections(views, curves, class_maps)),
+        views=views,
         glossary=narrative.glossary(dataset),
-        letters=letters,
-        drawings=drawings,
-        suffixes=SUFFIXES,
-        overview=overview,
-        methods=methods,
-        distribution_legend=explain_distribution(dataset),
-        closeness=closeness,
-        budgets=budgets,
-        tables={name: as_html(table, links=True) for name, table in shown.items()},
+        curves=curves,
+        class_maps=class_maps,
+        orders_lede=_orders_lede(dataset, len(orders), len(all_orders)),
+        order_rows=_order_rows(dataset, orders),
+        orders_files=list(files_of(order_table)),
         configs=configs,
+        repeat=_repeat(configs),
         commands="\n".join(map(shlex.join, _commands(configs, origin))),
+        facts=_facts(dataset, origin),
         identity=json.dumps(dataset.identity, indent=1, ensure_ascii=False, default=str)
         if dataset.identity
         else "",
+        citation=bibtex(origin.version),
+        absent=""
+        if curves
+        else "Curves and classes are not shown: they require the results after each task, which an "
+        "experiment directory or a training log has and a table of accuracies does not.",
         analysis_file=origin.analysis_file,
+        data=page_data(dataset, orders, by_metric, all_orders=len(all_orders)),
     )
-    return Page(f"{html}\n", tuple(figures), tuple(shown.values()), configs)
+    figures = [figure for view in views for figure in view.figures]
+    figures += [curves] if curves else []
+    figures += [one.figure for one in class_maps]
+    tables = [table for view in views for table in view.tables.values() if table is not None]
+    return Page(f"{html}\n", tuple(figures), tuple(tables), configs)
 
 
-def _method_section(dataset: DatasetAnalysis, name: str) -> _MethodSection:
-    return _MethodSection(
-        name,
-        f"method-{slug(name)}",
-        narrative.method_answer(dataset, name),
-        build_distribution(dataset, name),
-        build_prediction(dataset, name),
-        build_matrices(dataset, name),
+def _class_maps(dataset: DatasetAnalysis) -> list[_ClassMap]:
+    maps = []
+    for method in dataset.methods:
+        figure = build_class_positions(dataset, method)
+        if figure is not None:
+            if len(dataset.methods) > _PAPER_MAPS:
+                figure = replace(figure, kinds=SVG_ONLY)
+            maps.append(_ClassMap(method, figure, early_classes_table(dataset, method)))
+    return maps
+
+
+def _sections(
+    views: Sequence[MetricView], curves: ReportFigure | None, class_maps: Sequence[_ClassMap]
+) -> Iterator[tuple[str, str]]:
+    """Ids and names of the sections that the page has."""
+    yield "answer", "Answer"
+    if curves:
+        yield "curves", "Curves"
+    if class_maps:
+        yield "classes", "Classes"
+    if views[0].pairs:
+        yield "compare", "Compare"
+    yield "orders", "Orders"
+    if any(view.protocols for view in views):
+        yield "protocols", views[0].protocols_title
+    yield "repeat", "Repeat"
+
+
+def _orders_lede(dataset: DatasetAnalysis, shown: int, run: int) -> str:
+    title = metric_words(dataset.metric).title
+    text = f"Every class order that was run, with the {title} of each learner."
+    if shown < run:
+        text = (
+            f"{shown:,} of the {run:,} class orders that were run, evenly spread from the worst to "
+            "the best; the CSV file has all of them."
+        )
+    if dataset.predictor is not None:
+        text += f" z is {dataset.predictor.label} in standard deviations from its mean."
+    return text
+
+
+def _order_rows(dataset: DatasetAnalysis, orders: Sequence[OrderRow]) -> dict[str, Any]:
+    """The table of orders for readers without JavaScript."""
+    classes = dataset.table.classes
+    rows = orders[: min(_STATIC_ROWS, max(_STATIC_CHIPS // len(classes), 10))]
+    has_z = any(order.z is not None for order in orders)
+    repeated = any(max(order.repeats.values()) > 1 for order in orders)
+    cells = []
+    for order in rows:
+        numbers = [_decimal(order.accuracies.get(name)) for name in dataset.methods]
+        numbers += [_decimal(order.z, 2)] if has_z else []
+        numbers += [str(max(order.repeats.values()))] if repeated else []
+        tasks = [
+            [(class_name(dataset.table, c), round(330.0 * c / len(classes))) for c in task]
+            for task in order.sequence.tasks
+        ]
+        cells.append({"numbers": numbers, "chosen_by": order.chosen_by, "tasks": tasks})
+    left_out = (
+        f"The first {len(rows)} of {len(orders):,} orders; sorting, filtering and the others "
+        "require JavaScript, and the CSV file has all of them."
     )
+    return {
+        "methods": list(dataset.methods),
+        "more": ["z"] * has_z + ["repeats"] * repeated,
+        "rows": cells,
+        "named": len(classes) <= _NAMED_CLASSES,
+        "left_out": left_out if len(rows) < len(orders) else "",
+    }
 
 
-def _present(figures: Iterable[ReportFigure | None]) -> list[ReportFigure]:
-    return [figure for figure in figures if figure is not None]
+def _decimal(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def _resource(name: str) -> str:
@@ -155,6 +224,30 @@ def _configs(dataset: DatasetAnalysis) -> dict[str, str]:
     if len(texts) == 1:
         return {"run.toml": texts[0]}
     return {f"run-{place + 1}.toml": text for place, text in enumerate(texts)}
+
+
+def _repeat(configs: Mapping[str, str]) -> str:
+    if configs:
+        return "Run these commands in the same working directory to repeat the runs and the report:"
+    return (
+        "The configuration of the runs is not recorded: the accuracies come from a file or from "
+        "another tool. Run this command in the same working directory to repeat the report:"
+    )
+
+
+def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
+    """Versions and machine, if they are recorded."""
+    identity = dataset.identity
+    facts = {"edgecil": origin.version or str(identity.get("edgecil", ""))}
+    for name, key in (("torch", "torch"), ("machine", "machine")):
+        if isinstance(identity.get(key), str):
+            facts[name] = identity[key]
+    environment = identity.get("environment")
+    if isinstance(environment, Mapping) and "device" in environment:
+        facts["device"] = str(environment["device"])
+    if len(dataset.repeats) > 0:
+        facts["training seeds"] = ", ".join(map(str, dataset.repeats[:10]))
+    return {name: value for name, value in facts.items() if value}
 
 
 def _commands(configs: Mapping[str, str], origin: Origin) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""Tables: rows under columns, written as CSV, Markdown, LaTeX, HTML or text for a terminal."""
+"""Tables: rows under columns, written as CSV, Markdown, LaTeX or text for a terminal."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from markupsafe import Markup
 from rich.cells import cell_len
-
-from edgecil.report.templates import render_template
 
 Cell = str | float | int | None
 
 _ABSENT = "–"
 _GAP = "  "  # between columns of text
+_PRINTED = 2000  # rows beyond which a table is no longer printed
 _LONG = 40  # rows beyond which a LaTeX table must break across pages
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {
@@ -87,7 +85,6 @@ class Table:
         caption: what the columns mean; may be empty.
         columns: n columns.
         rows: n cells each; None where a value does not exist.
-        searchable: whether the page offers a text filter for its rows.
     """
 
     name: str
@@ -95,7 +92,6 @@ class Table:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    searchable: bool = False
 
     @property
     def headers(self) -> tuple[str, ...]:
@@ -158,16 +154,6 @@ def as_latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_html(table: Table, *, links: bool = False) -> Markup:
-    """The table as an HTML figure that scrolls sideways on narrow screens.
-
-    Args:
-        table: what to render.
-        links: whether to link the files that `write_report` puts into `tables/`.
-    """
-    return render_template("table.html.j2", table=table, links=tuple(FORMATS) if links else ())
-
-
 def as_text(table: Table, width: int = 100) -> str:
     """The table for a terminal: titles and long texts wrap; columns that do not fit go below.
 
@@ -226,6 +212,11 @@ def _text_block(
         if is_header:
             lines.append("─" * (sum(widths[place] + len(_GAP) for place in places) - len(_GAP)))
     return "\n".join(lines)
+
+
+def files_of(table: Table) -> dict[str, Callable[[Table], str]]:
+    """How a table is written to files, by suffix; a very long one to a CSV file only."""
+    return FORMATS if len(table.rows) <= _PRINTED else {".csv": as_csv}
 
 
 # How a table is written to a file, by the file's suffix.

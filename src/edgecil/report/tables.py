@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis, ProtocolRanking
-from edgecil.estimation.order_table import list_orders
+from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.estimation.placebo import MEASURES
 from edgecil.estimation.summary import (
     PAPER_ESTIMATOR,
@@ -11,7 +15,7 @@ from edgecil.estimation.summary import (
     protocol_range,
     summaries,
 )
-from edgecil.report.class_names import describe
+from edgecil.report.class_names import class_name, describe
 from edgecil.report.table import Cell, Column, Table
 
 _CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "stability"))
@@ -33,10 +37,15 @@ def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def summary_table(dataset: DatasetAnalysis) -> Table:
-    """Mean, central interval, worst and best accuracy of every method, highest mean first."""
+def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | None = None) -> Table:
+    """Mean, central interval, worst and best accuracy of every method.
+
+    Args:
+        dataset: the analysis.
+        ranked: its methods in the order of the rows; highest mean first by default.
+    """
     rows: list[tuple[Cell, ...]] = []
-    for summary in summaries(dataset):
+    for summary in summaries(dataset) if ranked is None else ranked:
         low, high = summary.central or (None, None)
         method = dataset.methods[summary.name]
         rows.append(
@@ -391,9 +400,48 @@ def normality_table(dataset: DatasetAnalysis) -> Table:
     )
 
 
-def orders_table(dataset: DatasetAnalysis) -> Table:
-    """Every class order that was run, with the accuracy of every method; never cut."""
-    orders = list_orders(dataset)
+def early_classes_table(dataset: DatasetAnalysis, method: str) -> Table:
+    """What each class loses by coming in the first task instead of the last."""
+    positions = dataset.class_positions[method]
+    costs = positions.cost_of_first
+    ranked = sorted(
+        (class_ for class_ in range(len(costs)) if not np.isnan(costs[class_])),
+        key=lambda class_: -costs[class_],
+    )
+    rows = [
+        (
+            class_name(dataset.table, class_),
+            float(positions.mean[class_, 0]),
+            float(positions.mean[class_, -1]),
+            float(costs[class_]),
+            None if np.isnan(error := positions.cost_error[class_]) else float(error),
+        )
+        for class_ in ranked
+    ]
+    return Table(
+        "early-classes",
+        "Who suffers from coming early",
+        "Final accuracy in % if the class comes in the first and in the last task, what it loses "
+        "by coming first in points, and the standard error of that.",
+        (
+            Column("class"),
+            Column("first", 1),
+            Column("last", 1),
+            Column("loss", 1, signed=True),
+            Column("±", 1),
+        ),
+        tuple(rows),
+    )
+
+
+def orders_table(dataset: DatasetAnalysis, orders: Sequence[OrderRow] | None = None) -> Table:
+    """Every class order that was run, with the accuracy of every method; never cut.
+
+    Args:
+        dataset: the analysis.
+        orders: its orders, if they were listed before.
+    """
+    orders = list_orders(dataset) if orders is None else orders
     has_predictor = any(order.z is not None for order in orders)
     repeated = any(count > 1 for order in orders for count in order.repeats.values())
     label = "" if dataset.predictor is None else dataset.predictor.label
@@ -417,7 +465,6 @@ def orders_table(dataset: DatasetAnalysis) -> Table:
             Column("classes"),
         ),
         tuple(rows),
-        searchable=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from edgecil.errors import UsageError
 from edgecil.estimation.analysis import Analysis
 from edgecil.io.files import replace_file
-from edgecil.report.figures.canvas import SUFFIXES, render
+from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.slug import slug
-from edgecil.report.table import FORMATS
+from edgecil.report.table import files_of
 
 _ANALYSIS_FILE = "analysis.json"
+_OTHER_DRAWS = 200  # of analyses by further metrics
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,11 +31,24 @@ class Report:
     pages: tuple[Path, ...]
     analysis: Analysis = field(compare=False)
 
+    def open(self) -> None:
+        """Show the pages in the web browser."""
+        import webbrowser
+
+        for page in self.pages:
+            webbrowser.open(page.resolve().as_uri())
+
     def __repr__(self) -> str:
         return f"Report({', '.join(map(str, self.pages))})"
 
 
-def write_report(source: Any, *, out: str | Path | None = None, **options: Any) -> Report:
+def write_report(
+    source: Any,
+    *,
+    out: str | Path | None = None,
+    metrics: Sequence[str] | None = None,
+    **options: Any,
+) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
     A page is one file that works offline. The same analysis always gives the same bytes. Nothing is
@@ -45,8 +59,12 @@ def write_report(source: Any, *, out: str | Path | None = None, **options: Any) 
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` takes.
         out: the folder; by default `report/` in the experiment directory. With several datasets
             each has a folder of its own inside.
+        metrics: further metrics that the page can be switched to, each with an analysis of its own
+            (of at most 200 draws). By default A(O), A_last, Ā and forgetting, as far as the source
+            has them; none for an :class:`Analysis`.
         options: of :func:`edgecil.analyze`.
     """
+    others: list[Analysis] = []
     if isinstance(source, Analysis):
         if options:
             raise UsageError(
@@ -58,6 +76,7 @@ def write_report(source: Any, *, out: str | Path | None = None, **options: Any) 
         from edgecil.estimation.analyze import analyze
 
         analysis = analyze(source, **options)
+        others = _analyze_others(source, analysis, metrics, options)
     folder = _folder(analysis, out)
     pages = []
     for dataset in analysis.datasets:
@@ -68,10 +87,31 @@ def write_report(source: Any, *, out: str | Path | None = None, **options: Any) 
             None if out is None else str(out),
             analysis.options,
             f"../{_ANALYSIS_FILE}" if several else _ANALYSIS_FILE,
+            analysis.version,
         )
-        pages.append(_write_page(compose_page(dataset, origin), place))
+        same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
+        pages.append(_write_page(compose_page(dataset, origin, same), place))
     analysis.save(folder / _ANALYSIS_FILE)
     return Report(tuple(pages), analysis)
+
+
+def _analyze_others(
+    source: Any, analysis: Analysis, metrics: Sequence[str] | None, options: Mapping[str, Any]
+) -> list[Analysis]:
+    """Analyses of the same source by other metrics that it has."""
+    from edgecil.estimation.analyze import analyze
+    from edgecil.estimation.sources import available_metrics, list_sources
+
+    if Path(analysis.source).suffix == ".json" or str(source).endswith(".json"):
+        return []
+    available = available_metrics(list_sources(source))
+    wanted = [name for name in OFFERED if name in available] if metrics is None else metrics
+    draws = min(analysis.options.draws, _OTHER_DRAWS)
+    return [
+        analyze(source, **{**options, "metric": name, "draws": draws})
+        for name in wanted
+        if name != analysis.options.metric
+    ]
 
 
 def _folder(analysis: Analysis, out: str | Path | None) -> Path:
@@ -98,11 +138,10 @@ def _write_page(page: Page, folder: Path) -> Path:
 def _files(page: Page) -> Iterator[tuple[str, bytes]]:
     """The files beside the page, by their path in its folder."""
     for figure in page.figures:
-        for suffix in SUFFIXES:
-            content = figure.svg if suffix == ".svg" else render(figure.drawing, suffix)
-            yield f"figures/{figure.name}{suffix}", content
+        for name, content in figure.files():
+            yield f"figures/{name}", content
     for table in page.tables:
-        for suffix, write in FORMATS.items():
+        for suffix, write in files_of(table).items():
             yield f"tables/{table.name}{suffix}", write(table).encode()
     for name, text in page.configs.items():
         yield name, text.encode()

@@ -3,39 +3,95 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from edgecil.report.figures.canvas import COLOURS
+from edgecil.estimation.order_table import list_orders
+from edgecil.estimation.summary import summaries
 from edgecil.report.figures.overview import build_overview
+from edgecil.report.metrics import metric_words
+from edgecil.report.scene import Dots, Line, Text
 
 
-def test_every_order_is_one_dot_of_its_method_on_the_shared_axis(dataset) -> None:
-    figure = build_overview(dataset)
-    (axes,) = figure.drawing.axes
-    groups = {line.get_gid(): line for line in axes.lines if line.get_gid()}
-    assert set(groups) == set(figure.tooltips)
-    for place, name in enumerate(("steady", "varied")):  # highest mean first
-        rows = [line for gid, line in groups.items() if gid.startswith(f"dots-{place}-")]
-        drawn = np.sort(np.concatenate([line.get_xdata() for line in rows]))
-        expected = np.sort(list(dataset.table.orders(name).by_sequence().values()))
-        np.testing.assert_array_equal(drawn, expected)
-        assert all(place < y < place + 0.5 for line in rows for y in line.get_ydata())
+@pytest.fixture(scope="module")
+def orders(dataset):
+    return list_orders(dataset)
 
 
-def test_dots_have_the_colour_of_the_protocol_that_chose_them(dataset) -> None:
-    (axes,) = build_overview(dataset).drawing.axes
-    colours = {line.get_color() for line in axes.lines if line.get_gid()}
-    assert {COLOURS["edge"], COLOURS["random"], COLOURS["latin"]} <= colours
+@pytest.fixture(scope="module")
+def figure(dataset, orders):
+    places = {order.sequence: place for place, order in enumerate(orders)}
+    words = metric_words("accuracy")
+    return build_overview(dataset, summaries(dataset), orders, places, words=words)
 
 
-def test_mean_worst_and_best_are_labelled(dataset) -> None:
-    (axes,) = build_overview(dataset).drawing.axes
-    texts = {text.get_text() for text in axes.texts}
-    assert {"varied", "steady", "80.0", "40.0", "60.0"} <= texts
+def dots_of(scene, method):
+    return [m for m in scene.marks if isinstance(m, Dots) and m.data.get("method") == method]
 
 
-def test_every_dot_has_a_tooltip_in_drawing_order(dataset) -> None:
-    figure = build_overview(dataset)
-    groups = {line.get_gid(): line for line in figure.drawing.axes[0].lines if line.get_gid()}
-    for gid, texts in figure.tooltips.items():
-        accuracies = [float(text.split("\n")[0].split(": ")[1]) for text in texts]
-        np.testing.assert_allclose(accuracies, groups[gid].get_xdata(), atol=0.005)
+def axis(scene):
+    """The affine map from positions to values, from the labels of the axis."""
+    ticks = {m.text: m.x for m in scene.marks if isinstance(m, Text) and m.text in ("50", "70")}
+    slope = (70.0 - 50.0) / (ticks["70"] - ticks["50"])
+    return lambda x: 50.0 + slope * (x - ticks["50"])
+
+
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_every_order_is_one_dot_of_its_method_on_the_shared_axis(
+    dataset, orders, figure, size
+) -> None:
+    scene = getattr(figure, size)
+    value = axis(scene) if size == "wide" else None
+    for method in ("varied", "steady"):
+        marks = dots_of(scene, method)
+        places = [int(place) for mark in marks for place in mark.data["orders"].split()]
+        assert sorted(places) == list(range(90))
+        if value is None:
+            continue
+        x = np.concatenate([mark.x for mark in marks])
+        expected = [orders[place].accuracies[method] for place in places]
+        np.testing.assert_allclose(value(x), expected, atol=1e-6)
+
+
+def test_dots_have_the_colour_of_the_protocol_that_chose_them(figure) -> None:
+    styles = {(mark.colour, mark.shape) for mark in dots_of(figure.wide, "varied")}
+    assert styles == {
+        ("c0", "circle"),
+        ("c1", "diamond"),
+        ("c2", "square"),
+        ("faint", "circle"),
+    }
+
+
+def test_dots_stay_in_their_row(figure) -> None:
+    rules = [
+        m.points[0][1]
+        for m in figure.wide.marks
+        if isinstance(m, Line)
+        and len(m.points) == 2
+        and m.points[0][0] == 0.0
+        and m.points[1][0] == figure.wide.width
+    ]
+    (border,) = rules
+    assert all(mark.y.max() < border for mark in dots_of(figure.wide, "steady"))
+    assert all(mark.y.min() > border for mark in dots_of(figure.wide, "varied"))
+
+
+def test_mean_worst_and_best_are_columns_of_numbers(figure) -> None:
+    texts = [mark.text for mark in figure.wide.marks if isinstance(mark, Text)]
+    assert {"varied", "steady", "mean", "worst", "best"} <= set(texts)
+    assert texts[texts.index("steady") + 1] == "80.0"
+    assert texts[texts.index("varied") + 1 :][:4] == ["60.0", "40.0 to 80.0", "40.0", "80.0"]
+
+
+def test_more_orders_than_dots_are_aggregated_with_both_ends(dataset, orders, monkeypatch) -> None:
+    monkeypatch.setattr("edgecil.report.figures.overview._MOST_DOTS", 30)
+    places = {order.sequence: place for place, order in enumerate(orders)}
+    words = metric_words("accuracy")
+    figure = build_overview(dataset, summaries(dataset), orders, places, words=words)
+    marks = dots_of(figure.wide, "varied")
+    shown = {int(place) for mark in marks for place in mark.data["orders"].split()}
+    values = [orders[place].accuracies["varied"] for place in shown]
+    assert len(shown) <= 32
+    assert (min(values), max(values)) == (40.0, 80.0)
+    assert {mark.data["per"] for mark in marks} == {"3"}
+    assert "up to 3 orders" in figure.caption

@@ -6,45 +6,97 @@ import numpy as np
 import pytest
 
 from edgecil.estimation import BudgetPoint
+from edgecil.estimation.comparison import Comparison
+from edgecil.estimation.details import TaskCurve
 from edgecil.report.figures.budgets import draw_budgets
+from edgecil.report.figures.class_positions import draw_class_positions
 from edgecil.report.figures.closeness import draw_closeness
-from edgecil.report.figures.matrices import draw_matrices
-from edgecil.report.figures.prediction import draw_prediction
+from edgecil.report.figures.curves import draw_curves
+from edgecil.report.figures.pairs import draw_pairs
+from edgecil.report.figures.prediction import Cloud, draw_prediction
+from edgecil.report.scene import Cells, Dots, Line, Text
 
 
-def test_a_matrix_shows_its_lower_triangle_and_its_last_row_s_mean() -> None:
-    matrix = np.array([[90.0, np.nan], [30.0, 80.0]])
-    axes = draw_matrices({"hard": matrix}).axes[0]
-    shown = {text.get_position(): text.get_text() for text in axes.texts}
-    assert shown == {(0.5, 0.5): "90", (0.5, 1.5): "30", (1.5, 1.5): "80"}
-    assert axes.get_title() == "hard: 55.0"
-    top, bottom = axes.get_ylim()[1], axes.get_ylim()[0]
-    assert top < bottom
+def texts(scene):
+    return [mark.text for mark in scene.marks if isinstance(mark, Text)]
 
 
-def test_many_tasks_are_shown_without_numbers() -> None:
-    matrix = np.where(np.tri(10) > 0, 50.0, np.nan)
-    axes = draw_matrices({"hard": matrix, "easy": matrix}).axes[0]
-    assert not axes.texts
+def of(kind, scene):
+    return [mark for mark in scene.marks if isinstance(mark, kind)]
 
 
-def test_every_order_is_a_dot_and_the_line_is_the_least_squares_fit() -> None:
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=50)
-    accuracies = 60.0 + 3.0 * z + rng.normal(size=50)
-    marked = {("edge", "hard"): (z[0], accuracies[0])}
-    figure = draw_prediction("icarl", z, accuracies, marked, predictor="S", correlation="r = +0.95")
-    dots, fit, hard = figure.axes[0].lines
-    np.testing.assert_array_equal(dots.get_xdata(), z)
-    slope, height = np.linalg.lstsq(np.c_[z, np.ones(50)], accuracies, rcond=None)[0]
-    np.testing.assert_allclose(fit.get_ydata(), slope * fit.get_xdata() + height)
-    assert hard.get_xydata().tolist() == [[z[0], accuracies[0]]]
-    assert figure.axes[0].get_title(loc="left") == "icarl: r = +0.95"
+def inside(scene) -> None:
+    """No mark starts outside the drawing."""
+    for mark in of(Text, scene):
+        assert -1.0 <= mark.x <= scene.width + 1.0
+        assert 0.0 <= mark.y <= scene.height
 
 
-def test_a_predictor_that_is_constant_has_no_line() -> None:
-    figure = draw_prediction("a", np.zeros(5), np.arange(5.0), {}, predictor="S", correlation="")
-    assert len(figure.axes[0].lines) == 1
+@pytest.mark.parametrize("width", [1040.0, 360.0])
+def test_curves_end_at_their_last_accuracy_and_names_do_not_overlap(width) -> None:
+    names = [f"learner {i}" for i in range(12)]
+    curves = {}
+    for place, name in enumerate(names):
+        mean = np.linspace(90.0, 50.0 + 0.1 * place, 10)
+        curves[name] = TaskCurve(5, mean, mean, mean, mean, {"0.05": mean - 2, "0.95": mean + 2})
+    scene = draw_curves(curves, width=width)
+    inside(scene)
+    lines = {mark.tip: mark for mark in of(Line, scene) if mark.tip}
+    assert list(lines) == names
+    ends = [lines[name].points[-1][1] for name in names]
+    assert ends == sorted(ends, reverse=True)
+    if width > 600.0:
+        levels = sorted(m.y for m in of(Text, scene) if m.text.startswith("learner"))
+        assert np.diff(levels).min() >= 14.9
+
+
+def test_few_curves_have_bands_of_ninety_per_cent() -> None:
+    mean = np.array([90.0, 60.0])
+    quantiles = {"0.05": mean - 5.0, "0.95": mean + 5.0}
+    scene = draw_curves({"icarl": TaskCurve(9, mean, mean, mean, mean, quantiles)})
+    (band,) = [mark for mark in of(Line, scene) if mark.fill]
+    (line,) = [mark for mark in of(Line, scene) if mark.tip == "icarl"]
+    low, high = band.points[:2], band.points[:1:-1]
+    for (_, lower), (_, upper), (_, middle) in zip(low, high, line.points, strict=True):
+        assert (lower + upper) / 2.0 == pytest.approx(middle)
+
+
+def test_a_heat_map_holds_every_value_and_numbers_few_classes() -> None:
+    values = np.array([[10.0, 90.0], [np.nan, 40.0]])
+    scene = draw_class_positions("icarl", ["bear", "apple"], values)
+    grid = of(Cells, scene)[0]
+    np.testing.assert_array_equal(grid.values, values)
+    assert grid.data["values"] == "10.0,90.0;,40.0"
+    assert {"bear", "apple", "10", "90", "40"} <= set(texts(scene))
+    many = draw_class_positions("icarl", [f"c{i}" for i in range(200)], np.full((200, 10), 50.0))
+    assert "c0" not in texts(many)
+    assert many.height < 800.0
+
+
+@pytest.mark.parametrize("width", [1040.0, 360.0])
+def test_every_pair_has_its_interval_and_zero_is_marked(width) -> None:
+    pairs = [
+        ("a", "b", Comparison(9, 2.0, (1.0, 3.0), 0.8)),
+        ("a", "c", Comparison(9, 0.5, (-1.0, 2.0), 0.6)),
+    ]
+    scene = draw_pairs(pairs, width=width)
+    inside(scene)
+    clear, unclear = [mark for mark in of(Line, scene) if mark.width == 3.0]
+    assert (clear.stroke, unclear.stroke) == ("accent", "faint")
+    (zero,) = [mark for mark in of(Line, scene) if mark.stroke == "faint" and mark.width == 1.2]
+    assert clear.points[0][0] > zero.points[0][0] > unclear.points[0][0]
+    assert any("80 %" in text for text in texts(scene))
+
+
+def test_every_order_is_a_dot_at_its_predictor_and_accuracy() -> None:
+    z = np.array([-1.0, 0.0, 2.0])
+    cloud = Cloud(z, np.array([40.0, 50.0, 60.0]), (5, 6, 7), "r = +0.95")
+    scene = draw_prediction({"icarl": cloud}, predictor="S", metric="accuracy")
+    (dots,) = of(Dots, scene)
+    assert dots.data == {"method": "icarl", "orders": "5 6 7"}
+    assert (dots.x[1] - dots.x[0]) * 2.0 == pytest.approx(dots.x[2] - dots.x[1])
+    assert dots.y[0] > dots.y[1] > dots.y[2]
+    assert "r = +0.95" in texts(scene)
 
 
 def test_each_measure_has_a_panel_and_each_protocol_its_dots() -> None:
@@ -52,19 +104,20 @@ def test_each_measure_has_a_panel_and_each_protocol_its_dots() -> None:
         "JSD": {"random": {"a": 0.1, "b": 0.2}, "edge": {"b": 0.3}},
         "W₁": {"random": {"a": 1.0, "b": 2.0}},
     }
-    first, second = draw_closeness(measures).axes
-    random, edge = first.lines
-    assert list(random.get_xdata()) == [0.1, 0.2]
-    assert [round(y) for y in random.get_ydata()] == [0, 1]
-    assert [round(y) for y in edge.get_ydata()] == [1]
-    assert [text.get_text() for text in first.get_yticklabels()] == ["a", "b"]
-    assert len(second.lines) == 1
+    scene = draw_closeness(measures)
+    random, edge, second = [mark for mark in of(Dots, scene) if mark.y.min() > 40.0]
+    assert random.x[1] > random.x[0]
+    assert edge.x[0] > random.x[1]
+    assert len(second.x) == 2
+    assert texts(scene).count("a") == 2
 
 
 @pytest.mark.parametrize("sizes", [(3, 5, 10), (3,)])
-def test_curves_of_the_number_of_runs_hold_their_means(sizes) -> None:
+def test_curves_of_the_number_of_runs_fall_with_their_means(sizes) -> None:
     points = [BudgetPoint(n, 0.1, (0.05, 0.2), 4.0 / n, (1.0 / n, 9.0 / n)) for n in sizes]
-    axes = draw_budgets("icarl", {"random": points}).axes[0]
-    (curve,) = axes.lines
-    assert list(curve.get_ydata()) == [4.0 / n for n in sizes]
-    assert [text.get_text() for text in axes.get_xticklabels()] == [str(n) for n in sizes]
+    scene = draw_budgets({"icarl": {"random": points}})
+    assert {str(size) for size in sizes} <= set(texts(scene))
+    lines = [m for m in of(Line, scene) if m.stroke == "c0" and m.points[0][1] > 40.0]
+    assert len(lines) == (len(sizes) > 1)
+    for line in lines:
+        assert [y for _, y in line.points] == sorted(y for _, y in line.points)

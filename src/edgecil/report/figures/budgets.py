@@ -2,62 +2,71 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.budgets import BudgetPoint
-from edgecil.report.figures.canvas import colour_of, drawing, marker_of, new_figure, shorten
-from edgecil.report.figures.report_figure import ReportFigure
-from edgecil.report.slug import slug
+from edgecil.report.figures.panels import Box, draw_panels
+from edgecil.report.figures.report_figure import NARROW, WIDE, WIDE_ONLY, ReportFigure
+from edgecil.report.scene.layout import Entry
+from edgecil.report.scene.marks import Line, Mark, Scene, Text
+from edgecil.report.scene.scale import Scale, y_axis
+from edgecil.report.scene.theme import protocol_style
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+Curves = Mapping[str, Sequence[BudgetPoint]]
 
 
-def build_budgets(dataset: DatasetAnalysis, name: str) -> ReportFigure | None:
-    """A method's distance from the truth against the number of runs; None without a truth."""
-    curves = {p: points for p, points in dataset.methods[name].by_budget.items() if points}
-    if not curves:
+def build_budgets(dataset: DatasetAnalysis, *, name: str) -> ReportFigure | None:
+    """Each method's distance from the truth against the number of runs; None without a truth."""
+    methods = {}
+    for method, analysis in dataset.methods.items():
+        curves = {protocol: points for protocol, points in analysis.by_budget.items() if points}
+        if curves:
+            methods[method] = curves
+    if not methods:
         return None
     caption = (
-        f"{name}: distance W₁ of the Gaussian estimate from the truth against the number of runs; "
-        "mean over draws, and the band that holds 90 % of them."
+        "Distance W₁ of the Gaussian estimate from the truth against the number of runs: mean over "
+        "draws, and the band that holds 90 % of them."
     )
-    return ReportFigure(f"budgets-{slug(name)}", caption, draw_budgets(name, curves))
+    wide, narrow = draw_budgets(methods), draw_budgets(methods, width=NARROW)
+    return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
 
 
-def draw_budgets(name: str, curves: Mapping[str, Sequence[BudgetPoint]]) -> Figure:
-    """Draw mean W₁ with the band that holds 90 % of the draws, by protocol.
+def draw_budgets(methods: Mapping[str, Curves], *, width: float = WIDE) -> Scene:
+    """Draw one panel per method: mean W₁ with the band that holds 90 % of the draws, by protocol.
 
     Args:
-        name: of the method.
-        curves: by protocol, points in ascending number of runs.
+        methods: by method and protocol, points in ascending number of runs.
+        width: of the drawing.
     """
-    with drawing():
-        figure = new_figure(2.4, width=3.9)
-        axes = figure.subplots()
-        for protocol, points in curves.items():
-            sizes = [point.budget for point in points]
-            low, high = zip(*(point.wasserstein_band for point in points), strict=True)
-            colour = colour_of(protocol)
-            axes.fill_between(sizes, low, high, color=colour, alpha=0.15, lw=0)
-            axes.plot(
-                sizes,
-                [point.wasserstein for point in points],
-                marker=marker_of(protocol),
-                markersize=4,
-                color=colour,
-                lw=1.4,
-                label=shorten(protocol, 16),
-            )
-        axes.set_xscale("log")
-        axes.set_xticks(sizes, [str(size) for size in sizes])
-        axes.minorticks_off()
-        axes.set_ylim(bottom=0.0)
-        axes.set_title(shorten(name), loc="left")
-        axes.set_xlabel("runs", fontsize=8)
-        axes.set_ylabel("W₁, points", fontsize=8)
-        axes.tick_params(labelsize=8)
-        axes.legend(fontsize=8)
-    return figure
+    points = [point for curves in methods.values() for one in curves.values() for point in one]
+    top = max(point.wasserstein_band[1] for point in points)
+    sizes = sorted({point.budget for point in points})
+    protocols = dict.fromkeys(protocol for curves in methods.values() for protocol in curves)
+    entries = [Entry(name, protocol_style(name)[0], "line") for name in protocols]
+
+    def draw(method: str, box: Box) -> list[Mark]:
+        ends = [math.log(size) for size in (sizes[0], sizes[-1])]
+        across = Scale.around(ends, box.left, box.right, margin=0.03)
+        up = Scale(0.0, top, box.bottom, box.top)
+        marks = y_axis(up, box.left, box.right, most=4, size=11.0)
+        for size in sizes:
+            if size in (3, 5, 10, 20, 30) or len(sizes) < 6:
+                text = Text(across(math.log(size)), box.bottom + 15.0, str(size), 11.0, "middle")
+                marks.append(text)
+        for protocol, curve in methods[method].items():
+            colour, _ = protocol_style(protocol)
+            x = [across(math.log(point.budget)) for point in curve]
+            low = [(a, up(point.wasserstein_band[0])) for a, point in zip(x, curve, strict=True)]
+            high = [(a, up(point.wasserstein_band[1])) for a, point in zip(x, curve, strict=True)]
+            mean = [(a, up(point.wasserstein)) for a, point in zip(x, curve, strict=True)]
+            if len(curve) > 1:
+                marks.append(Line((*low, *high[::-1]), "", fill=colour, opacity=0.14))
+                marks.append(Line(tuple(mean), colour, 2.0))
+        return marks
+
+    return draw_panels(
+        list(methods), draw, width=width, entries=entries, x_title="runs", y_title="W₁, points"
+    )

@@ -3,88 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.summary import of_default_estimator
-from edgecil.report.figures.canvas import (
-    WIDTH,
-    colour_of,
-    drawing,
-    marker_of,
-    new_figure,
-    shorten,
-)
-from edgecil.report.figures.report_figure import ReportFigure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from edgecil.report.figures.panels import Box, draw_panels
+from edgecil.report.figures.report_figure import NARROW, WIDE, WIDE_ONLY, ReportFigure
+from edgecil.report.scene.layout import Entry, fit
+from edgecil.report.scene.marks import Dots, Line, Mark, Scene, Text
+from edgecil.report.scene.scale import Scale, x_axis
+from edgecil.report.scene.theme import protocol_style
 
 _MEASURES = {
-    "JSD, nats": "jsd",
     "W₁, points": "wasserstein",
+    "JSD, nats": "jsd",
     "error of the worst order, points": "min_error",
     "error of the best order, points": "max_error",
 }
 
+# By title of the measure, by protocol and by method, a distance >= 0.
+Measures = Mapping[str, Mapping[str, Mapping[str, float]]]
 
-def build_closeness(dataset: DatasetAnalysis) -> ReportFigure | None:
+
+def build_closeness(dataset: DatasetAnalysis, *, name: str) -> ReportFigure | None:
     """Mean distances from the truth by measure, protocol and method; None without a truth."""
     measures: dict[str, dict[str, dict[str, float]]] = {}
     for title, attribute in _MEASURES.items():
-        for name, method in dataset.methods.items():
-            for protocol in method.averages:
-                average = of_default_estimator(method, method.averages, protocol)
+        for method, analysis in dataset.methods.items():
+            for protocol in analysis.averages:
+                average = of_default_estimator(analysis, analysis.averages, protocol)
                 if average is not None:
                     distances = measures.setdefault(title, {}).setdefault(protocol, {})
-                    distances[name] = getattr(average, attribute)
+                    distances[method] = getattr(average, attribute)
     if not measures:
         return None
     caption = (
-        "Distance of each protocol's Gaussian estimate from the truth (with the unbiased standard "
-        "deviation for random and latin), averaged over draws of its random part. Lower is better."
+        "Distance of each protocol's estimate from the truth, averaged over draws of its random "
+        "part. Lower is better."
     )
-    return ReportFigure("closeness", caption, draw_closeness(measures))
+    wide, narrow = draw_closeness(measures), draw_closeness(measures, width=NARROW)
+    return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
 
 
-def draw_closeness(measures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Figure:
-    """Draw distances as dots.
+def draw_closeness(measures: Measures, *, width: float = WIDE) -> Scene:
+    """Draw distances as dots, one panel per measure."""
+    protocols = next(iter(measures.values()))
+    methods = list(dict.fromkeys(name for by_method in protocols.values() for name in by_method))
+    entries = [Entry(name, *protocol_style(name)) for name in protocols]
 
-    Args:
-        measures: by title of the measure, by protocol and by method, a distance >= 0.
-    """
-    methods = list(
-        dict.fromkeys(
-            method
-            for protocols in measures.values()
-            for distances in protocols.values()
-            for method in distances
-        )
+    def draw(measure: str, box: Box) -> list[Mark]:
+        distances = measures[measure]
+        top = max(value for by_method in distances.values() for value in by_method.values())
+        room = 70.0
+        across = Scale(0.0, (top or 1.0) * 1.05, box.left + room, box.right - 6.0)
+        marks = x_axis(across, box.top, box.bottom, most=4, size=11.0)
+        step = (box.bottom - box.top) / len(methods)
+        for place, method in enumerate(methods):
+            y = box.top + (place + 0.5) * step
+            marks.append(Line(((box.left + room, y), (box.right, y)), "line"))
+            text = fit(method, room + 32.0, 12.0)
+            marks.append(Text(box.left - 40.0, y + 4.0, text, 12.0))
+        for index, (protocol, by_method) in enumerate(distances.items()):
+            colour, shape = protocol_style(protocol)
+            shift = 5.0 * (index - (len(distances) - 1) / 2.0) if step > 24.0 else 0.0
+            x = across.map(np.array(list(by_method.values())))
+            rows = np.array([methods.index(method) for method in by_method])
+            levels = box.top + (rows + 0.5) * step + shift
+            marks.append(Dots(x, levels, 4.0, colour, shape, 0.9))
+        return marks
+
+    height = max(70.0, 30.0 * len(methods) if len(methods) <= 8 else 22.0 * len(methods))
+    return draw_panels(
+        list(measures),
+        draw,
+        width=width,
+        entries=entries,
+        height=height,
+        least=350.0 if width < 600.0 else 400.0,
+        indent=0.0,
     )
-    with drawing():
-        rows = -(-len(measures) // 2)
-        figure = new_figure(rows * (0.85 + 0.3 * len(methods)) + 0.3, width=WIDTH)
-        panels = figure.subplots(rows, 2, sharey=True, squeeze=False).ravel()
-        for axes, (title, protocols) in zip(panels, measures.items(), strict=False):
-            for index, (protocol, distances) in enumerate(protocols.items()):
-                shift = 0.14 * (index - (len(protocols) - 1) / 2.0)
-                axes.plot(
-                    list(distances.values()),
-                    [methods.index(method) + shift for method in distances],
-                    marker_of(protocol),
-                    color=colour_of(protocol),
-                    markersize=5.5,
-                    clip_on=False,
-                    label=shorten(protocol, 16),
-                )
-            axes.set_title(title, loc="left", fontsize=9)
-            axes.set_yticks(range(len(methods)), [shorten(name, 20) for name in methods])
-            axes.set_ylim(len(methods) - 0.5, -0.5)
-            axes.margins(x=0.08)
-            axes.set_xlim(left=0.0)
-            axes.tick_params(labelsize=8)
-            axes.grid(axis="y", lw=0.4, alpha=0.5)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), fontsize=8)
-    return figure

@@ -1,43 +1,36 @@
-"""All methods on one accuracy axis: every order a dot, the mean, the worst and the best order."""
+"""All methods on one accuracy axis: every order a dot, mean and intervals, worst and best."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.distances import grid
-from edgecil.estimation.order_table import list_orders
-from edgecil.estimation.summary import MethodSummary, summaries
+from edgecil.estimation.order_table import OrderRow
+from edgecil.estimation.summary import MethodSummary
 from edgecil.io.arrays import Floats
-from edgecil.report.class_names import describe
-from edgecil.report.figures.canvas import (
-    INK,
-    TRUTH,
-    WIDTH,
-    bare,
-    colour_of,
-    drawing,
-    marker_of,
-    new_figure,
-    shorten,
+from edgecil.report.figures.report_figure import NARROW, WIDE, ReportFigure
+from edgecil.report.metrics import MetricWords
+from edgecil.report.scene.layout import (
+    Entry,
+    fit,
+    label_width,
+    legend,
+    marker,
+    text_width,
+    whisker,
 )
-from edgecil.report.figures.report_figure import ReportFigure
+from edgecil.report.scene.marks import Dots, Line, Mark, Scene, Text
+from edgecil.report.scene.scale import Scale, x_axis
+from edgecil.report.scene.theme import OTHER_ORDERS, protocol_style
+from edgecil.sequences.sequence import ClassSequence
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_SCALE = 1.75  # it fills the width of a page, and is still legible on a phone
-_ROW = 0.78  # inches per method
-_DENSITY = 0.46  # height of the densities, in rows
-_SWARM = 0.38  # depth of the dots below the base line, in rows
-_COLUMNS = 110  # dots that fit beside each other on the axis
-_POINTS = 300
-_DOT_CLASSES = 200  # letters of class names in a tooltip
+_MOST_DOTS = 1200  # of one row; beyond, a dot stands for several orders
+_DENSITY_POINTS = 160
+_GAP = 3.0  # between the base line and the dots
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,192 +41,293 @@ class OverviewRow:
         summary: mean, intervals, worst and best.
         accuracies: (n,) of every order, per cent.
         protocols: n names: the protocol that chose the order, "" for orders of the truth alone.
+        orders: n places of the orders in the page's table.
         truth: (m,) accuracies whose density is drawn; None if it is not known.
-        tooltips: n texts.
+        per_dot: how many orders a dot stands for.
     """
 
     summary: MethodSummary
     accuracies: Floats
     protocols: tuple[str, ...]
+    orders: tuple[int, ...]
     truth: Floats | None
-    tooltips: tuple[str, ...]
+    per_dot: int = 1
 
 
-def build_overview(dataset: DatasetAnalysis) -> ReportFigure:
-    """The first figure of a report."""
-    rows = [_row(dataset, summary) for summary in summaries(dataset)]
-    tooltips = {}
-    for place, row in enumerate(rows):
-        for layer, protocol in enumerate(_layers(row)):
-            texts = [t for t, p in zip(row.tooltips, row.protocols, strict=True) if p == protocol]
-            tooltips[_group(place, layer)] = texts
-    figure = draw_overview(rows, dataset.metric)
-    return ReportFigure("overview", _caption(rows), figure, _SCALE, tooltips)
+def build_overview(
+    dataset: DatasetAnalysis,
+    ranked: Sequence[MethodSummary],
+    orders: Sequence[OrderRow],
+    places: Mapping[ClassSequence, int],
+    *,
+    name: str = "overview",
+    words: MetricWords,
+) -> ReportFigure:
+    """The first figure of a report.
+
+    Args:
+        dataset: the analysis.
+        ranked: its methods from top to bottom.
+        orders: its orders.
+        places: of the orders in the page's table.
+        name: stem of its file names.
+        words: of the metric on the axis.
+    """
+    rows = [_row(dataset, summary, orders, places) for summary in ranked]
+    wide, narrow = draw_overview(rows, words), draw_overview(rows, words, width=NARROW)
+    return ReportFigure(name, _caption(rows, words), wide, narrow)
 
 
-def draw_overview(rows: Sequence[OverviewRow], metric: str = "accuracy") -> Figure:
+def draw_overview(rows: Sequence[OverviewRow], words: MetricWords, *, width: float = WIDE) -> Scene:
     """Draw one row per method on a shared axis, in the given order from top to bottom."""
-    with drawing():
-        figure = new_figure(0.7 + _ROW * len(rows), width=WIDTH)
-        axes = figure.subplots()
-        values = np.concatenate([row.accuracies for row in rows])
-        width = max(float(np.ptp(values)), 1.0) / _COLUMNS
-        for place, row in enumerate(rows):
-            _draw_row(axes, row, place, width)
-        axes.set_ylim(len(rows) - 0.5, -0.62)
-        axes.margins(x=0.06)
-        axes.set_xlabel(f"{'accuracy' if metric == 'accuracy' else metric} of a class order, %")
-        axes.grid(axis="x", lw=0.4, alpha=0.5)
-        axes.set_axisbelow(True)
-        bare(axes)
-        for place, row in enumerate(rows):
-            axes.annotate(
-                shorten(row.summary.name),
-                (0.0, place - _DENSITY),
-                xycoords=("axes fraction", "data"),
-                va="top",
-                fontsize=10,
-                fontweight="bold",
-            )
-        handles, labels = axes.get_legend_handles_labels()
-        entries = dict(sorted(zip(labels, handles, strict=True), key=lambda entry: entry[0]))
-        figure.legend(
-            list(entries.values()),
-            list(entries),
-            loc="outside upper left",
-            ncols=min(len(entries), 4),
-            fontsize=7.5,
-            handletextpad=0.3,
-            columnspacing=1.2,
-        )
-    return figure
+    return (_draw_narrow if width < 600.0 else _draw_wide)(rows, words, width)
 
 
-def _row(dataset: DatasetAnalysis, summary: MethodSummary) -> OverviewRow:
-    name, label = summary.name, "" if dataset.predictor is None else dataset.predictor.label
+def _row(
+    dataset: DatasetAnalysis,
+    summary: MethodSummary,
+    orders: Sequence[OrderRow],
+    places: Mapping[ClassSequence, int],
+) -> OverviewRow:
+    name = summary.name
     truth = dataset.methods[name].truth
-    is_truth = () if truth is None else truth.protocols
-    accuracies, protocols, tooltips = [], [], []
-    for order in list_orders(dataset):
-        if name not in order.accuracies:
-            continue
-        accuracies.append(order.accuracies[name])
-        protocols.append(next((p for p, _ in order.choices if p not in is_truth), ""))
-        classes = describe(dataset.table, order.sequence)
-        repeats = order.repeats[name]
-        parts = [
-            f"{name}: {order.accuracies[name]:.2f}",
-            f"mean of {repeats} repeats" if repeats > 1 else "",
-            "" if order.z is None else f"{label} {order.z:+.2f} std from its mean",
-            f"chosen by {order.chosen_by}",
-            classes if len(classes) <= _DOT_CLASSES else classes[:_DOT_CLASSES] + "…",
-        ]
-        tooltips.append("\n".join(part for part in parts if part))
+    is_truth = () if truth is None or truth.kind == "sample" else truth.protocols
+    own = sorted(
+        (order for order in orders if name in order.accuracies),
+        key=lambda order: order.accuracies[name],
+    )
+    per_dot = -(-len(own) // _MOST_DOTS)
+    if per_dot > 1:
+        own = [*own[:1], *own[1:-1:per_dot], *own[-1:]]
+    protocols = [next((p for p, _ in order.choices if p not in is_truth), "") for order in own]
     return OverviewRow(
         summary,
-        np.array(accuracies),
+        np.array([order.accuracies[name] for order in own]),
         tuple(protocols),
+        tuple(places[order.sequence] for order in own),
         None if truth is None else truth.accuracies,
-        tuple(tooltips),
+        per_dot,
     )
 
 
-def _layers(row: OverviewRow) -> list[str]:
-    """The protocols of a row's dots; orders of the truth alone come first, below the others."""
-    return sorted(dict.fromkeys(row.protocols), key=lambda protocol: protocol != "")
+def _draw_wide(rows: Sequence[OverviewRow], words: MetricWords, width: float) -> Scene:
+    """Names on the left, the shared axis in the middle, columns of numbers on the right."""
+    height = max(34.0, min(96.0, 312.0 / len(rows)))
+    size = 13.0 if height > 40.0 else 12.0
+    names = label_width((row.summary.name for row in rows), size, most=170.0)
+    columns = {"mean": 118.0, _range_title(rows): 116.0, **dict.fromkeys(words.ends, 52.0)}
+    left, right = names + 22.0, width - sum(columns.values()) - 12.0
+    marks, top = legend(_entries(rows), 0.0, 2.0, width)
+    top += 18.0
+    scale = _scale(rows, left + 8.0, right - 8.0)
+    bottom = top + height * len(rows)
+    marks += x_axis(
+        scale, top, bottom, title=f"{words.title} of a class order, {words.unit}".rstrip(", ")
+    )
+    ends = np.cumsum([right + 12.0, *columns.values()])[1:].tolist()
+    for title, end in zip(columns, ends, strict=True):
+        marks.append(Text(end, top - 8.0, title, 11.5, "end", colour="faint"))
+    for place, row in enumerate(rows):
+        upper = top + place * height
+        if place:
+            marks.append(Line(((0.0, upper), (width, upper)), "line"))
+        base = upper + 0.5 * height
+        marks.append(Text(0.0, base + 4.0, fit(row.summary.name, names, size), size, bold=True))
+        marks += _draw_row(row, scale, base, 0.44 * height, 0.42 * height)
+        summary = row.summary
+        mean, between = _numbers(summary)
+        is_stacked = height >= 44.0 and between != ""
+        shift = 80.0 if between and not is_stacked else 0.0
+        y = base - 1.0 if is_stacked else base + 4.0
+        marks.append(Text(ends[0] - shift, y, mean, size + 1.0, "end", bold=True))
+        if between:
+            y = base + 14.0 if is_stacked else base + 4.0
+            marks.append(Text(ends[0], y, between, 11.0, "end", colour="faint"))
+        for text, end in zip(_more_numbers(summary), ends[1:], strict=True):
+            marks.append(Text(end, base + 4.0, text, 12.0, "end"))
+    return Scene(width, bottom + 44.0, tuple(marks))
 
 
-def _group(place: int, layer: int) -> str:
-    """The id of a layer of dots in the SVG."""
-    return f"dots-{place}-{layer}"
+def _draw_narrow(rows: Sequence[OverviewRow], words: MetricWords, width: float) -> Scene:
+    """Name and numbers above each row of the shared axis."""
+    height = 62.0 if len(rows) <= 6 else 44.0
+    text = 36.0
+    marks, top = legend(_entries(rows), 0.0, 2.0, width, 11.0)
+    top += 4.0
+    scale = _scale(rows, 8.0, width - 8.0)
+    bottom = top + (height + text) * len(rows)
+    marks += x_axis(
+        scale,
+        top,
+        bottom,
+        most=5,
+        title=f"{words.title} of a class order, {words.unit}".rstrip(", "),
+        size=11.5,
+    )
+    for place, row in enumerate(rows):
+        upper = top + place * (height + text)
+        if place:
+            marks.append(Line(((0.0, upper), (width, upper)), "edge-line"))
+        summary = row.summary
+        mean, between = _numbers(summary)
+        around = f" ({between})" if between else ""
+        marks.append(Text(width, upper + 16.0, around, 11.5, "end", colour="faint"))
+        number = width - text_width(around, 11.5)
+        marks.append(Text(number, upper + 16.0, mean, 14.0, "end", bold=True))
+        room = number - text_width(mean, 14.0) - 10.0
+        marks.append(Text(0.0, upper + 16.0, fit(summary.name, room), 13.0, bold=True))
+        inside, lowest, highest = _more_numbers(summary)
+        parts = [f"{words.ends[0]} {lowest}", f"{words.ends[1]} {highest}"]
+        if inside:
+            parts.insert(0, f"{_range_title([row])} {inside}")
+        marks.append(Text(0.0, upper + 32.0, "  ·  ".join(parts), 11.0, colour="faint"))
+        base = upper + text + 0.52 * height
+        marks += _draw_row(row, scale, base, 0.45 * height, 0.4 * height)
+    return Scene(width, bottom + 42.0, tuple(marks))
 
 
-def _draw_row(axes: Axes, row: OverviewRow, place: int, width: float) -> None:
-    """Draw a method; `width` is that of a dot in points of accuracy."""
+def _draw_row(
+    row: OverviewRow, scale: Scale, base: float, above: float, below: float
+) -> list[Mark]:
+    """The density above the base line, the intervals on it, the dots below."""
     summary = row.summary
-    _draw_density(axes, row, place)
-    depth = place + 0.08 + _SWARM * _swarm(row.accuracies, width)
+    marks: list[Mark] = []
+    area = _density(row, scale, base, above)
+    if area:
+        marks.append(Line(tuple(area), "", fill="truth"))
+    low, high = scale(summary.worst), scale(summary.best)
+    marks.append(Line(((low, base), (high, base)), "edge-line", 1.0))
+    x = scale.map(row.accuracies)
+    radius = _radius(len(x))
+    y = base + _GAP + radius + _swarm(x, radius, below - _GAP - 2.0 * radius)
     names = np.array(row.protocols)
-    for layer, protocol in enumerate(_layers(row)):
-        chosen = names == protocol
-        axes.plot(
-            row.accuracies[chosen],
-            depth[chosen],
-            "o" if protocol == "" else marker_of(protocol),
-            markersize=2.0 if protocol == "" else 3.6,
-            color=INK if protocol == "" else colour_of(protocol),
-            alpha=0.55 if protocol == "" else 0.95,
-            markeredgewidth=0.0,
-            label="order" if protocol == "" else f"order of {shorten(protocol, 16)}",
-            gid=_group(place, layer),
-            zorder=3,
-        )
-    if summary.central is not None:
-        axes.plot(summary.central, [place, place], color=INK, lw=1.2, label="90 % of the orders")
+    for protocol in sorted(dict.fromkeys(row.protocols), key=lambda name: name != ""):
+        chosen = np.flatnonzero(names == protocol)
+        colour, shape = protocol_style(protocol) if protocol else OTHER_ORDERS
+        bigger = 1.0 if protocol == "" or set(row.protocols) == {protocol} else 1.35
+        data = {"method": summary.name, "orders": " ".join(str(row.orders[i]) for i in chosen)}
+        if row.per_dot > 1:
+            data["per"] = str(row.per_dot)
+        opacity = 0.55 if protocol == "" else 0.9
+        marks.append(Dots(x[chosen], y[chosen], radius * bigger, colour, shape, opacity, data))
+    for at in (low, high):
+        marks.append(Line(((at, base - 5.0), (at, base + _GAP + 2.0 * radius + 2.0)), "ink", 1.6))
+    inside = summary.central
+    if inside is not None:
+        marks += whisker(scale(inside[0]), scale(inside[1]), base)
     if summary.mean_interval is not None:
-        axes.plot(
-            summary.mean_interval,
-            [place, place],
-            color=INK,
-            lw=3.0,
-            label="90 % interval of the mean",
-        )
-    axes.plot(summary.mean, place, "D", color=INK, markersize=4.5, label="mean")
-    axes.annotate(
-        f"{summary.mean:.1f}",
-        (summary.mean, place),
-        xytext=(0, 4),
-        textcoords="offset points",
-        ha="center",
-        fontsize=8.5,
-        fontweight="bold",
-    )
-    for value, side, shift in ((summary.worst, "right", -5), (summary.best, "left", 5)):
-        axes.plot([value, value], [place - 0.1, place + 0.44], color=INK, lw=1.0)
-        axes.annotate(
-            f"{value:.1f}",
-            (value, place + 0.26),
-            xytext=(shift, 0),
-            textcoords="offset points",
-            ha=side,
-            va="center",
-            fontsize=8.5,
-        )
+        ends = ((scale(summary.mean_interval[0]), base), (scale(summary.mean_interval[1]), base))
+        marks.append(Line(ends, "ink", 5.0))
+    return marks + marker(scale(summary.mean), base, 4.6)
 
 
-def _draw_density(axes: Axes, row: OverviewRow, place: int) -> None:
-    """The truth's histogram, or the density of the estimate, above the row's base line."""
+def _density(
+    row: OverviewRow, scale: Scale, base: float, above: float
+) -> list[tuple[float, float]]:
+    """The outline of the truth's histogram, or of the estimated density."""
     if row.truth is not None:
         if np.ptp(row.truth) == 0.0:
-            return
+            return []
         edges = grid(row.truth)
         heights = np.histogram(row.truth, edges)[0] / np.diff(edges)
-        label = "density of all orders" if row.summary.basis == "enumerated" else "random sample"
     elif row.summary.chosen is not None:
         distribution = row.summary.chosen.estimate.distribution
         low, high = distribution.interval(0.99)
+        low, high = max(low, scale.low), min(high, scale.high)
         if high <= low:
-            return
-        edges = np.linspace(max(low, 0.0), min(high, 100.0), _POINTS)
+            return []
+        edges = np.linspace(low, high, _DENSITY_POINTS)
         heights = np.diff(distribution.cdf(edges)) / np.diff(edges)
-        label = "estimated density"
     else:
-        return
-    tops = place - _DENSITY * heights / max(float(heights.max()), 1e-12)
-    axes.stairs(tops, edges, baseline=place, fill=True, color=TRUTH, label=label, lw=0)
+        return []
+    y = base - above * heights / max(float(heights.max()), 1e-12)
+    outline = [(scale(edges[0]), base)]
+    for start, end, level in zip(edges[:-1], edges[1:], y, strict=True):
+        outline += [(scale(start), level), (scale(end), level)]
+    return [*outline, (scale(edges[-1]), base)]
 
 
-def _swarm(values: Floats, width: float) -> Floats:
-    """Depths in [0, 1] that keep dots apart: those within one width are stacked."""
-    bins = np.floor(values / width).astype(int)
-    ranks = np.zeros(len(values))
+def _swarm(x: Floats, radius: float, room: float) -> Floats:
+    """How far below the first level each dot lies: dots that would touch are stacked."""
+    bins = np.floor(x / (2.0 * radius + 0.5)).astype(int)
+    levels = np.zeros(len(x))
     for bin_ in np.unique(bins):
         members = np.flatnonzero(bins == bin_)
-        ranks[members] = np.arange(len(members))
-    return np.asarray(ranks / max(float(ranks.max()), 8.0))
+        levels[members] = np.arange(len(members))
+    most = float(levels.max(initial=0.0))
+    step = min(2.0 * radius + 0.6, max(room, 0.0) / most) if most else 0.0
+    return levels * step
 
 
-def _caption(rows: Sequence[OverviewRow]) -> str:
+def _radius(dots: int) -> float:
+    return 4.2 if dots <= 12 else 3.2 if dots <= 40 else 2.4 if dots <= 150 else 1.8
+
+
+def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
+    values: list[float] = []
+    for row in rows:
+        summary = row.summary
+        values += [summary.worst, summary.best, summary.mean]
+        for interval in (summary.mean_interval, summary.central):
+            values += interval or ()
+    low, high = min(values), max(values)
+    limits = (0.0, 100.0) if low >= 0.0 and high <= 100.0 else None
+    return Scale.around(values, start, end, margin=0.03, limits=limits)
+
+
+def _range_title(rows: Sequence[OverviewRow]) -> str:
+    measured = [row.summary.basis in ("enumerated", "sample") for row in rows]
+    if any(measured):
+        return "90 % of orders" if all(measured) else "90 %"
+    return "next order, 90 %"
+
+
+def _numbers(summary: MethodSummary) -> tuple[str, str]:
+    """The mean and its interval."""
+    if summary.mean_interval is None:
+        return f"{summary.mean:.1f}", ""
+    return f"{summary.mean:.1f}", _span(summary.mean_interval)
+
+
+def _more_numbers(summary: MethodSummary) -> tuple[str, str, str]:
+    inside = summary.central
+    span = "" if inside is None else _span(inside)
+    return span, f"{summary.worst:.1f}", f"{summary.best:.1f}"
+
+
+def _span(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.1f} to {interval[1]:.1f}"
+
+
+def _entries(rows: Sequence[OverviewRow]) -> list[Entry]:
+    """The legend: what is drawn and nothing else."""
+    bases = dict.fromkeys(row.summary.basis for row in rows)
+    entries = []
+    protocols = sorted({name for row in rows for name in row.protocols} - {""})
+    for place, protocol in enumerate(protocols):
+        colour, shape = protocol_style(protocol)
+        entries.append(Entry(protocol if place else f"order of {protocol}", colour, shape))
+    if any("" in row.protocols for row in rows):
+        entries.append(Entry("other order" if protocols else "order", "faint", "circle"))
+    entries.append(Entry("worst and best", "ink", "bar"))
+    if any(row.summary.mean_interval for row in rows):
+        entries.append(Entry("mean, 90 % interval", "ink", "interval"))
+    else:
+        entries.append(Entry("mean", "ink", "diamond"))
+    if any(row.summary.central for row in rows):
+        is_measured = bases.keys() & {"enumerated", "sample"}
+        text = "90 % of orders" if is_measured else "next order, 90 %"
+        entries.append(Entry(text, "ink", "whisker"))
+    if "enumerated" in bases:
+        entries.append(Entry("all orders", "truth"))
+    if "sample" in bases:
+        entries.append(Entry("random sample", "truth"))
+    if "estimate" in bases:
+        entries.append(Entry("estimated distribution", "truth"))
+    return entries
+
+
+def _caption(rows: Sequence[OverviewRow], words: MetricWords) -> str:
     behind = {
         "enumerated": "grey, the distribution over all orders",
         "sample": "grey, the distribution over a random sample of orders",
@@ -241,9 +335,11 @@ def _caption(rows: Sequence[OverviewRow]) -> str:
     }
     shown = dict.fromkeys(row.summary.basis for row in rows)
     greys = [behind[basis] for basis in shown if basis in behind]
-    methods = "each row is a method, highest mean first; " if len(rows) > 1 else ""
+    methods = "each row is a method; " if len(rows) > 1 else ""
+    most = max(row.per_dot for row in rows)
+    dots = "each dot is an order" if most == 1 else f"each dot stands for up to {most} orders"
     return (
-        f"Accuracy over class orders: {methods}each dot is an order; vertical lines mark the worst "
-        f"and the best order that was run, the diamond marks the mean{'; ' if greys else ''}"
-        f"{'; '.join(greys)}."
+        f"{words.title[0].upper()}{words.title[1:]} over class orders: {methods}{dots}; "
+        "vertical lines mark the worst and the best order that was run, the diamond marks the mean"
+        f"{'; ' if greys else ''}{'; '.join(greys)}."
     )

@@ -1,111 +1,105 @@
-"""A predictor against accuracy, one dot per order."""
+"""A predictor against accuracy, one dot per order, one panel per method."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.order_table import OrderRow
 from edgecil.io.arrays import Floats
-from edgecil.report.figures.canvas import (
-    FAINT,
-    INK,
-    TRUTH,
-    colour_of,
-    drawing,
-    marker_of,
-    new_figure,
-    shorten,
-)
-from edgecil.report.figures.report_figure import ReportFigure
-from edgecil.report.slug import slug
+from edgecil.report.figures.panels import Box, draw_panels
+from edgecil.report.figures.report_figure import NARROW, WIDE, WIDE_ONLY, ReportFigure
+from edgecil.report.scene.marks import Dots, Mark, Scene, Text
+from edgecil.report.scene.scale import Scale, x_axis, y_axis
+from edgecil.sequences.sequence import ClassSequence
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+_MOST_DOTS = 800
 
 
-def build_prediction(dataset: DatasetAnalysis, name: str) -> ReportFigure | None:
-    """A method's accuracies against the predictor; None without a predictor."""
-    method, predictor = dataset.methods[name], dataset.predictor
-    if predictor is None or method.predictor is None:
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """The orders of one method.
+
+    Attributes:
+        z: (n,) the predictor in standard deviations from its mean over all orders.
+        accuracies: (n,) per cent.
+        orders: n places of the orders in the page's table.
+        correlation: the coefficient as text.
+    """
+
+    z: Floats
+    accuracies: Floats
+    orders: tuple[int, ...]
+    correlation: str
+
+
+def build_prediction(
+    dataset: DatasetAnalysis,
+    orders: Sequence[OrderRow],
+    places: Mapping[ClassSequence, int],
+    *,
+    name: str,
+    metric: str,
+) -> ReportFigure | None:
+    """Accuracies against the predictor; None without a predictor.
+
+    Args:
+        dataset: the analysis.
+        orders: its orders.
+        places: of the orders in the page's table.
+        name: stem of its file names.
+        metric: what the y-axis shows.
+    """
+    if dataset.predictor is None:
         return None
-    accuracies = dataset.table.orders(name).by_sequence()
-    pairs = [(predictor.value(sequence), value) for sequence, value in accuracies.items()]
-    points = np.array([(z, value) for z, value in pairs if z is not None]).reshape(-1, 2)
-    if not len(points):
+    clouds = {}
+    for method, analysis in dataset.methods.items():
+        own = [order for order in orders if method in order.accuracies and order.z is not None]
+        if analysis.predictor is None or not own:
+            continue
+        own = own[:: -(-len(own) // _MOST_DOTS)]
+        r = analysis.correlations[analysis.predictor].pearson
+        clouds[method] = Cloud(
+            np.array([order.z for order in own], dtype=np.float64),
+            np.array([order.accuracies[method] for order in own]),
+            tuple(places[order.sequence] for order in own),
+            "r is not defined" if r is None else f"r = {r:+.2f}".replace("-", "−"),
+        )
+    if not clouds:
         return None
-    marked = {}
-    protocol = dataset.extreme_protocol
-    if protocol is not None:
-        orders = dataset.table.orders(name, protocol)
-        for label, sequence, accuracy in zip(
-            orders.labels, orders.sequences, orders.accuracies, strict=True
-        ):
-            z = predictor.value(sequence)
-            if label in ("hard", "median", "easy") and z is not None:
-                marked[protocol, label] = (z, float(accuracy))
-    r = method.correlations[method.predictor].pearson
-    figure = draw_prediction(
-        name,
-        points[:, 0],
-        points[:, 1],
-        marked,
-        predictor=predictor.label,
-        correlation="r is not defined" if r is None else f"r = {r:+.2f}",
-    )
-    named = f" Named dots are the sequences of {protocol}." if marked else ""
+    label = dataset.predictor.label
     caption = (
-        f"{predictor.label} against the accuracy of {name}, one dot per order that was run, with a "
-        f"least-squares line.{named}"
+        f"{label} against the {metric} of each method, one dot per order that was run; r is their "
+        "correlation."
     )
-    return ReportFigure(f"prediction-{slug(name)}", caption, figure)
+    wide, narrow = (
+        draw_prediction(clouds, predictor=label, metric=metric, width=width)
+        for width in (WIDE, NARROW)
+    )
+    return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
 
 
 def draw_prediction(
-    name: str,
-    z: Floats,
-    accuracies: Floats,
-    marked: Mapping[tuple[str, str], tuple[float, float]],
-    *,
-    predictor: str,
-    correlation: str,
-) -> Figure:
-    """Draw every order as a dot.
+    clouds: Mapping[str, Cloud], *, predictor: str, metric: str, width: float = WIDE
+) -> Scene:
+    """Draw every order as a dot, methods side by side."""
+    values = np.concatenate([cloud.z for cloud in clouds.values()])
 
-    Args:
-        name: of the method.
-        z: (n,) the predictor in standard deviations from its mean over all orders.
-        accuracies: (n,) per cent.
-        marked: by protocol and label, z and accuracy of the orders to name.
-        predictor: its label.
-        correlation: the coefficient as text, for the title.
-    """
-    with drawing():
-        figure = new_figure(2.5, width=3.9)
-        axes = figure.subplots()
-        axes.plot(z, accuracies, ".", color=TRUTH, markersize=5, markeredgecolor=FAINT, mew=0.3)
-        if np.ptp(z) > 0.0:
-            slope, height = np.polyfit(z, accuracies, 1)
-            ends = np.array([z.min(), z.max()])
-            axes.plot(ends, slope * ends + height, color=FAINT, lw=1.0, ls="--")
-        for (protocol, label), (at, accuracy) in marked.items():
-            axes.plot(
-                at, accuracy, marker_of(protocol), color=colour_of(protocol), markersize=6, zorder=3
-            )
-            axes.annotate(
-                label,
-                (at, accuracy),
-                xytext=(0, 5),
-                textcoords="offset points",
-                ha="center",
-                fontsize=8,
-                color=INK,
-            )
-        axes.margins(0.1)
-        axes.set_title(f"{shorten(name)}: {correlation}", loc="left", fontsize=9)
-        axes.set_xlabel(f"{shorten(predictor)}, standard deviations from its mean", fontsize=8)
-        axes.set_ylabel("accuracy, %", fontsize=8)
-        axes.tick_params(labelsize=8)
-    return figure
+    def draw(method: str, box: Box) -> list[Mark]:
+        cloud = clouds[method]
+        across = Scale.around(values.tolist(), box.left + 4.0, box.right - 4.0)
+        up = Scale.around(cloud.accuracies.tolist(), box.bottom, box.top)
+        marks = y_axis(up, box.left, box.right, most=4, size=11.0)
+        marks += x_axis(across, box.bottom, box.bottom, most=5, size=11.0)
+        data = {"method": method, "orders": " ".join(map(str, cloud.orders))}
+        radius = 3.4 if len(cloud.z) <= 40 else 2.4
+        x, y = across.map(cloud.z), up.map(cloud.accuracies)
+        marks.append(Dots(x, y, radius, "c0", opacity=0.6, data=data))
+        text = Text(box.right, box.top - 8.0, cloud.correlation, 11.5, "end", bold=True)
+        return [*marks, text]
+
+    title = f"{predictor}, standard deviations from its mean"
+    return draw_panels(list(clouds), draw, width=width, x_title=title, y_title=f"{metric}, %")

@@ -1,16 +1,23 @@
-"""A figure of a report: its files, its caption, and the tooltips of its marks."""
+"""A figure of a report: on the page for wide and narrow screens, and as files for papers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from edgecil.report.figures.canvas import render
+from markupsafe import Markup
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from edgecil.report.scene.marks import Scene
+from edgecil.report.scene.svg import inline_svg, svg_file
+
+TEXT_INCHES = 7.0  # width of a page's text in a paper
+COLUMN_INCHES = 3.4  # width of one of two columns
+WIDE = 1040.0  # pixels of a chart on a desk
+NARROW = 360.0  # pixels of a chart on a phone, and of a column of a paper
+
+SVG_ONLY = ("svg",)
+WIDE_ONLY = ("svg", "png", "pdf")
+FILE_KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", "column.pdf": "PDF, one column"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,18 +27,41 @@ class ReportFigure:
     Attributes:
         name: stem of its file names.
         caption: the text below it, and its text alternative.
-        drawing: the Matplotlib figure.
-        scale: of its largest size on a page to its size on paper.
-        tooltips: by the id of a group of marks, one text per mark, in drawing order.
+        wide: the drawing for desks and for the width of a paper's text.
+        narrow: the drawing for phones and for one column of a paper.
+        kinds: suffixes of its files.
     """
 
     name: str
     caption: str
-    drawing: Figure
-    scale: float = 1.2
-    tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    wide: Scene
+    narrow: Scene
+    kinds: tuple[str, ...] = tuple(FILE_KINDS)
 
-    @cached_property
-    def svg(self) -> bytes:
-        """The figure as an SVG file."""
-        return render(self.drawing, ".svg")
+    @property
+    def file_kinds(self) -> dict[str, str]:
+        """What a page calls the files, by suffix."""
+        return {suffix: FILE_KINDS[suffix] for suffix in self.kinds}
+
+    @property
+    def html(self) -> Markup:
+        """Both drawings; the page's style sheet shows the one that fits."""
+        if self.narrow is self.wide:
+            return inline_svg(self.wide, self.caption)
+        wide = inline_svg(self.wide, self.caption, css_class="wide")
+        return Markup(f"{wide}\n{inline_svg(self.narrow, self.caption, css_class='narrow')}")
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """The files for papers and slides, by name."""
+        inches = TEXT_INCHES * self.wide.width / WIDE
+        for suffix in self.kinds:
+            yield f"{self.name}.{suffix}", self._file(suffix, inches)
+
+    def _file(self, suffix: str, inches: float) -> bytes:
+        if suffix == "svg":
+            return svg_file(self.wide, self.caption)
+        from edgecil.report.scene.paint import paint
+
+        if suffix == "column.pdf":
+            return paint(self.narrow, "pdf", inches=COLUMN_INCHES)
+        return paint(self.wide, suffix, inches=inches)

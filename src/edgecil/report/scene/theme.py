@@ -1,0 +1,106 @@
+"""Colours by name for light and dark pages, the shapes of protocols, and colours of values.
+
+Categories have Okabe and Ito's colours, which colour-blind readers can tell apart; on a dark page
+they are lighter. Every colour of text has a contrast of at least 4.5 with its background.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from edgecil.report.scene.marks import Shape
+
+LIGHT = {
+    "paper": "#ffffff",
+    "panel": "#f6f7f9",
+    "line": "#e3e5ea",
+    "edge-line": "#c6cad3",
+    "ink": "#1b1f27",
+    "faint": "#5b6270",
+    "truth": "#d5d9e0",
+    "accent": "#0b62a8",
+    "good": "#00704f",
+    "bad": "#b3450b",
+    "c0": "#0072b2",
+    "c1": "#d55e00",
+    "c2": "#009e73",
+    "c3": "#b5588f",
+    "c4": "#b87a00",
+    "c5": "#3a9bd1",
+    "c6": "#6b6f7a",
+    "c7": "#8a4fb5",
+    "on-dark": "#ffffff",
+    "on-light": "#000000",
+}
+DARK = {
+    "paper": "#14171c",
+    "panel": "#1c2027",
+    "line": "#2c313a",
+    "edge-line": "#464d59",
+    "ink": "#e8eaef",
+    "faint": "#a2a9b6",
+    "truth": "#3d444f",
+    "accent": "#6cb8f0",
+    "good": "#4fd0a5",
+    "bad": "#ff9d63",
+    "c0": "#56b4e9",
+    "c1": "#ff8a3c",
+    "c2": "#2fc99b",
+    "c3": "#e6a3c8",
+    "c4": "#f0c04f",
+    "c5": "#9ad4f5",
+    "c6": "#b4b8c2",
+    "c7": "#c79df0",
+    "on-dark": "#ffffff",
+    "on-light": "#000000",
+}
+CATEGORIES = 8
+
+_PROTOCOLS: dict[str, tuple[str, Shape]] = {
+    "random": ("c0", "circle"),
+    "edge": ("c1", "diamond"),
+    "latin": ("c2", "square"),
+    "optimal": ("c3", "up"),
+    "adversarial": ("c4", "down"),
+    "maxcover": ("c5", "cross"),
+}
+OTHER_ORDERS: tuple[str, Shape] = ("faint", "circle")  # of the truth alone
+_SHADES = 24
+
+
+def protocol_style(protocol: str) -> tuple[str, Shape]:
+    """The colour and the shape of a protocol's marks in every chart."""
+    return _PROTOCOLS.get(protocol, ("c6", "circle"))
+
+
+def category(place: int) -> tuple[str, tuple[float, ...]]:
+    """The colour and the dashes of the learner at a place; the ninth repeats the first, dashed."""
+    dashes = ((), (7.0, 3.0), (2.0, 3.0))
+    return f"c{place % CATEGORIES}", dashes[place // CATEGORIES % len(dashes)]
+
+
+@cache
+def shades() -> tuple[str, ...]:
+    """The colours of values from low to high: cividis, made for colour-blind readers."""
+    from matplotlib import colormaps
+
+    colours = colormaps["cividis"].resampled(_SHADES)
+    return tuple(
+        "#{:02x}{:02x}{:02x}".format(*(round(255 * part) for part in colours(place)[:3]))
+        for place in range(_SHADES)
+    )
+
+
+def shade_of(value: float, low: float, high: float) -> int:
+    """The place of a value's colour in :func:`shades`."""
+    share = (value - low) / (high - low) if high > low else 0.5
+    return min(max(int(share * _SHADES), 0), _SHADES - 1)
+
+
+@cache
+def is_dark_shade(place: int) -> bool:
+    """Whether white text on this colour has more contrast than black text."""
+    colour = shades()[place]
+    red, green, blue = (int(colour[start : start + 2], 16) / 255.0 for start in (1, 3, 5))
+    luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+    return bool(luminance < 0.179)  # as far from white as from black

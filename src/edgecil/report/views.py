@@ -1,0 +1,284 @@
+"""What a page shows for one metric: the answer, the chart, comparisons and protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.comparison import Comparison
+from edgecil.estimation.order_table import OrderRow
+from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
+from edgecil.report import narrative, tables
+from edgecil.report.figures.budgets import build_budgets
+from edgecil.report.figures.closeness import build_closeness
+from edgecil.report.figures.overview import build_overview
+from edgecil.report.figures.pairs import build_pairs
+from edgecil.report.figures.prediction import build_prediction
+from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
+from edgecil.report.grid import Grid, protocol_grid
+from edgecil.report.metrics import MetricWords, metric_words
+from edgecil.report.scene.theme import is_dark_shade, shade_of
+from edgecil.report.table import Table
+from edgecil.sequences.sequence import ClassSequence
+
+_CLOSENESS = "Closeness to the truth"
+_LEAST_DOTS = 10  # orders for a chart of a predictor
+_MOST_PAIRS = 15  # drawn without a fold
+
+
+@dataclass(frozen=True)
+class Win:
+    """A cell of the matrix of wins.
+
+    Attributes:
+        text: the probability in per cent.
+        shade: place of its colour.
+        dark: whether its text must be white.
+        tip: what it means.
+    """
+
+    text: str
+    shade: int
+    dark: bool
+    tip: str
+
+
+@dataclass(frozen=True)
+class WinMatrix:
+    """How surely the method of a row beats that of a column.
+
+    Attributes:
+        names: of the columns.
+        rows: name and cells; None on the diagonal and where no order is shared.
+        caption: what the numbers are.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Win | None, ...]], ...]
+    caption: str
+
+
+@dataclass(frozen=True)
+class ProtocolPart:
+    """A figure, a table or both in the section on protocols.
+
+    Attributes:
+        title: of a part; empty for none.
+        figure: shown first.
+        table: shown below.
+        folded: the line that opens the table; empty if it is open.
+    """
+
+    title: str = ""
+    figure: ReportFigure | None = None
+    table: Table | None = None
+    folded: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class MetricView:
+    """Everything on a page that changes with the metric.
+
+    Attributes:
+        words: of the metric.
+        answer: the sentence, and sentences for details.
+        next_step: one sentence; empty for none.
+        warnings: sentences.
+        overview: the first chart.
+        grid: protocols compared with random orders; None without a truth.
+        pairs: the interval plot of all pairs; None with one method.
+        many_pairs: how many pairs there are if the plot is folded, else 0.
+        matrix: of wins; None with one method.
+        tables: by name, without empty ones.
+        protocols: the parts of the section on protocols.
+    """
+
+    words: MetricWords
+    answer: list[str]
+    next_step: str
+    warnings: list[str]
+    overview: ReportFigure
+    grid: Grid | None
+    pairs: ReportFigure | None
+    many_pairs: int
+    matrix: WinMatrix | None
+    tables: Mapping[str, Table | None]
+    protocols: tuple[ProtocolPart, ...] = field(default_factory=tuple)
+
+    @property
+    def has_protocols(self) -> bool:
+        """Whether there is anything about protocols."""
+        return bool(self.protocols)
+
+    @property
+    def protocols_title(self) -> str:
+        """What the section is called: protocols are compared only where there is a truth."""
+        is_compared = any(part.title == _CLOSENESS for part in self.protocols)
+        return "Protocols" if is_compared else "Details"
+
+    @property
+    def figures(self) -> list[ReportFigure]:
+        """Every figure."""
+        parts = [part.figure for part in self.protocols]
+        return [figure for figure in (self.overview, self.pairs, *parts) if figure is not None]
+
+
+def build_view(
+    dataset: DatasetAnalysis,
+    orders: Sequence[OrderRow],
+    places: Mapping[ClassSequence, int],
+    *,
+    suffix: str = "",
+) -> MetricView:
+    """Build the view of one metric.
+
+    Args:
+        dataset: its analysis.
+        orders: its orders.
+        places: of the orders in the page's table; others are not drawn.
+        suffix: of the names of its files.
+    """
+    words = metric_words(dataset.metric)
+    ranked = rank(dataset, words)
+    drawn = [order for order in orders if order.sequence in places]
+    pairs = _pairs(dataset, ranked)
+    shown = _tables(dataset, ranked, orders, suffix)
+    view = MetricView(
+        words,
+        narrative.answer(dataset, ranked, words),
+        narrative.next_step(dataset, ranked),
+        narrative.warnings(dataset),
+        build_overview(dataset, ranked, drawn, places, name=f"overview{suffix}", words=words),
+        protocol_grid(dataset),
+        build_pairs(pairs, name=f"pairs{suffix}", is_small=len(pairs) <= _MOST_PAIRS),
+        len(pairs) if len(pairs) > _MOST_PAIRS else 0,
+        _win_matrix(dataset, ranked),
+        shown,
+        tuple(_protocol_parts(dataset, drawn, places, shown, suffix, words)),
+    )
+    return _without_papers(view) if suffix else view
+
+
+def _without_papers(view: MetricView) -> MetricView:
+    """The view of a further metric: its figures have SVG files only."""
+
+    def plain(figure: ReportFigure | None) -> ReportFigure | None:
+        return None if figure is None else replace(figure, kinds=SVG_ONLY)
+
+    parts = tuple(replace(part, figure=plain(part.figure)) for part in view.protocols)
+    overview = replace(view.overview, kinds=SVG_ONLY)
+    return replace(view, overview=overview, pairs=plain(view.pairs), protocols=parts)
+
+
+def rank(dataset: DatasetAnalysis, words: MetricWords) -> list[MethodSummary]:
+    """The methods from best to worst mean."""
+    ranked = summaries(dataset)
+    return ranked if words.higher_is_better else ranked[::-1]
+
+
+def _pairs(
+    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]
+) -> list[tuple[str, str, Comparison]]:
+    pairs = []
+    for first, second in combinations([summary.name for summary in ranked], 2):
+        pair = compare_pair(dataset, first, second)
+        if pair is not None:
+            pairs.append((first, second, pair))
+    return pairs
+
+
+def _win_matrix(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> WinMatrix | None:
+    names = tuple(summary.name for summary in ranked)
+    if len(names) < 2:
+        return None
+    rows = []
+    for first in names:
+        cells: list[Win | None] = []
+        for second in names:
+            pair = None if first == second else compare_pair(dataset, first, second)
+            cells.append(None if pair is None else _win(first, second, pair))
+        rows.append((first, tuple(cells)))
+    if not any(cell for _, cells in rows for cell in cells):
+        return None
+    caption = (
+        "Probability in % that the learner of the row has the higher value on a new random order. "
+        "Choose a cell to see both on their common orders."
+    )
+    return WinMatrix(names, tuple(rows), caption)
+
+
+def _win(first: str, second: str, pair: Comparison) -> Win:
+    probability, won = pair.new_order_probability, pair.won
+    share = won if probability is None else probability
+    place = shade_of(share, 0.0, 1.0)
+    on_new = (
+        "" if probability is None else f"; on a new one with probability {100 * probability:.0f} %"
+    )
+    tip = (
+        f"{first} is higher than {second} on {100.0 * won:.0f} % of the {pair.n} orders that both "
+        f"ran{on_new}. Mean difference {pair.difference:+.2f} points."
+    )
+    return Win(f"{100.0 * share:.0f}", place, is_dark_shade(place), tip)
+
+
+def _tables(
+    dataset: DatasetAnalysis,
+    ranked: Sequence[MethodSummary],
+    orders: Sequence[OrderRow],
+    suffix: str,
+) -> Mapping[str, Table | None]:
+    """The tables by name; None for empty ones."""
+    shown = {
+        "summary": tables.summary_table(dataset, ranked),
+        "orders": tables.orders_table(dataset, orders),
+        "comparisons": tables.comparisons_table(dataset),
+        "rankings": tables.rankings_table(dataset),
+        "ranges": tables.ranges_table(dataset),
+        "beside_random": tables.beside_random_table(dataset),
+        "closeness": tables.closeness_table(dataset),
+        "outside_range": tables.outside_range_table(dataset),
+        "budgets": tables.budgets_table(dataset),
+        "correlations": tables.correlations_table(dataset),
+        "estimates": tables.estimates_table(dataset),
+        "normality": tables.normality_table(dataset),
+    }
+    if len(dataset.methods) < 2:
+        shown["rankings"] = replace(shown["rankings"], rows=())
+    return {
+        key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
+        for key, table in shown.items()
+    }
+
+
+def _protocol_parts(
+    dataset: DatasetAnalysis,
+    orders: Sequence[OrderRow],
+    places: Mapping[ClassSequence, int],
+    shown: Mapping[str, Table | None],
+    suffix: str,
+    words: MetricWords,
+) -> list[ProtocolPart]:
+    closeness = build_closeness(dataset, name=f"closeness{suffix}")
+    budgets = build_budgets(dataset, name=f"budgets{suffix}")
+    prediction = None
+    if len(orders) >= _LEAST_DOTS:
+        prediction = build_prediction(
+            dataset, orders, places, name=f"prediction{suffix}", metric=words.title
+        )
+    parts = [
+        ProtocolPart(_CLOSENESS, closeness) if closeness else ProtocolPart(),
+        ProtocolPart(table=shown["beside_random"], folded="Protocols compared with random orders"),
+        ProtocolPart(table=shown["closeness"], folded="Distances of all estimators"),
+        ProtocolPart(table=shown["ranges"], folded="Range covered by each protocol"),
+        ProtocolPart("How many runs are enough", budgets, shown["outside_range"])
+        if budgets
+        else ProtocolPart(),
+        ProtocolPart(table=shown["budgets"], folded="Numbers behind these curves"),
+        ProtocolPart("Predictors of accuracy", prediction) if prediction else ProtocolPart(),
+        ProtocolPart(table=shown["correlations"], folded="Correlations with every predictor"),
+        ProtocolPart(table=shown["estimates"], folded="All estimates"),
+        ProtocolPart(table=shown["normality"], folded="Tests of normality"),
+    ]
+    return [part for part in parts if part.figure or part.table]
