@@ -90,6 +90,18 @@ class ConfiguredEntry:
     settings: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class LearnerEntry(ConfiguredEntry):
+    """A learner.
+
+    Attributes:
+        order_share: per cent of the variance between trainings that is due to the class order, on
+            the bundled truth tables with repeats; the rest is training noise. None if not measured.
+    """
+
+    order_share: int | None = None
+
+
 def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
     """Every dataset with a name.
 
@@ -128,15 +140,23 @@ def list_backbones() -> list[AvailableEntry]:
     return [AvailableEntry(name, *backbone_status(name)) for name in backbone_names()]
 
 
-def list_methods() -> list[ConfiguredEntry]:
-    """Every learner with its published settings."""
+def list_methods() -> list[LearnerEntry]:
+    """Every learner with its published settings, and what of its spread is due to the order."""
     from edgecil.io.packages import require_training
 
     require_training()
     from edgecil.methods import get_method, method_names
+    from edgecil.methods.order_share import MEASURED
 
-    entries = map(get_method, method_names())
-    return [ConfiguredEntry(it.name, it.summary, asdict(it.config())) for it in entries]
+    return [
+        LearnerEntry(
+            it.name,
+            it.summary,
+            asdict(it.config()),
+            round(100 * MEASURED[it.name].share) if it.name in MEASURED else None,
+        )
+        for it in map(get_method, method_names())
+    ]
 
 
 def list_protocols() -> list[Entry]:

@@ -26,7 +26,7 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     "datasets": {"datasets": list[catalogue.DatasetEntry]},
     "encoders": {"encoders": list[catalogue.AvailableEntry]},
     "backbones": {"backbones": list[catalogue.AvailableEntry]},
-    "methods": {"methods": list[catalogue.ConfiguredEntry]},
+    "methods": {"methods": list[catalogue.LearnerEntry]},
     "protocols": {
         "protocols": list[catalogue.Entry],
         "generators": list[catalogue.GeneratorEntry],

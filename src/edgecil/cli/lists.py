@@ -45,7 +45,7 @@ def _show_recipes(answer: dict[str, Any]) -> Iterable[Table | str]:
     return (entry_table("recipe", answer["recipes"], "name", "summary"),)
 
 
-_COLUMNS = ("name", "goal", "available", "summary", "note", "settings")
+_COLUMNS = ("name", "goal", "available", "summary", "note", "order_share", "settings")
 
 VERBS = (
     Verb(

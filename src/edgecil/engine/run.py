@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PROTOCOL = ExperimentConfig(("joint",), "").protocol
 _MOST_ORDERS = 30
+
+_log = logging.getLogger(__name__)
 
 
 def run(
@@ -200,6 +203,7 @@ def _run(
     from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import portable_config, prepare
     from edgecil.engine.trackers import open_trackers, write_all
+    from edgecil.methods.order_share import suggest_repeats
 
     trackers = open_trackers(jsonl=jsonl, tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
     check_directory(out)
@@ -208,6 +212,10 @@ def _run(
     prepared = prepared.part(execution)
     if execution.share:
         prepared = prepared.sharing(out / "shared")
+    orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
+    advice = suggest_repeats(prepared.config.method, prepared.config.repeats)
+    if advice is not None and len(orders) > 1:
+        _log.warning("%s", advice)
     placement = prepared.placement(execution)
     executor = get_executor(
         execution.executor,

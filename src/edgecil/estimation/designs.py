@@ -9,6 +9,7 @@ import numpy as np
 from edgecil.errors import UsageError
 from edgecil.estimation.budgets import draw_runs
 from edgecil.estimation.estimators import Observations
+from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.predictors import objective_predictor
 from edgecil.estimation.truth_tables import TruthTable
 from edgecil.io.arrays import Floats, Ints
@@ -45,6 +46,7 @@ class Designs:
         self._names = tuple(dict.fromkeys([RANDOM, *names]))
         self._draws, self._seed = draws, seed
         self._drawn: dict[tuple[object, str, int], Ints] = {}
+        self._overlaps: dict[tuple[object, tuple[int, ...]], Floats] = {}
         self._predictions: dict[tuple[str, str], tuple[Floats, tuple[Floats, Floats]]] = {}
 
     def names(self, tables: Iterable[TruthTable]) -> tuple[str, ...]:
@@ -64,10 +66,17 @@ class Designs:
         self, table: TruthTable, name: str, places: Ints, accuracies: Floats
     ) -> Observations:
         """The accuracies at these places, with the protocol's predictor where there is one."""
+        overlap = self._overlap(table, places) if name == "latin" else None
         if table.classes is None:
-            return Observations(accuracies[places], space_size=table.space.size)
+            return Observations(accuracies[places], None, None, table.space.size, overlap)
         z, levels = self._predict(table, _OBJECTIVES.get(name, "adjacent"))
-        return Observations(accuracies[places], z[places], levels, table.space.size)
+        return Observations(accuracies[places], z[places], levels, table.space.size, overlap)
+
+    def _overlap(self, table: TruthTable, places: Ints) -> Floats:
+        key = table.space, tuple(places.tolist())
+        if key not in self._overlaps:
+            self._overlaps[key] = position_overlap([table.sequences[place] for place in places])
+        return self._overlaps[key]
 
     def _uses_similarity(self, name: str) -> bool:
         return name not in self._own and PROTOCOLS[name].needs_similarity

@@ -7,6 +7,7 @@ many draws of the protocol, over methods and their repeats, then over sets of cl
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from edgecil.estimation.ranking import average_ranking, rank
 from edgecil.estimation.set_scores import Score, set_score
 from edgecil.estimation.truth_tables import Source, TruthTable, truths
 from edgecil.io.arrays import Floats, Ints
+from edgecil.io.notebook import html_table
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +72,7 @@ class LeaderboardRow:
     ranking_error: Score | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Leaderboard:
     """Protocols and estimators, ranked.
 
@@ -90,6 +92,25 @@ class Leaderboard:
     truths: int
     draws: int
     metric: str
+
+    def __repr__(self) -> str:
+        best = [
+            f"{row.protocol} + {row.estimator} at {row.budget}"
+            for row in {row.budget: row for row in reversed(self.rows)}.values()
+        ]
+        return (
+            f"<Leaderboard: {len(self.rows)} rows on {self.truths} truths in {self.sets} class "
+            f"sets; closest: {', '.join(best[::-1])} runs>"
+        )
+
+    def _repr_html_(self) -> str:
+        header = ("runs", "protocol", "estimator", "relative W₁", "W₁ in s", "JSD")
+        rows: list[tuple[str, ...]] = [header]
+        for row in self.rows:
+            numbers = (row.relative.mean, row.wasserstein.mean, row.jsd.mean)
+            cells = (f"{number:.3f}" for number in numbers)
+            rows.append((str(row.budget), row.protocol, row.estimator, *cells))
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
 
     def row(self, protocol: str, estimator: str, budget: int) -> LeaderboardRow:
         """The row of a protocol, an estimator and a budget."""

@@ -6,6 +6,7 @@ with some, and a user's own enumerated results can be added.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,6 +29,7 @@ from edgecil.engine.results import METRICS, Accuracies, RunResult
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth
 from edgecil.io.arrays import Floats
+from edgecil.io.notebook import html_table
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
@@ -101,7 +103,7 @@ class Values:
         return self.values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TruthTable:
     """Several methods trained on the same sequences of the same classes.
 
@@ -123,6 +125,27 @@ class TruthTable:
     results: Mapping[str, Counts | Values]
     provenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     _computed: dict[tuple[str, str, str | None], Floats] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"<TruthTable {self.name!r}: {self.dataset}; {self.space.classes} classes in "
+            f"{self.space.tasks} tasks; {len(self.sequences)} {self._what}; "
+            f"{', '.join(self.methods)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        header = ("method", "repeats", "mean", "std", "min", "max")
+        rows: list[tuple[str, ...]] = [header]
+        for method, result in self.results.items():
+            name = result.name if isinstance(result, Values) else DEFAULT_METRIC
+            values = self.accuracies(method, name)
+            numbers = (values.mean(), values.std(axis=1).mean(), values.min(), values.max())
+            rows.append((method, str(len(values)), *(f"{number:.2f}" for number in numbers)))
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
+
+    @property
+    def _what(self) -> str:
+        return "random orders" if self.kind == "sample" else "orders, all of them"
 
     @property
     def methods(self) -> tuple[str, ...]:

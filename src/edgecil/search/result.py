@@ -77,7 +77,7 @@ class SearchSummary:
     sentence: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchResult:
     """The most extreme order that a search came upon.
 
@@ -141,6 +141,9 @@ class SearchResult:
             str(self.experiment.directory),
             str(self),
         )
+
+    def __repr__(self) -> str:
+        return f"<SearchResult: {self.method}, {self.goal} {self}>"
 
     def __str__(self) -> str:
         reach = "" if self.half_width is None else f" ± {self.half_width:.1f}"
