@@ -135,3 +135,12 @@ def test_run_analyze_and_report_without_the_command_line(tmp_path: Path) -> None
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'sequense'"):
         _ = edgecil.sequense
+
+
+def test_only_the_command_line_parses_and_it_stays_small() -> None:
+    source = Path(edgecil.__file__).parent
+    files = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py")}
+    inside = {path for path in files if path.is_relative_to(source / "cli")}
+    assert not [path for path, text in files.items() if "argparse" in text and path not in inside]
+    lines = sum(len(files[path].splitlines()) for path in inside)
+    assert lines <= 2797 // 2, "half of the lines before verbs were data"

@@ -33,8 +33,6 @@ def _run(
         for remark in remarks:
             note(remark)
     if dry_run:
-        for name in ("jsonl", "tensorboard", "wandb", "mlflow"):
-            options.pop(name, None)
         return planned_results(edgecil.plan_run(out=out, config=config, **options))
     with train("tasks", out) as progress:
 
@@ -105,7 +103,7 @@ VERBS = (
         ),
         {
             "": (
-                "config out overwrite jsonl tensorboard wandb mlflow",
+                "config out overwrite until repeats_on jsonl tensorboard wandb mlflow",
                 Option("dry_run", "", "show the plan with its expected time; train nothing"),
             ),
             "classes and their similarity": (

@@ -192,7 +192,17 @@ def pick(options: dict[str, Any], wanted: str) -> dict[str, Any]:
     return {name: options.pop(name) for name in wanted.split() if name in options}
 
 
-_PATHS = ("root", "names", "captions", "weights", "similarity", "embeddings", "sequences")
+_PATHS = (
+    "jsonl",
+    "tensorboard",
+    "root",
+    "names",
+    "captions",
+    "weights",
+    "similarity",
+    "embeddings",
+    "sequences",
+)
 _TYPES: dict[str, tuple[Any, str]] = {
     "int": (int, "N"),
     "float": (float, "X"),

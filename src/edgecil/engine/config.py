@@ -156,7 +156,7 @@ class ExperimentConfig:
 
 @dataclass(frozen=True)
 class Execution:
-    """How an experiment is computed; the results do not depend on it.
+    """How an experiment is computed and where results go; a run's result does not depend on it.
 
     Attributes:
         workers: number of trainings at the same time; by default as many as fit into memory beside
@@ -178,6 +178,16 @@ class Execution:
         retries: further attempts at a task training that fails, after 1, 2, 4, … seconds.
         allow_mismatch: train also with other versions or processors than before or than this
             process, which is recorded with each result; by default this is refused.
+        until: add random class orders one at a time until this is decided: `icarl - ewc > 0`,
+            `icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method. Looking after every order
+            is allowed, as the intervals hold at all times at once; `budget` (30 by default) limits
+            the orders.
+        repeats_on: train this number of the first protocol's orders once more with another
+            training seed, to separate order from training noise.
+        jsonl: also write one JSON object per run to this file.
+        tensorboard: also write TensorBoard event files to this directory.
+        wandb: also write every run to this project of Weights & Biases.
+        mlflow: also write every run to this experiment of MLflow.
     """
 
     workers: int | None = None
@@ -193,12 +203,20 @@ class Execution:
     timeout: float | None = None
     retries: int = 1
     allow_mismatch: bool = False
+    until: str | None = None
+    repeats_on: int | None = None
+    jsonl: str | None = None
+    tensorboard: str | None = None
+    wandb: str | None = None
+    mlflow: str | None = None
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not 0.0 < self.timeout < 1e9:
             raise UsageError(f"'timeout' must be seconds above 0. Got {self.timeout} instead.")
         if self.retries < 0:
             raise UsageError(f"'retries' must be at least 0. Got {self.retries} instead.")
+        if self.repeats_on is not None and self.repeats_on < 1:
+            raise UsageError(f"'repeats_on' must be at least 1. Got {self.repeats_on} instead.")
 
     @property
     def part(self) -> tuple[int, int] | None:
@@ -269,6 +287,12 @@ class RunOptions(TypedDict, total=False):
     timeout: float | None
     retries: int | None
     allow_mismatch: bool | None
+    until: str | None
+    repeats_on: int | None
+    jsonl: str | os.PathLike[str] | None
+    tensorboard: str | os.PathLike[str] | None
+    wandb: str | None
+    mlflow: str | None
 
 
 EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))

@@ -51,12 +51,6 @@ def run(
     out: str | Path,
     config: str | Path | Mapping[str, Any] | ExperimentConfig | None = None,
     overwrite: bool = False,
-    jsonl: str | Path | None = None,
-    tensorboard: str | Path | None = None,
-    wandb: str | None = None,
-    mlflow: str | None = None,
-    until: str | None = None,
-    repeats_on: int | None = None,
     on_start: Callable[[Prepared, Store], None] | None = None,
     on_finished: Callable[[Finished], None] | None = None,
     **options: Unpack[RunOptions],
@@ -72,16 +66,6 @@ def run(
         config: a TOML file, a bundled recipe (`recipe:demo`), a mapping or a configuration; the
             other options take precedence over it.
         overwrite: delete existing results in `out` and start over.
-        jsonl: also write one JSON object per run to this file.
-        tensorboard: also write TensorBoard event files to this directory.
-        wandb: also write every run to this project of Weights & Biases.
-        mlflow: also write every run to this experiment of MLflow.
-        until: add random class orders one at a time until this is decided: `icarl - ewc > 0`,
-            `icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method. Looking after every order
-            is allowed, as the intervals hold at all times at once; `budget` (30 by default) limits
-            the orders.
-        repeats_on: train this number of the first protocol's orders once more with another
-            training seed, to separate order from training noise.
         on_start: called with the prepared run and the open store before the first training.
         on_finished: called after every task training.
         options: fields of :class:`~edgecil.engine.ExperimentConfig` and
@@ -95,26 +79,16 @@ def run(
             error carries the experiment.
     """
     require_training()
-    outputs: dict[str, Any] = {
-        "jsonl": jsonl,
-        "tensorboard": tensorboard,
-        "wandb": wandb,
-        "mlflow": mlflow,
-        "on_start": on_start,
-        "on_finished": on_finished,
-    }
+    callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
     experiment_config, execution = resolve_options(config, options)
+    until, repeats_on = execution.until, execution.repeats_on
     out = Path(out)
-    if repeats_on is not None and repeats_on < 1:
-        raise UsageError(
-            f"The 'repeats_on' parameter must be an int >= 1. Got {repeats_on} instead."
-        )
     if until is None:
-        experiment = _run(experiment_config, execution, out, overwrite=overwrite, **outputs)
+        experiment = _run(experiment_config, execution, out, overwrite=overwrite, **callbacks)
     else:
         experiment_config = _for_goal(experiment_config, given=_names_protocol(config, options))
         experiment = _run_until(
-            parse_goal(until), experiment_config, execution, out, overwrite=overwrite, **outputs
+            parse_goal(until), experiment_config, execution, out, overwrite=overwrite, **callbacks
         )
     if repeats_on is not None:
         first = experiment.sequences()[experiment_config.protocol[0]]
@@ -126,7 +100,7 @@ def run(
             repeats=max(2, experiment_config.repeats),
             budget=None,
         )
-        experiment = _added(experiment, _run(repeated, execution, out, **outputs))
+        experiment = _added(experiment, _run(repeated, execution, out, **callbacks))
     return experiment
 
 
@@ -155,14 +129,14 @@ def _run_until(
     out: Path,
     *,
     overwrite: bool,
-    **outputs: Any,
+    **callbacks: Any,
 ) -> Experiment:
     """Add orders until the goal is decided or the budget is spent."""
     most = config.budget or _MOST_ORDERS
     done = None
     for budget in range(min(FIRST_LOOK, most), most + 1):
         part = replace(config, budget=budget)
-        experiment = _run(part, execution, out, overwrite=overwrite and done is None, **outputs)
+        experiment = _run(part, execution, out, overwrite=overwrite and done is None, **callbacks)
         done = experiment if done is None else _added(done, experiment)
         table = experiment.table(config.metric)
         accuracies = {
@@ -189,10 +163,6 @@ def _run(
     out: Path,
     *,
     overwrite: bool = False,
-    jsonl: str | Path | None,
-    tensorboard: str | Path | None,
-    wandb: str | None,
-    mlflow: str | None,
     on_start: Callable[[Prepared, Store], None] | None,
     on_finished: Callable[[Finished], None] | None,
 ) -> Experiment:
@@ -205,7 +175,12 @@ def _run(
     from edgecil.engine.trackers import open_trackers, write_all
     from edgecil.methods.order_share import suggest_repeats
 
-    trackers = open_trackers(jsonl=jsonl, tensorboard=tensorboard, wandb=wandb, mlflow=mlflow)
+    trackers = open_trackers(
+        jsonl=execution.jsonl,
+        tensorboard=execution.tensorboard,
+        wandb=execution.wandb,
+        mlflow=execution.mlflow,
+    )
     check_directory(out)
     answered = {} if overwrite else stored_answers(out)
     prepared = prepare(experiment_config, answered, storage=execution.storage)
