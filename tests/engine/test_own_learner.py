@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from edgecil.cli.main import main
+from edgecil.engine.experiment import Experiment
 from edgecil.engine.run import run
 from edgecil.errors import EdgecilError
+from tests.engine.test_resume import finished, started, wait_for
 from tests.methods.learner_files import write_learner
 from tests.toys import save_toy
 
@@ -32,3 +36,27 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_pat
     (path.parent / "shapes.py").write_text((path.parent / "shapes.py").read_text() + "# new\n")
     with pytest.raises(EdgecilError, match=r"shapes\.py|code of NearestMean"):
         run(out=tmp_path / "one", workers=1, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_the_training_loop_of_the_docs_is_killed_and_resumed(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "training_loop.py"
+    code = example.read_text().split('"""')[2].split("class SmallNetwork")[1]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 31
+    data = save_toy(tmp_path / "toy.npz")
+
+    def words(out: Path) -> list[str]:
+        text = f"run --method {example}:SmallNetwork --dataset {data} --tasks 2 --workers 1"
+        return [*text.split(), "--protocol", "enumerate", "--out", str(out)]
+
+    def counts(out: Path) -> dict[Any, Any]:
+        runs = Experiment.open(out).results()
+        return {run.sequence: [node.class_correct for node in run.nodes] for run in runs}
+
+    with started(words(tmp_path / "killed")) as process:
+        wait_for(lambda: finished(tmp_path / "killed") >= 2, process)
+    assert 2 <= finished(tmp_path / "killed") < 12
+    assert main(words(tmp_path / "killed")) == 0
+    assert main(words(tmp_path / "whole")) == 0
+    assert counts(tmp_path / "killed") == counts(tmp_path / "whole")
+    assert len(counts(tmp_path / "whole")) == 6
