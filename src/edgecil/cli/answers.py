@@ -15,7 +15,9 @@ from edgecil import catalogue
 from edgecil.engine.protocol_results import ExperimentResults
 from edgecil.engine.status import Status
 from edgecil.estimation import analysis
+from edgecil.estimation.compare import MethodComparison
 from edgecil.estimation.leaderboard import Leaderboard
+from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.published import PublishedRanking
 from edgecil.search.result import SearchSummary
 from edgecil.sequences import Agreement, Profile, ScoredSequence
@@ -43,6 +45,7 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     },
     "status": {**get_type_hints(Status), "complete": bool},
     "report": {"pages": list[Path]},
+    "next": {"datasets": list[NextRuns], "out": str | None},
     "rank": {"rankings": list[PublishedRanking]},
     "paper-tables": {"tables": dict[str, str]},
 }
@@ -56,6 +59,7 @@ TYPES: dict[str, Any] = {
     "analyze": analysis.Analysis,
     "search": SearchSummary,
     "leaderboard": Leaderboard,
+    "compare": MethodComparison,
 }
 
 

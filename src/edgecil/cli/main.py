@@ -15,7 +15,17 @@ from typing import Any, NoReturn
 import shtab
 
 import edgecil
-from edgecil.cli import analyses, connect, lists, search, sequences, similarities, training, truths
+from edgecil.cli import (
+    analyses,
+    comparing,
+    connect,
+    lists,
+    search,
+    sequences,
+    similarities,
+    training,
+    truths,
+)
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Option, Verb
 from edgecil.errors import EdgecilError, unknown
@@ -24,7 +34,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
     "prepare": (*lists.VERBS, *similarities.VERBS, *sequences.VERBS),
     "run": (*training.VERBS, *search.VERBS),
-    "understand": (*analyses.VERBS, *truths.VERBS),
+    "understand": (*analyses.VERBS, *comparing.VERBS, *truths.VERBS),
     "connect": connect.VERBS,
     "set up": (
         Verb(

@@ -13,6 +13,7 @@ from edgecil.engine.plan import Prefix
 from edgecil.engine.plan_run import RunPlan
 from edgecil.engine.results import METRICS, RunResult
 from edgecil.engine.status import Failure
+from edgecil.engine.until import GoalStatus
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class ExperimentResults:
         failures: the trainings that failed.
         metric: what the numbers in `results` are of.
         plan: what a run would do; then nothing was trained. None otherwise.
+        goal: what a run until a goal found out; None otherwise.
     """
 
     directory: Path
@@ -92,6 +94,7 @@ class ExperimentResults:
     failures: list[Failure]
     metric: str = DEFAULT_METRIC
     plan: RunPlan | None = None
+    goal: GoalStatus | None = None
 
 
 def planned_results(plan: RunPlan) -> ExperimentResults:
@@ -120,6 +123,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         results=results,
         failures=experiment.failures(),
         metric=DEFAULT_METRIC if config is None else METRICS.resolve(config.metric),
+        goal=experiment.goal,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.results import METRICS
+from edgecil.report.claim_tables import explain_goal
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
     yield results_table(answer.results, answer.metric)
     work = f"Trained {answer.trained} {answer.unit}, reused {answer.reused}. "
     yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
+    if answer.goal is not None:
+        yield from explain_goal(answer.goal)
 
 
 def show_status(answer: Mapping[str, Any]) -> Iterator[Table | str]:

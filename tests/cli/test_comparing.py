@@ -1,0 +1,37 @@
+"""`edgecil compare` and `edgecil next`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from edgecil.estimation import write_accuracies
+from tests.cli.conftest import Cli
+from tests.estimation.tables import noisy, runs_of
+
+
+def write_two(folder: Path) -> tuple[Path, Path]:
+    paths = folder / "a.csv", folder / "b.csv"
+    for name, path, mean in zip("ab", paths, (50.0, 70.0), strict=True):
+        write_accuracies(runs_of(name, "latin", noisy(0 if name == "a" else 1, mean=mean)), path)
+    return paths
+
+
+def test_methods_of_two_files_are_compared(cli: Cli, tmp_path: Path) -> None:
+    answer = cli("compare", *write_two(tmp_path), "--json").json
+    (pair,) = answer["pairs"]
+    assert (pair["first"], pair["second"], pair["comparison"]["n"]) == ("a", "b", 3)
+    assert pair["comparison"]["won"] == 0.0
+    text = cli("compare", *write_two(tmp_path)).out
+    assert "a - b" in text
+
+
+def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -> None:
+    one, _ = write_two(tmp_path)
+    lines = one.read_text().splitlines()
+    one.write_text("\n".join(lines[:2]) + "\n")
+    file = tmp_path / "next.json"
+    answer = cli("next", one, "--out", file, "--json").json
+    assert answer["datasets"][0]["steps"]["a"]["orders"] == 2
+    assert len(json.loads(file.read_text())["next"]) == 2
+    assert "run 2 more orders" in cli("next", one).out
