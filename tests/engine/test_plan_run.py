@@ -9,6 +9,7 @@ import pytest
 import edgecil
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan
+from edgecil.engine.plan_run import _with_first_times
 from edgecil.sequences import SequenceSpace
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
@@ -70,6 +71,16 @@ def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path:
     assert 0.0 < again.seconds < 60.0
     shard = edgecil.plan_run(out=out, trial_seconds=0, shard="1/2", **options)
     assert shard.tasks == 12
+
+
+def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
+    plan = Plan(["m", "n"], [0], SequenceSpace.equal(6, 3).enumerate())
+    expected: dict[Node, float | None] = dict.fromkeys(plan, 2.0)
+    added = _with_first_times(expected, {"m": 10.0})
+    assert sum(seconds or 0.0 for seconds in added.values()) == pytest.approx(
+        2 * 195 * 2.0 + 15 * 10.0
+    ), "there are 15 different tasks"
+    assert _with_first_times({FIRST: None}, {}) == {FIRST: None}
 
 
 @pytest.mark.slow

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
@@ -95,7 +97,8 @@ def plan_run(
     """What `run` with the same arguments would do; nothing is written.
 
     The expected time comes from the results in `out`. For a method without any, the first two tasks
-    of one sequence are trained in another process and thrown away.
+    of one sequence are trained twice in another process and thrown away: the second time shows what
+    they cost when features and parts of learners are shared.
 
     Args:
         out: the experiment directory; it need not exist.
@@ -116,16 +119,18 @@ def plan_run(
     plan, workers = prepared.plan, prepared.placement(execution).capacity
     measured, sizes = ({}, []) if overwrite else _stored(out)
     stored = measured.keys() & set(plan)
-    trials = []
+    first_times: dict[str, float] = {}
     for method in dict.fromkeys(run.method for run in plan.runs):
         if any(node.method == method for node in measured) or trial_seconds <= 0:
             continue
         run = next(run for run in plan.runs if run.method == method)
-        seconds, size = _trial(prepared.context, run.path[:2], trial_seconds)
-        measured = {**measured, **seconds}
-        sizes = [*sizes, *size]
-        trials += [method] if seconds else []
+        trial = _trial(prepared.context, run.path[:2], trial_seconds, share=execution.share)
+        measured = {**measured, **trial.seconds}
+        sizes = [*sizes, *trial.sizes]
+        if trial.seconds:
+            first_times[method] = trial.first_time
     expected = expected_seconds((node for node in plan if node not in stored), measured)
+    expected = _with_first_times(expected, first_times)
     depth = max((len(run.prefix) for run in plan.runs), default=0)
     states = workers * max(depth - 1, 0) * max(sizes, default=0)
     return RunPlan(
@@ -137,7 +142,7 @@ def plan_run(
         workers,
         elapsed_seconds(expected, workers),
         states + _ROW * len(plan) if sizes or depth < 2 else None,
-        tuple(trials),
+        tuple(first_times),
     )
 
 
@@ -167,43 +172,80 @@ def _stored(out: Path) -> tuple[dict[Node, float], list[int]]:
     return seconds, [path.stat().st_size for path in (out / "states").glob("*.pt")]
 
 
-def _trial(
-    context: WorkerContext, nodes: Sequence[Node], limit: float
-) -> tuple[dict[Node, float], list[int]]:
-    """Train nodes in a process of its own, for at most `limit` seconds after its start.
+@dataclass
+class _Trial:
+    """Measured task trainings of one method.
 
-    Returns:
-        Seconds of the nodes that were finished, and the sizes of their states in bytes.
+    Attributes:
+        seconds: by node, with everything that sequences share already computed.
+        sizes: bytes of the states.
+        first_time: seconds that a task costs in addition when it is trained for the first time.
+    """
+
+    seconds: dict[Node, float]
+    sizes: list[int]
+    first_time: float = 0.0
+
+
+def _with_first_times(
+    expected: Mapping[Node, float | None], first_times: Mapping[str, float]
+) -> dict[Node, float | None]:
+    """Expected seconds with what each different task costs once, spread over all trainings."""
+    nodes: dict[str, list[Node]] = {}
+    for node in expected:
+        nodes.setdefault(node.method, []).append(node)
+    added = {
+        method: first_times.get(method, 0.0) * len({node.prefix[-1] for node in own}) / len(own)
+        for method, own in nodes.items()
+    }
+    return {
+        node: None if seconds is None else seconds + added[node.method]
+        for node, seconds in expected.items()
+    }
+
+
+def _trial(context: WorkerContext, nodes: Sequence[Node], limit: float, *, share: bool) -> _Trial:
+    """Train nodes twice in a process of its own, for at most `limit` seconds after its start.
+
+    The second time, what sequences share (features, adapters) is there already.
     """
     import torch.multiprocessing
 
     spawn = torch.multiprocessing.get_context("spawn")
     queue: Any = spawn.Queue()
-    process = spawn.Process(target=_train, args=(context, list(nodes), queue), daemon=True)
-    process.start()
-    seconds: dict[Node, float] = {}
+    durations: list[float] = []
     sizes: list[int] = []
-    with suppress(Empty):
-        queue.get(timeout=60.0)  # it has started
-        for node in nodes:
-            measured = queue.get(timeout=max(0.1, limit - sum(seconds.values())))
-            if measured is None:
-                break
-            seconds[node] = measured[0]
-            sizes.append(measured[1])
-    process.terminate()
-    process.join()
-    return seconds, sizes
+    with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
+        shared = folder if share else None
+        context = replace(context, environment=replace(context.environment, shared=shared))
+        work = (context, [*nodes, *nodes], queue, folder)
+        process = spawn.Process(target=_train, args=work, daemon=True)
+        process.start()
+        with suppress(Empty):
+            queue.get(timeout=60.0)  # it has started
+            for _ in range(2 * len(nodes)):
+                measured = queue.get(timeout=max(0.1, limit - sum(durations)))
+                if measured is None:
+                    break
+                durations.append(measured[0])
+                sizes.append(measured[1])
+        process.terminate()
+        process.join()
+    first, second = durations[: len(nodes)], durations[len(nodes) :]
+    seconds = dict(zip(nodes, [*second, *first[len(second) :]], strict=False))
+    extra = [max(0.0, cold - warm) for cold, warm in zip(first, second, strict=False)]
+    return _Trial(seconds, sizes, sum(extra) / len(extra) if extra else 0.0)
 
 
-def _train(context: WorkerContext, nodes: list[Node], queue: Any) -> None:
+def _train(context: WorkerContext, nodes: list[Node], queue: Any, cache: str) -> None:
     from edgecil.engine.node_training import train_node
 
+    os.environ["EDGECIL_CACHE"] = cache
     context.prepare()
     queue.put(None)
     state: bytes | None = None
     for node in nodes:
-        outcome, state = train_node(context, node, state, keep=True)
+        outcome, state = train_node(context, node, state if node.parent else None, keep=True)
         if outcome.result is None or state is None:
             queue.put(None)
             return
