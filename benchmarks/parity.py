@@ -49,6 +49,7 @@ COLUMNS = (
     "difference (90 %)",
     "verdict",
 )
+IGNORED = ("cache", "methods", "repeats", "toolbox")  # options that change no single training
 MAIN = {"icarl": ("nme", "head"), "foster": ("boosted", "head")}
 
 
@@ -113,8 +114,8 @@ def _in_process(queue: Any, args: argparse.Namespace, *what: Any) -> None:
 
 def measure(args: argparse.Namespace, kept: dict[str, Any], *what: Any) -> dict[str, Any]:
     """A training in a new process, or its result from the cache."""
-    settings = {key: value for key, value in vars(args).items() if key not in ("cache", "methods")}
-    key = json.dumps([settings | {"toolbox": ""}, *what])
+    settings = {key: value for key, value in vars(args).items() if key not in IGNORED}
+    key = json.dumps([settings, *what])
     if key not in kept:
         context = multiprocessing.get_context("spawn")
         queue = context.Queue()

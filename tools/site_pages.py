@@ -28,6 +28,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/command-line.md": command_line_page(),
         "reference/configuration.md": configuration_page(),
         "reference/recipes.md": recipes_page(),
+        "reference/published.md": published_page(),
         "reference/json.md": json_page(),
         **schema_files(),
         **notebook_pages(DOCS / "tutorial.ipynb", "tutorial"),
@@ -161,6 +162,96 @@ def recipes_page() -> str:
         )
         lines += [f"## {name}", "", describe_recipe(name), "", "```toml", body.strip(), "```", ""]
     return "\n".join(lines)
+
+
+def published_page() -> str:
+    """Every method's published settings with their sources, and the command that uses them."""
+    from edgecil.methods import get_method
+    from edgecil.methods.order_share import MEASURED
+    from edgecil.methods.published import ACCURACIES, COMMITS, PUBLISHED
+
+    lines = [
+        "# Published settings",
+        "",
+        "For each method: the settings that its authors, PyCIL or PILOT use, where they were read,",
+        "and the command that trains with them. **None of these commands was run by the",
+        "developers**: they require a GPU and the datasets. How far the code agrees with the",
+        "references is in [Methods](../methods.md#parity). This page is generated from the code.",
+        "",
+        "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
+        "",
+    ]
+    for method, rows in PUBLISHED.items():
+        entry = get_method(method)
+        lines += [f"## {method}", "", _reference(entry), ""]
+        lines += ["| dataset | training | exemplars | settings | source |", "|---|---|---|---|---|"]
+        for dataset, row in rows.items():
+            memory = row.memory
+            kept = "" if memory is None else f"{memory.total or ''} in total"
+            if memory is not None and memory.total is None:
+                kept = f"{memory.per_class} per class"
+            settings = {**entry.published_settings, **row.settings}
+            own = ", ".join(f"{name} = {value}" for name, value in settings.items())
+            training = "nothing" if method == "simplecil" else _training(row.recipe)
+            lines.append(f"| {dataset} | {training} | {kept} | {own} | {row.source} |")
+        defaults = [
+            f"{field.name} = {field.default}"
+            for field in dataclasses.fields(entry.config)
+            if field.name not in ("recipe", "memory", "alignment")
+            and field.name not in entry.published_settings
+        ]
+        if defaults:
+            lines += ["", f"Other settings: {_cell(', '.join(defaults))}."]
+        network = "--pretrained vit-b16-in1k --preparation centre-crop --normalisation none"
+        if not entry.pretrained:
+            network = f"--backbone {'resnet18' if method == 'tagfex' else 'resnet32'}"
+        lines += [
+            "",
+            "```console",
+            f"edgecil run --method {method} --dataset cifar100 --tasks 10 --recipe published "
+            f"{network} --device cuda --out runs/{method}",
+            "```",
+            "",
+        ]
+        lines.append(
+            ACCURACIES.get(method, "Published accuracy: see the publication.") + " Not run here."
+        )
+        if method in MEASURED:
+            share = MEASURED[method]
+            lines.append(
+                f"On the truth tables with repeats, {100 * share.share:.0f} % of the variance of "
+                f"single trainings is due to the order (std {share.order_std:.1f} points; training "
+                f"noise {share.noise_std:.1f})."
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _reference(entry: Any) -> str:
+    """The first paragraphs of the docstring of a method's module."""
+    import inspect
+    import sys
+
+    text = inspect.getdoc(sys.modules[entry.build.__module__]) or entry.summary
+    return text.replace("\n", " ").replace("|", "\\|")
+
+
+def _training(recipe: Any) -> str:
+    """A recipe in a table's cell."""
+    if recipe.first is not None:
+        return f"first task: {_training(recipe.first)}; later: {_training(recipe.at(1))}"
+    parts = [f"{recipe.epochs} epochs", f"{recipe.optimizer} {recipe.learning_rate:g}"]
+    if recipe.schedule == "steps":
+        steps = ", ".join(map(str, recipe.milestones))
+        parts.append(f"× {recipe.decay:g} at {steps}" if steps else "constant")
+    else:
+        parts.append(recipe.schedule)
+    parts += [f"weight decay {recipe.weight_decay:g}", f"batches of {recipe.batch_size}"]
+    if recipe.head_factor != 1.0:
+        parts.append(f"heads × {recipe.head_factor:g}")
+    if recipe.clip is not None:
+        parts.append(f"gradients clipped at {recipe.clip:g}")
+    return ", ".join((*parts, " ".join(recipe.augment)))
 
 
 def json_page() -> str:
