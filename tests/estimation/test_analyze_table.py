@@ -185,9 +185,11 @@ def test_a_method_that_lacks_a_protocol_is_ranked_by_the_others() -> None:
 
 def test_seeds_that_draw_the_same_order_are_told() -> None:
     result = analysed(table_of({"m": noisy(0)}, ("random", "edge")))
-    assert result.notes == (
-        "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.",
-    )
+    (note,) = result.notes
+    assert note.startswith("The 3 runs of random have 2 different orders: seed-0 and seed-42")
+    assert "0.76" in note  # a handicap beside edge
+    alone = analysed(table_of({"m": noisy(0)}, ("random",))).notes[0]
+    assert "0.76" not in alone
 
 
 def test_a_repeated_order_counts_twice_for_the_paper_alone() -> None:

@@ -25,6 +25,8 @@ from edgecil.estimation.analysis import (
 )
 from edgecil.estimation.analyze_table import DRAWS, analyze_table, describe_similarity
 from edgecil.estimation.details import RunDetails
+from edgecil.estimation.next_runs import run_seconds
+from edgecil.estimation.next_step import timed
 from edgecil.estimation.sources import (
     DatasetRuns,
     Source,
@@ -148,8 +150,13 @@ def _analyze_dataset(
     experiments = runs.experiments
     details = RunDetails.of(analysis.table, experiments, options.classifier)
     identities = {str(experiment.directory): experiment.identity for experiment in experiments}
+    methods = {
+        name: replace(method, next_step=timed(method.next_step, run_seconds(runs, name)))
+        for name, method in analysis.methods.items()
+    }
     return replace(
         analysis,
+        methods=methods,
         table=replace(analysis.table, names=class_names(table)),
         notes=(*notes, *analysis.notes),
         configs=tuple(

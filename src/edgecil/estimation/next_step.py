@@ -85,20 +85,20 @@ def advise(
     if answer.mean.validity == "measured":
         if effect.repeats:
             return NextStep("nothing")
-        return _timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.orders)), seconds)
+        return timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.orders)), seconds)
     width, left = answer.mean.half_width, space_size - answer.orders
     gains = () if width is None else _gains(answer.orders, width, space_size)
     if answer.orders < LEAST_ORDERS or width is None:
         more = min(max(LEAST_ORDERS - answer.orders, 1), left)
-        return _timed(NextStep("orders", more, half_width=width, gains=gains), seconds)
+        return timed(NextStep("orders", more, half_width=width, gains=gains), seconds)
     goal = _NARROWER * width if target is None else target
     nothing = NextStep("nothing", half_width=width, target=goal, gains=gains)
     if not effect.repeats:
-        return _timed(replace(nothing, step="repeats", repeats=REPEATED_ORDERS), seconds)
+        return timed(replace(nothing, step="repeats", repeats=REPEATED_ORDERS), seconds)
     if width <= goal:
         return nothing
     more, expected = _orders_for(answer.orders, width, goal, space_size)
-    return _timed(
+    return timed(
         replace(nothing, step="orders", orders=more, expected_half_width=expected), seconds
     )
 
@@ -142,7 +142,8 @@ def _orders_for(
     return high, expected_half_width(orders, half_width, high, space_size)
 
 
-def _timed(step: NextStep, seconds: float | None) -> NextStep:
+def timed(step: NextStep, seconds: float | None) -> NextStep:
+    """The step with its duration, from the mean duration of one run; None if it is unknown."""
     if seconds is None:
         return step
     return replace(step, seconds=seconds * (step.orders + step.repeats))
