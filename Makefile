@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test quick slow lint types oldest docs tutorial wheel benchmark parity clean
+.PHONY: demo test quick slow attack lint types oldest docs tutorial wheel benchmark parity clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
@@ -19,6 +19,10 @@ test: $(VENV)/.dev
 # The inner loop: everything that is not marked slow, or measured to be so by `make slow`.
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n logical --dist worksteal -m "not slow"
+
+# Long attacks: many kills, flipped bits and hostile files, with counts.
+attack: $(VENV)/.dev
+	EDGECIL_ATTACK=1 $(BIN)/python -m pytest tests/attacks -n 0 -s
 
 slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -n logical --dist worksteal --store-slow

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from edgecil.io.docstrings import read_section
+from edgecil.io.numbers import parse_int
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def run_option(name: str) -> Option:
 def numbers(text: str) -> tuple[int, ...]:
     """Integers written as 50,25,25."""
     try:
-        return tuple(int(number) for number in text.split(","))
+        return tuple(parse_int(number) for number in text.split(","))
     except ValueError as error:
         raise argparse.ArgumentTypeError(
             f"takes integers such as 50,25,25, got {text!r}"

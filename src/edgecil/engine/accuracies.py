@@ -16,7 +16,8 @@ import numpy as np
 
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.arrays import Floats
-from edgecil.io.files import read_rows, replace_file
+from edgecil.io.files import check_header, read_rows, replace_file
+from edgecil.io.numbers import parse_float, parse_int
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -293,6 +294,7 @@ _Rows = Iterator[tuple[int, dict[str, str]]]
 def _csv_rows(path: Path, metric: str) -> _Rows:
     rows = read_rows(path)
     header = [cell.strip() for cell in rows[0]] if rows else []
+    check_header(header, str(path))
     _check_columns(header, str(path), metric)
     for number, cells in enumerate(rows[1:], start=2):
         if len(cells) != len(header):
@@ -353,7 +355,7 @@ def _parse(row: dict[str, str], where: str, metric: str) -> Run:
     if not row["method"] or not row["protocol"]:
         raise DataError(f"{where} names no method or no protocol; fill it in.")
     try:
-        seed = int(row["seed"])
+        seed = parse_int(row["seed"])
     except ValueError as error:
         raise DataError(f"{where} has the seed {row['seed']!r}; seeds are integers.") from error
     more = {name: cell for name, cell in row.items() if name not in (*_KEYS, metric)}
@@ -373,7 +375,7 @@ def _parse_value(text: str, where: str, metric: str) -> float | None:
     if text.lower() in ("", "nan"):
         return None
     try:
-        value = float(text)
+        value = parse_float(text)
     except ValueError:
         value = math.nan
     if metric == DEFAULT_METRIC and not 0.0 <= value <= 100.0:

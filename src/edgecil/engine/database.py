@@ -50,7 +50,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
     try:
         database.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         database.close()
         raise
     return database
@@ -111,3 +111,12 @@ def check_pages(database: sqlite3.Connection, check: str) -> None:
     if answer != "ok":
         line = str(answer).split("\n")[-1]
         raise sqlite3.DatabaseError(f"database disk image is malformed ({line})")
+
+
+def check_tables(database: sqlite3.Connection) -> None:
+    """An error unless the tables are ours, and tables: a view may have rows without end."""
+    kinds = dict(database.execute("SELECT name, type FROM sqlite_master"))
+    strange = [name for name in TABLES if kinds.get(name) != "table"]
+    strange += [name for name, kind in kinds.items() if kind in ("view", "trigger")]
+    if strange:
+        raise sqlite3.DatabaseError(f"it has no plain table of results named {strange[0]!r}")

@@ -102,5 +102,5 @@ def _holds_results(directory: Path) -> bool:
             return {"identity", "nodes"} <= {name for (name,) in rows}
     except sqlite3.OperationalError:
         return True  # locked, or its log cannot be opened: the store says so
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         return False

@@ -60,7 +60,7 @@ class Store(StoreReader):
         path = self.directory / DATABASE
         try:
             database = sqlite3.connect(path)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._unusable(error) from error
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
@@ -76,7 +76,7 @@ class Store(StoreReader):
             self._remove_damaged_results(database)
             status = path.stat()
             self._file = (status.st_dev, status.st_ino)
-        except (sqlite3.Error, DataError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, DataError) as error:
             database.close()
             if isinstance(error, DataError):
                 raise

@@ -19,6 +19,7 @@ from edgecil.engine.database import (
     cause_of,
     check_format,
     check_pages,
+    check_tables,
     checksum_of,
     connect_read_only,
 )
@@ -61,7 +62,7 @@ class StoreReader:
             except sqlite3.OperationalError:
                 # SQLite would have to create files beside the database: read a copy.
                 return self._checked(self._connect_copy(path))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._unusable(error) from error
 
     def _connect_copy(self, path: Path) -> sqlite3.Connection:
@@ -81,6 +82,7 @@ class StoreReader:
                     f"{self.directory} is not an experiment: its {DATABASE} is empty."
                 )
             check_format(self.directory, number)
+            check_tables(database)
             self._checked_rows = number != UNCHECKED
             self._check_pages(database)
         except BaseException:
@@ -196,7 +198,7 @@ class StoreReader:
     def _execute(self, query: str) -> list[tuple[Any, ...]]:
         try:
             return self._database.execute(query).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._unusable(error) from error
 
     def _json(self, text: str) -> Any:
@@ -223,7 +225,7 @@ class StoreReader:
             "again to train damaged results again, or restore the file from a copy."
         )
 
-    def _unusable(self, error: sqlite3.Error) -> DataError:
+    def _unusable(self, error: sqlite3.Error | UnicodeDecodeError) -> DataError:
         path = self.directory / DATABASE
         if isinstance(error, sqlite3.OperationalError):
             return DataError(f"Cannot use {path}: {cause_of(error, self.directory)}.")

@@ -24,7 +24,7 @@ from edgecil.estimation.truth import Truth
 from edgecil.estimation.variance import OrderEffect
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
-from edgecil.io.json import read_json, to_json
+from edgecil.io.json import read_json, to_json, with_checksum
 from edgecil.sequences.sequence import ClassSequence
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class Analysis:
     def save(self, path: str | Path) -> None:
         """Write the analysis as a JSON file that :meth:`load` and :func:`analyze` read."""
         with replace_file(Path(path)) as file:
-            file.write(to_json(self, SCHEMA))
+            file.write(with_checksum(to_json(self, SCHEMA)))
 
     @classmethod
     def load(cls, path: str | Path) -> Analysis:

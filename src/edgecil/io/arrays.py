@@ -40,6 +40,8 @@ def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any
     check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                archive.open(info).close()  # an error if its two names differ: it is damaged
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             chosen = [name for name in wanted if name in members]
             packed = [info for name in chosen if _is_packed(info := members[name])]
@@ -90,7 +92,10 @@ def _read_array(file: IO[bytes], size: int, source: str) -> NDArray[Any]:
     version = npy.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"unsupported format version {version}")
-    shape, fortran, dtype = _HEADERS[version](file)
+    try:
+        shape, fortran, dtype = _HEADERS[version](file)
+    except Exception as error:  # NumPy parses the header as Python, which may raise anything
+        raise ValueError(f"its header is damaged ({type(error).__name__})") from error
     if dtype.hasobject:
         raise ValueError("it holds Python objects")
     expected = math.prod(shape) * dtype.itemsize

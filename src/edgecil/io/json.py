@@ -6,6 +6,8 @@ arrays. NaN is written as null, and null in an array is read as NaN.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -15,8 +17,11 @@ import msgspec
 import numpy as np
 
 from edgecil.errors import DataError
+from edgecil.io import limits
+from edgecil.io.files import check_file
 
 _T = TypeVar("_T")
+_TAIL = re.compile(rb',"checksum":"([0-9a-f]{32})"\}\s*$')
 
 
 def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
@@ -35,6 +40,26 @@ def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
     return msgspec.json.format(data, indent=indent) if indent else data
 
 
+def with_checksum(data: bytes) -> bytes:
+    """A JSON object with one more member at its end, the checksum of all that stands before it.
+
+    >>> with_checksum(b'{"mean":1.5}')
+    b'{"mean":1.5,"checksum":"2139cd35d455d2b339a475457dd826f5"}'
+    """
+    return data[:-1] + b',"checksum":"%s"}' % _checksum(data).encode()
+
+
+def _checksum(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _check_checksum(data: bytes, origin: str) -> None:
+    """An error if a text ends with a checksum that is not its own; others have none."""
+    match = _TAIL.search(data)
+    if match and _checksum(data[: match.start()] + b"}") != match[1].decode():
+        raise DataError(f"{origin} is damaged: it differs from its checksum; write it again.")
+
+
 def to_plain(value: Any) -> Any:
     """A result as plain JSON values: dictionaries, lists, strings, numbers, booleans and None."""
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_encode))
@@ -50,6 +75,7 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
         origin: where the text comes from, for error messages.
     """
     try:
+        _check_checksum(data, origin)
         plain = msgspec.json.decode(data)
         if not isinstance(plain, Mapping) or plain.get("schema") != schema:
             given = plain.get("schema") if isinstance(plain, Mapping) else None
@@ -61,6 +87,7 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
 
 def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
     """The object in a JSON file."""
+    check_file(Path(path), limits.TEXT)
     try:
         data = Path(path).read_bytes()
     except OSError as error:

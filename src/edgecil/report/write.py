@@ -9,6 +9,7 @@ from typing import Any
 
 from edgecil.errors import UsageError
 from edgecil.estimation.analysis import Analysis
+from edgecil.io.directory import check_owner, claim
 from edgecil.io.files import replace_file
 from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
@@ -78,6 +79,8 @@ def write_report(
         analysis = analyze(source, **options)
         others = _analyze_others(source, analysis, metrics, options)
     folder = _folder(analysis, out)
+    check_owner(folder, "report", written_before=_holds_report)
+    claim(folder, "report")
     pages = []
     for dataset in analysis.datasets:
         several = len(analysis.datasets) > 1
@@ -123,6 +126,15 @@ def _folder(analysis: Analysis, out: str | Path | None) -> Path:
             "directory."
         )
     return Path(analysis.source) / "report"
+
+
+def _holds_report(folder: Path) -> bool:
+    """Whether a folder without a marker holds a report of an earlier version."""
+    path = folder / _ANALYSIS_FILE
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).startswith(b'{"schema":"edgecil.analysis/')
 
 
 def _write_page(page: Page, folder: Path) -> Path:

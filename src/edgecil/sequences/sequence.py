@@ -122,7 +122,9 @@ def format_tasks(tasks: Tasks) -> str:
 
 def parse_tasks(text: str) -> Tasks:
     """The tasks in a text that :func:`format_tasks` wrote."""
-    return tuple(tuple(int(class_) for class_ in task.split()) for task in text.split("|"))
+    if "_" in text or not text.isascii():  # which int() would read as digits
+        raise ValueError(f"{text!r} is not a list of whole numbers")
+    return tuple(tuple(map(int, task.split())) for task in text.split("|"))
 
 
 def _class_id(value: object) -> int:

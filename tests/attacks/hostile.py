@@ -1,0 +1,303 @@
+"""Hostile files of every format that edgecil reads, generated from valid ones."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import random
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from safetensors.torch import save as save_safetensors
+
+from edgecil.engine.accuracies import read_accuracies
+from edgecil.engine.config import build_config, read_config
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.plan import Node
+from edgecil.engine.results import NodeResult
+from edgecil.engine.store import Store
+from edgecil.interop.configs import read_toolbox_config
+from edgecil.interop.contract import read_result
+from edgecil.interop.logs import read_log
+from edgecil.io.weights import read_tensors
+from edgecil.sequences import ClassSequence
+from edgecil.sequences.protocols import LabelledSequence
+from edgecil.similarity import read_embeddings, read_similarity
+
+NAMES = ["cat", "dog", "bus", "car"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files.
+
+    Attributes:
+        name: of a valid file.
+        valid: its content.
+        read: reads a file and checks that what it gives makes sense.
+    """
+
+    name: str
+    valid: bytes
+    read: Callable[[Path], object]
+
+
+def _npz(**arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _npy(array: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def _torch(value: Any) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    return buffer.getvalue()
+
+
+def _image(kind: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), (10, 200, 30)).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def _accuracies(path: Path) -> None:
+    for table in read_accuracies(path):
+        for run in table.runs:
+            assert run.accuracy is None or 0.0 <= run.accuracy <= 100.0
+            assert run.seed >= 0
+
+
+def _similarity(path: Path) -> None:
+    matrix = read_similarity(path)
+    values = matrix.submatrix(np.arange(len(matrix), dtype=np.int64))
+    assert np.isfinite(values).all()
+    assert np.allclose(values, values.T)
+
+
+def _embeddings(path: Path) -> None:
+    assert np.isfinite(read_embeddings(path).vectors).all()
+
+
+def _dataset(path: Path) -> None:
+    from edgecil.data.registry import load_dataset
+
+    dataset = load_dataset(str(path))
+    assert len(dataset) >= 1
+    assert dataset.train.labels.max() < len(dataset)
+
+
+def _folder(path: Path) -> None:
+    from edgecil.data.registry import load_dataset
+
+    root = path.parent / f"images{path.suffix}"
+    for part in ("train", "test"):
+        for name in ("a", "b"):
+            (root / part / name).mkdir(parents=True, exist_ok=True)
+            (root / part / name / path.name).write_bytes(path.read_bytes())
+    dataset = load_dataset(str(root), size=8)
+    assert dataset.train.pixels.shape[2:] == (8, 8)
+
+
+def _cifar(path: Path) -> None:
+    from edgecil.io.pickles import read_pickle
+
+    read_pickle(path)
+
+
+def _tensors(path: Path) -> None:
+    assert read_tensors(path)
+
+
+def _config(path: Path) -> None:
+    build_config({"method": "icarl", "dataset": "quickdraw", **read_config(path)})
+
+
+def _experiment(path: Path) -> None:
+    directory = path.parent / "experiment"
+    directory.mkdir(exist_ok=True)
+    for old in directory.iterdir():
+        old.unlink()
+    (directory / "results.sqlite").write_bytes(path.read_bytes())
+    experiment = Experiment.open(directory)
+    table = experiment.table()
+    assert experiment.status().planned >= 0
+    assert all(run.accuracy is None or 0.0 <= run.accuracy <= 100.0 for run in table.runs)
+    # what is read is what was written
+    assert [run.accuracy for run in table.runs] == [75.0, 62.5, None, None]
+
+
+def _log(path: Path) -> None:
+    for run in read_log(path):
+        for reported in run.reported().values():
+            assert 0.0 <= reported.accuracy <= 100.0
+
+
+LOG = "\n".join(
+    f"2024-01-01 00:00:00,000 [trainer.py] => {line}"
+    for line in (
+        "config: ./exps/icarl.json",
+        "dataset: cifar100",
+        "init_cls: 2",
+        "increment: 2",
+        "model_name: icarl",
+        "shuffle: True",
+        "seed: 1993",
+        "[3, 1, 0, 2]",
+        "CNN: {'total': 90.0, 'old': 0, 'new': 90.0, '00-01': 90.0}",
+        "CNN: {'total': 70.0, 'old': 60.0, 'new': 80.0, '00-01': 60.0, '02-03': 80.0}",
+    )
+)
+
+
+def experiment_bytes(directory: Path) -> bytes:
+    """The database of a small finished experiment."""
+    with Store(directory) as store:
+        store.check_identity({"dataset": {"name": "toy", "classes": NAMES}, "sizes": [2, 2]})
+        orders = [ClassSequence([[0, 1], [2, 3]]), ClassSequence([[2, 3], [0, 1]])]
+        labelled = [LabelledSequence(f"seed-{i}", order) for i, order in enumerate(orders)]
+        store.add_sequences("random", labelled)
+        for order, right in zip(orders, ((2, 4), (1, 4)), strict=True):
+            tasks = order.tasks
+            store.record(Node("m", 0, tasks[:1]), NodeResult({"head": (3,)}, (4,), 0.5, 9))
+            store.record(Node("m", 0, tasks), NodeResult({"head": right}, (4, 4), 0.5, 9))
+        store.record_failure(Node("m", 1, orders[0].tasks[:1]), "ValueError: no", "trace")
+    return (directory / "results.sqlite").read_bytes()
+
+
+def formats(directory: Path) -> list[Format]:
+    """A valid file of every format; `directory` is for what must be made on disk."""
+    matrix = np.array([[1.0, 0.2, 0.3, 0.1]] * 4)
+    matrix = (matrix + matrix.T) / 2
+    images = np.arange(8 * 3 * 4 * 4, dtype=np.uint8).reshape(8, 3, 4, 4)
+    labels = np.array([0, 1, 2, 3] * 2)
+    tensors = {"a.weight": torch.ones(2, 3), "a.bias": torch.zeros(3)}
+    rows = "method,dataset,protocol,label,sequence,seed,accuracy\n" + "".join(
+        f"m,toy,random,seed-{i},{order},0,{50 + i}.5\n"
+        for i, order in enumerate(("0 1|2 3", "2 3|0 1", "0 2|1 3"))
+    )
+    cifar = {b"data": np.zeros((4, 3072), np.uint8), b"fine_labels": [0, 1, 2, 3]}
+    result = {"correct": [[3], [2, 4]], "totals": [4, 4]}
+    toolbox = {
+        "dataset": "cifar100",
+        "init_cls": 10,
+        "increment": 10,
+        "model_name": "icarl",
+        "seed": [1993],
+        "memory_size": 2000,
+    }
+    return [
+        Format("runs.csv", rows.encode(), _accuracies),
+        Format("matrix.npy", _npy(matrix), _similarity),
+        Format("matrix.npz", _npz(names=np.array(NAMES), values=matrix, source="{}"), _similarity),
+        Format(
+            "matrix.csv",
+            ("," + ",".join(NAMES) + "\n").encode()
+            + "".join(
+                f"{name},{','.join(map(str, row))}\n"
+                for name, row in zip(NAMES, matrix, strict=True)
+            ).encode(),
+            _similarity,
+        ),
+        Format(
+            "vectors.npz", _npz(names=np.array(NAMES), vectors=np.eye(4), source="{}"), _embeddings
+        ),
+        Format(
+            "toy.npz",
+            _npz(x_train=images, y_train=labels, x_test=images, y_test=labels),
+            _dataset,
+        ),
+        Format("a.png", _image("PNG"), _folder),
+        Format("a.jpg", _image("JPEG"), _folder),
+        Format("train", pickle.dumps(cifar, protocol=2), _cifar),
+        Format("w.safetensors", save_safetensors(tensors), _tensors),
+        Format("w.pt", _torch(tensors), _tensors),
+        Format("c.toml", b'tasks = 2\nepochs = 3\ntraining = { "decay" = 0.1 }\n', _config),
+        Format("pycil.json", json.dumps(toolbox).encode(), lambda path: read_toolbox_config(path)),
+        Format("result.json", json.dumps(result).encode(), lambda path: read_result(path, 2)),
+        Format("run.log", LOG.encode(), _log),
+        Format("results.sqlite", experiment_bytes(directory), _experiment),
+    ]
+
+
+TOKENS = [b"nan", b"-1", b"1e999", b"9" * 4400, b"null", b"{}", b"[]", b"\0", b"\xff\xfe", b"=1+1"]
+TOKENS += [b"1_0", "٣".encode(), b"\x1b[2J", b"999", b"0", b"-0.0", b'"', b"," * 50, b"[" * 3000]
+
+
+def mutants(valid: bytes, rng: random.Random, count: int) -> Iterator[bytes]:
+    """Damaged versions of a file: cut, flipped, spliced, emptied, with hostile tokens."""
+    for _ in range(count):
+        content = bytearray(valid)
+        kind = rng.randrange(7)
+        if kind == 0:
+            content = content[: rng.randrange(len(content) + 1)]
+        elif kind in (1, 2):
+            for _ in range(rng.choice((1, 1, 1, 4, 32))):
+                content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        elif kind == 3:
+            start = rng.randrange(len(content))
+            content[start : start + rng.randrange(1, 40)] = rng.choice(TOKENS)
+        elif kind == 4:
+            start = rng.randrange(len(content))
+            content[start:start] = rng.choice(TOKENS)
+        elif kind == 5:
+            a, b = sorted((rng.randrange(len(content)), rng.randrange(len(content))))
+            content[a:a] = content[a:b][:5000]
+        else:
+            numbers = [i for i, byte in enumerate(content) if 48 <= byte <= 57]
+            if numbers:
+                place = rng.choice(numbers)
+                content[place : place + 1] = rng.choice(TOKENS)
+        yield bytes(content)
+
+
+def crafted(directory: Path) -> Iterator[tuple[str, bytes, str]]:
+    """Files made to do harm: name, content, and the format that reads them."""
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(
+            header, {"descr": "|u1", "fortran_order": False, "shape": (2**34,)}
+        )
+        archive.writestr("values.npy", header.getvalue() + bytes(2**16))
+    yield "bomb.npz", bomb.getvalue(), "matrix.npz"
+    yield "deep.toml", b"a = " + b"[" * 100_000 + b"]" * 100_000, "c.toml"
+    yield "deep.json", b"[" * 100_000 + b"]" * 100_000, "result.json"
+    yield "keys.pt", _torch({1: torch.ones(2)}), "w.pt"
+    yield "code.pt", pickle.dumps({"a": Path("x")}), "w.pt"
+    yield "code", b"cos\nsystem\n(S'touch pwned'\ntR.", "train"
+    yield "empty", b"", "train"
+    labels = np.array([0, 1, 2, 2**62])
+    images = np.zeros((4, 1, 2, 2), np.uint8)
+    huge = _npz(x_train=images, y_train=labels, x_test=images, y_test=labels)
+    yield "labels.npz", huge, "toy.npz"
+    yield "objects.npz", _npz(x_train=np.array([{}], dtype=object)), "toy.npz"
+    yield "zero.log", LOG.replace("increment: 2", "increment: 0").encode(), "run.log"
+    yield "much.log", LOG.replace("'total': 70.0", "'total': 999.0").encode(), "run.log"
+    twice = b"method,method,dataset,protocol,label,sequence,seed,accuracy\n"
+    yield "twice.csv", twice + b"m,m,toy,random,a,0|1,0,50\n", "runs.csv"
+    yield "score.csv", twice[7:] + b"m,toy,random,a,0|1,1_0,50\n", "runs.csv"
+    yield "much.csv", twice[7:] + b"m,toy,random,a,0|1,0,22500\n", "runs.csv"
+    path = directory / "endless.sqlite"
+    database = sqlite3.connect(path)
+    database.executescript(
+        "CREATE TABLE identity (name, value); CREATE TABLE sequences (protocol, label, tasks);"
+        "CREATE TABLE configs (config); CREATE VIEW nodes AS WITH RECURSIVE n(i) AS (SELECT 1 "
+        "UNION ALL SELECT i + 1 FROM n) SELECT 'm' AS method, i AS seed, '0|1' AS prefix, 0 AS "
+        "whole_run, NULL AS result, 'x' AS error, 'x' AS trace FROM n; PRAGMA user_version = 2;"
+    )
+    database.close()
+    yield "endless.sqlite", path.read_bytes(), "results.sqlite"

@@ -1,0 +1,180 @@
+"""Nobody's data is deleted, and reading needs no write access."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from edgecil import Experiment, analyze, write_report
+from edgecil.cli.main import main
+from edgecil.engine.directory import clear, remove_features, remove_leftovers, writing
+from edgecil.engine.plan import Node
+from edgecil.engine.results import NodeResult
+from edgecil.engine.store import Store
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.locks import locked
+from tests.attacks.hostile import experiment_bytes
+from tests.toys import save_toy
+
+RUN = ["run", "--method", "finetune", "--tasks", "2", "--protocol", "random", "--budget", "1"]
+RUN += ["--epochs", "1", "--workers", "1"]
+
+
+def content(directory: Path) -> dict[str, str]:
+    """Every file and its digest."""
+    return {
+        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Path:
+    """Somebody's directory, with names that edgecil uses too."""
+    home = tmp_path / "home"
+    for name in ("shared/features/mine.npz", "states/thesis.pt", "index.html", "notes.txt"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("precious")
+    return home
+
+
+def test_a_directory_of_somebody_else_is_refused_and_unchanged(
+    precious: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toy, before = save_toy(tmp_path / "toy.npz"), content(precious)
+    for more in ([], ["--overwrite"]):
+        assert main([*RUN, "--dataset", str(toy), "--out", str(precious), *more]) == 2
+        assert "that edgecil did not write" in capsys.readouterr().err
+    experiment_bytes(tmp_path / "run")
+    with pytest.raises(UsageError, match="did not write"):
+        write_report(tmp_path / "run", out=precious)
+    assert content(precious) == before
+
+
+def test_only_listed_files_are_removed_from_our_own(precious: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    experiment_bytes(directory)
+    shutil.copytree(precious, directory, dirs_exist_ok=True)
+    ours = ["0" * 32 + ".npz", "0" * 32 + ".pt", "." + "0" * 32 + ".pt.abcdefgh"]
+    places = [directory / "shared" / "features" / ("1" * 32), directory / "states"]
+    for place, name in ((places[0], ours[0]), (places[1], ours[1]), (places[1], ours[2])):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(b"ours")
+    remove_leftovers(directory)
+    assert not (places[1] / ours[2]).exists()
+    assert (places[1] / ours[1]).exists()
+    remove_features(directory)
+    assert not places[0].exists()
+    clear(directory)
+    assert content(directory) == content(precious)
+
+
+def test_folders_behind_links_are_not_reached(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / ("0" * 32 + ".pt")).write_bytes(b"not ours")
+    directory = tmp_path / "run"
+    directory.mkdir()
+    (directory / "states").symlink_to(outside)
+    clear(directory)
+    assert len(list(outside.iterdir())) == 1
+
+
+def test_a_marked_directory_is_used_again_and_never_for_another_purpose(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        store.record(Node("m", 0, ((0,),)), NodeResult({"head": (1,)}, (2,), 0.1, 1))
+    with writing(tmp_path / "run") as store:
+        assert len(store.done()) == 1
+    with pytest.raises(UsageError, match="holds an experiment, not a report"):
+        write_report_into(tmp_path / "run", tmp_path / "source")
+
+
+def write_report_into(out: Path, source: Path) -> None:
+    experiment_bytes(source)
+    write_report(source, out=out)
+
+
+def test_an_experiment_of_an_earlier_version_is_read_and_upgraded(tmp_path: Path) -> None:
+    directory = tmp_path / "old"
+    experiment_bytes(directory)
+    before = Experiment.open(directory).table()
+    with sqlite3.connect(directory / "results.sqlite") as database:
+        for table in ("identity", "sequences", "nodes", "configs"):
+            database.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+        database.execute("ALTER TABLE nodes DROP COLUMN worker")
+        database.execute("PRAGMA user_version = 2")
+    database.close()
+    old = content(directory)
+    assert Experiment.open(directory).table() == before
+    assert content(directory) == old, "reading changes nothing"
+    with writing(directory) as store:
+        assert len(store.done()) == 4
+    assert Experiment.open(directory).table() == before
+    assert (directory / ".edgecil").is_file()
+
+
+def test_reading_needs_no_write_access(tmp_path: Path) -> None:
+    """Archived and colleagues' experiments can be analysed."""
+    directory = tmp_path / "archive"
+    experiment_bytes(directory)
+    before = content(directory)
+    for path in (directory, *directory.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        analysis = analyze(directory, draws=20)
+        status = Experiment.open(directory).status()
+    finally:
+        for path in (directory, *directory.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    assert len(analysis.datasets[0].table.runs) == 4
+    assert (status.finished, len(status.failures)) == (2, 1)
+    after = content(directory)
+    assert {name: after[name] for name in before} == before
+
+
+def test_a_deleted_database_is_an_error(tmp_path: Path) -> None:
+    node, result = Node("m", 0, ((0,),)), NodeResult({"head": (1,)}, (2,), 0.1, 1)
+    for destroy in (
+        lambda path: (path / "results.sqlite").unlink(),
+        shutil.rmtree,
+        lambda path: (path / "results.sqlite").rename(path / "elsewhere"),
+    ):
+        with Store(tmp_path / "run") as store:
+            store.record(node, result)
+            destroy(tmp_path / "run")
+            with pytest.raises(EdgecilError, match="deleted or replaced"):
+                store.record(Node("m", 1, ((0,),)), result)
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+
+
+def test_a_symlinked_lock_is_not_followed(tmp_path: Path) -> None:
+    target = tmp_path / "authorized_keys"
+    target.write_text("key")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "lock").symlink_to(target)
+    with pytest.raises(EdgecilError, match="is a link"), locked(tmp_path / "run"):
+        pass
+    assert target.read_text() == "key"
+
+
+def test_a_full_disk_and_a_lock_are_named_without_advice_to_start_over(tmp_path: Path) -> None:
+    experiment_bytes(tmp_path / "run")
+    other = sqlite3.connect(tmp_path / "run" / "results.sqlite")
+    other.execute("BEGIN IMMEDIATE")
+    with Store(tmp_path / "other") as store:
+        store._database.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(EdgecilError) as full:
+            store.record_failure(Node("m", 0, ((0,),)), "x", "y" * 100_000)
+    assert "full" in str(full.value)
+    assert "overwrite" not in str(full.value)
+    other.close()
+    path = tmp_path / "run" / "results.sqlite"
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(DataError) as damaged:
+        Experiment.open(tmp_path / "run").table()
+    assert "overwrite" not in str(damaged.value)
