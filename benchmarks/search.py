@@ -100,19 +100,24 @@ def main() -> None:
                                 place, claim = surrogate_search(table, values, fresh, strategy)
                                 line = (number, *measure(table, fresh, goal, place), claim)
                                 rows.setdefault((budget, name, method), []).append(line)
-    print("| runs' worth | search | learner | std. deviations beyond the mean | beats | claims |")
-    print("|---|---|---|---|---|---|")
+    print("| runs' worth | search | learner | std. beyond the mean | gain | beats | claims |")
+    print("|---|---|---|---|---|---|---|")
     for budget in options.budgets:
         for name in ("random", *options.variants):
             learners = [method for other, kind, method in rows if (other, kind) == (budget, name)]
             lines = {method: rows[budget, name, method] for method in learners}
             lines["all"] = [line for some in lines.values() for line in some]
+            plain = {method: rows[budget, "random", method] for method in learners}
+            plain["all"] = [line for some in plain.values() for line in some]
             for method, some in lines.items():
                 sets, beyond, beaten, claimed = zip(*some, strict=True)
-                claims = "" if name == "random" else f"{np.mean(claimed):.2f}"
+                gains = np.subtract(beyond, [line[1] for line in plain[method]]).tolist()
+                more = ["", ""]
+                if name != "random":
+                    more = [text(set_score(gains, sets)), f"{np.mean(claimed):.2f}"]
                 print(
                     f"| {budget} | {name} | {method} | {text(set_score(beyond, sets))} | "
-                    f"{text(set_score(beaten, sets))} | {claims} |",
+                    f"{more[0]} | {text(set_score(beaten, sets))} | {more[1]} |",
                     flush=True,
                 )
 
