@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from edgecil.engine.experiment import Experiment
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainedModel:
     """A learner after its last task.
 
@@ -36,6 +36,10 @@ class TrainedModel:
     sequence: ClassSequence
     names: tuple[str, ...]
     shape: tuple[int, int, int]
+
+    def __repr__(self) -> str:
+        learner, tasks = type(self.learner).__name__, len(self.sequence)
+        return f"<TrainedModel: {learner}, {len(self.sequence.order)} classes in {tasks} tasks>"
 
     def predict(self, images: Pixels, *, classifier: str | None = None) -> Ints:
         """The class ids of images, shape (n,).

@@ -17,7 +17,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LABELS = ("hard", "median", "easy")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TaskCurve:
     """Accuracy on all test images of the classes seen, after each of the K tasks, over orders.
 
@@ -39,8 +39,11 @@ class TaskCurve:
     max: Floats
     quantiles: dict[str, Floats]
 
+    def __repr__(self) -> str:
+        return f"<TaskCurve: {len(self.mean)} tasks, {self.orders} orders>"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassPositions:
     """The final accuracy on each class, by the task in which it comes.
 
@@ -62,6 +65,9 @@ class ClassPositions:
     orders: Ints
     cost_of_first: Floats
     cost_error: Floats
+
+    def __repr__(self) -> str:
+        return "<ClassPositions: {} classes, {} tasks>".format(*self.mean.shape)
 
 
 @dataclass(frozen=True)

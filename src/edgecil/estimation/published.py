@@ -75,7 +75,7 @@ class ProtocolReach:
     covered: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PublishedRanking:
     """Rankings of the methods of one dataset, by what each protocol reports.
 
@@ -99,6 +99,12 @@ class PublishedRanking:
     errors: dict[str, float]
     distances: dict[str, dict[str, float]]
     reach: dict[str, ProtocolReach]
+
+    def __repr__(self) -> str:
+        errors = ", ".join(f"{name} {error:g}" for name, error in self.errors.items())
+        methods = len({summary.method for summary in self.summaries})
+        about = f"ranking errors: {errors}" if errors else ", ".join(self.rankings)
+        return f"<PublishedRanking {self.dataset!r}: {methods} methods; {about}>"
 
 
 def rank(source: str | Path | DataFrame) -> list[PublishedRanking]:
