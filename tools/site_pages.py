@@ -202,7 +202,10 @@ def published_page() -> str:
         ]
         if defaults:
             lines += ["", f"Other settings: {_cell(', '.join(defaults))}."]
-        network = "--pretrained vit-b16-in1k --preparation centre-crop --normalisation none"
+        normalisation = "dataset" if method == "hide-prompt" else "none"
+        network = (
+            f"--pretrained vit-b16-in1k --preparation centre-crop --normalisation {normalisation}"
+        )
         if not entry.pretrained:
             network = f"--backbone {'resnet18' if method == 'tagfex' else 'resnet32'}"
         lines += [

@@ -36,7 +36,7 @@ PUBLISHED = Recipe(
     optimizer="adam",
     weight_decay=0.0,
     batch_size=192,
-    augment=("resized-crop:0.08", "flip"),
+    augment=("resized-crop:0.08", "flip", "colour"),
     head_factor=0.1,
     clip=1.0,
 )

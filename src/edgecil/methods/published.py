@@ -190,7 +190,13 @@ PUBLISHED: dict[str, dict[str, Published]] = {
         "imagenet-r": _coda("PILOT exps/coda_prompt_inr.json", 50),
     },
     "hide-prompt": {
-        "cifar100": _hide("train_cifar100_vit.sh", 0.1, length=5, contrast=0.1),
+        "cifar100": _hide(
+            "train_cifar100_vit.sh",
+            0.1,
+            length=5,
+            contrast=0.1,
+            augment=("resized-crop:0.08", "flip", "colour"),
+        ),
         "imagenet-r": _hide(
             "train_imr_vit.sh", 0.1, length=20, contrast=0.5, epochs=150, schedule="cosine"
         ),
