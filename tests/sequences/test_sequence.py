@@ -126,3 +126,15 @@ def test_a_sequence_does_not_change() -> None:
     assert sequence.tasks == ((0, 1), (2,))
     with pytest.raises(FrozenInstanceError):
         sequence.tasks = ()
+
+
+def test_a_notebook_shows_a_short_text_a_table_and_a_figure() -> None:
+    sequence = ClassSequence([[3, 0], [2, 1]])
+    assert repr(sequence) == "<ClassSequence 0 3|1 2>"
+    assert "<td>0, 3</td>" in sequence._repr_html_()
+    assert "<img" in sequence._repr_html_()
+    long = ClassSequence([range(start, start + 50) for start in range(0, 5000, 50)])
+    assert len(repr(long)) < 100
+    assert sequence.to_pandas().to_dict("list") == {"task": [1, 1, 2, 2], "class": [0, 3, 1, 2]}
+    points = sequence.plot().collections[0].get_offsets()
+    assert points.tolist() == [[0, 1], [3, 1], [1, 2], [2, 2]]

@@ -164,3 +164,18 @@ def test_extreme_pairs_are_the_ends_of_all_pairs() -> None:
     matrix = SimilarityMatrix.of([[0, 3, 1], [3, 0, 2], [1, 2, 0]], ["a", "b", "c"])
     assert matrix.extreme_pairs(1) == [(("a", "b"), 3.0), (("a", "c"), 1.0)]
     assert [value for _, value in matrix.extreme_pairs(5)] == [3.0, 2.0, 1.0]
+
+
+def test_a_notebook_shows_a_short_text_a_table_and_a_figure() -> None:
+    values = np.array([[0.0, 0.9, 0.1], [0.9, 0.0, 0.4], [0.1, 0.4, 0.0]])
+    matrix = SimilarityMatrix(("a<b", "c", "d"), values, {"encoder": "toy"})
+    assert repr(matrix) == "<SimilarityMatrix of 3 classes: encoder toy>"
+    shown = matrix._repr_html_()
+    assert "<td>a&lt;b – c</td><td>0.900</td>" in shown
+    assert "<img" in shown
+    assert matrix.to_pandas().loc["c", "d"] == 0.4
+    axes = matrix.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a<b", "c", "d"]
+    assert axes.images[0].get_array()[0, 1] == 0.9
+    summary = matrix.summary(pairs=1)
+    assert (summary.most_similar[0].similarity, summary.least_similar[0].similarity) == (0.9, 0.1)

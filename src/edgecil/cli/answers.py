@@ -21,7 +21,7 @@ from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.published import PublishedRanking
 from edgecil.search.result import SearchSummary
 from edgecil.sequences import Agreement, Profile, ScoredSequence
-from edgecil.similarity.matrix import SimilaritySummary
+from edgecil.similarity.summary import SimilaritySummary
 from edgecil.theory import SpaceSummary
 
 _MEMBERS: dict[str, dict[str, Any]] = {

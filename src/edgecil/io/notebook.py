@@ -6,7 +6,9 @@ import base64
 import html
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from edgecil.errors import PrerequisiteError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,3 +35,20 @@ def html_figure(axes: Axes, description: str) -> str:
     figure.savefig(buffer, format="png", dpi=100)
     data = base64.b64encode(buffer.getvalue()).decode()
     return f'<img alt="{html.escape(description)}" src="data:image/png;base64,{data}">'
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure of this size in inches; no window is opened."""
+    from matplotlib.figure import Figure
+
+    axes: Axes = Figure(figsize=(width, height), layout="constrained").subplots()
+    return axes
+
+
+def require_pandas() -> Any:
+    """The module pandas, or an error that says how to install it."""
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        raise PrerequisiteError("A DataFrame requires pandas: run pip install pandas.") from error
+    return pandas

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from edgecil.engine.status import ProtocolStatus
     from edgecil.estimation.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile, ScoredSequence
-    from edgecil.similarity.matrix import SimilaritySummary
+    from edgecil.similarity.summary import SimilaritySummary
     from edgecil.theory import SpaceSummary
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from edgecil.errors import UsageError
+from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+_SHORT = 30  # classes or tasks that are shown in full
 
 Tasks = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClassSequence:
     """Tasks in order of arrival; the order inside a task carries no meaning.
 
@@ -48,6 +56,41 @@ class ClassSequence:
             twice = next(id_ for id_ in order if order.count(id_) > 1)
             raise UsageError(f"Class {twice} appears more than once in the class sequence.")
         object.__setattr__(self, "tasks", whole)
+
+    def __repr__(self) -> str:
+        if len(self.order) <= _SHORT:
+            return f"<ClassSequence {self}>"
+        first = " ".join(map(str, self.tasks[0][:5]))
+        return f"<ClassSequence of {len(self.order)} classes in {len(self.tasks)} tasks: {first} …>"
+
+    def _repr_html_(self) -> str:
+        rows = [("task", "classes")]
+        for number, task in enumerate(self.tasks[:_SHORT], 1):
+            hidden = f" … and {len(task) - _SHORT} more" if len(task) > _SHORT else ""
+            rows.append((str(number), ", ".join(map(str, task[:_SHORT])) + hidden))
+        more = len(self.tasks) - _SHORT
+        note = f"<p>… and {more} more tasks</p>" if more > 0 else ""
+        figure = html_figure(self.plot(), "the task in which each class arrives")
+        return html_table(rows) + note + figure
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame with one row per class in order of arrival: `task` (from 1) and `class`."""
+        tasks = [(number, class_) for number, task in enumerate(self.tasks, 1) for class_ in task]
+        return require_pandas().DataFrame(tasks, columns=["task", "class"])
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the task in which each class arrives.
+
+        Args:
+            ax: the axes to draw on; new ones by default.
+        """
+        axes = new_axes(4.2, 2.4) if ax is None else ax
+        tasks = [number for number, task in enumerate(self.tasks, 1) for _ in task]
+        axes.scatter(self.order, tasks, s=14, marker="s", linewidths=0)
+        axes.set_xlabel("class")
+        axes.set_ylabel("task")
+        axes.invert_yaxis()
+        return axes
 
     @classmethod
     def from_order(cls, order: Iterable[int], sizes: Sequence[int]) -> ClassSequence:

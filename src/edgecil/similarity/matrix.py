@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
+from edgecil.io.notebook import require_pandas
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+    from edgecil.similarity.summary import SimilaritySummary
 
 
 class Similarity(Protocol):
@@ -77,7 +84,7 @@ def numbered_names(count: int) -> tuple[str, ...]:
     return tuple(f"class {index}" for index in range(count))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimilarityMatrix:
     """A symmetric matrix of class similarities.
 
@@ -183,50 +190,38 @@ class SimilarityMatrix:
         ]
 
     def summary(self, *, pairs: int = 5, path: Path | None = None) -> SimilaritySummary:
-        """Mean, standard deviation and the `pairs` most and least similar pairs of classes."""
-        values = self.pairs()
-        ends = [ClassPair(*pair) for pair in self.extreme_pairs(pairs)]
-        some = (len(ends) + 1) // 2
-        return SimilaritySummary(
-            classes=len(self),
-            source=dict(self.source),
-            mean=float(values.mean()),
-            std=float(values.std()),
-            out=path,
-            most_similar=ends[:some],
-            least_similar=ends[: -some - 1 : -1],
-        )
+        """Mean, standard deviation and the `pairs` most and least similar pairs of classes.
 
+        Args:
+            pairs: number of pairs of each kind.
+            path: where the matrix was saved, for the summary.
+        """
+        from edgecil.similarity.summary import summarize
 
-@dataclass(frozen=True)
-class ClassPair:
-    """Two classes and their similarity."""
+        return summarize(self, pairs, path)
 
-    classes: tuple[str, str]
-    similarity: float
+    def __repr__(self) -> str:
+        source = ", ".join(f"{key} {value}" for key, value in self.source.items())
+        return f"<SimilarityMatrix of {len(self)} classes{': ' if source else ''}{source}>"
 
+    def _repr_html_(self) -> str:
+        from edgecil.similarity.summary import similarity_html
 
-@dataclass(frozen=True)
-class SimilaritySummary:
-    """A similarity in numbers.
+        return similarity_html(self)
 
-    Attributes:
-        classes: number of classes.
-        source: encoder, template and the like.
-        mean: over all pairs of classes.
-        std: population standard deviation over all pairs.
-        out: the file in which it was saved; None if it was not.
-        most_similar: pairs in descending order.
-        least_similar: pairs in ascending order.
-    """
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame with the classes as rows and columns."""
+        return require_pandas().DataFrame(self.values, index=self.names, columns=self.names)
 
-    classes: int
-    source: dict[str, str]
-    mean: float
-    std: float
-    out: Path | None
-    most_similar: list[ClassPair]
-    least_similar: list[ClassPair]
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the matrix; darker is more similar, and the diagonal is empty.
+
+        Args:
+            ax: the axes to draw on; new ones by default.
+        """
+        from edgecil.similarity.summary import draw_similarity
+
+        return draw_similarity(self, ax)
 
 
 @dataclass(frozen=True, eq=False)

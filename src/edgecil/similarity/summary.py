@@ -1,0 +1,101 @@
+"""A similarity in a few numbers, in a table and in a figure."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from edgecil.io.notebook import html_figure, html_table, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from edgecil.similarity.matrix import SimilarityMatrix
+
+_NAMED = 20  # classes up to which a figure names them
+_DRAWN = 300  # classes up to which a notebook shows the figure
+
+
+@dataclass(frozen=True)
+class ClassPair:
+    """Two classes.
+
+    Attributes:
+        classes: their names.
+        similarity: of the two.
+    """
+
+    classes: tuple[str, str]
+    similarity: float
+
+
+@dataclass(frozen=True)
+class SimilaritySummary:
+    """A similarity in numbers.
+
+    Attributes:
+        classes: number of classes.
+        source: encoder, template and the like.
+        mean: over all pairs of classes.
+        std: population standard deviation over all pairs.
+        out: the file in which it was saved; None if it was not.
+        most_similar: pairs in descending order.
+        least_similar: pairs in ascending order.
+    """
+
+    classes: int
+    source: dict[str, str]
+    mean: float
+    std: float
+    out: Path | None
+    most_similar: list[ClassPair]
+    least_similar: list[ClassPair]
+
+
+def summarize(matrix: SimilarityMatrix, pairs: int, path: Path | None) -> SimilaritySummary:
+    """Mean, standard deviation and extreme pairs of a matrix."""
+    values = matrix.pairs()
+    ends = [ClassPair(*pair) for pair in matrix.extreme_pairs(pairs)]
+    some = (len(ends) + 1) // 2
+    return SimilaritySummary(
+        classes=len(matrix),
+        source=dict(matrix.source),
+        mean=float(values.mean()),
+        std=float(values.std()),
+        out=path,
+        most_similar=ends[:some],
+        least_similar=ends[: -some - 1 : -1],
+    )
+
+
+def similarity_html(matrix: SimilarityMatrix) -> str:
+    """A title, the extreme pairs as a table, and the matrix as a figure."""
+    title = f"<p>{html.escape(repr(matrix)[1:-1])}</p>"
+    if len(matrix) < 2:
+        return title
+    summary = matrix.summary(pairs=3)
+    rows = [("classes", "similarity")]
+    for pair in (*summary.most_similar, *reversed(summary.least_similar)):
+        rows.append((" – ".join(pair.classes), f"{pair.similarity:.3f}"))
+    figure = html_figure(matrix.plot(), "similarity of classes") if len(matrix) <= _DRAWN else ""
+    return title + html_table(rows) + figure
+
+
+def draw_similarity(matrix: SimilarityMatrix, ax: Axes | None) -> Axes:
+    """Draw the matrix; its diagonal is empty."""
+    axes = new_axes(4.2, 3.6) if ax is None else ax
+    values = matrix.values.copy()
+    np.fill_diagonal(values, np.nan)
+    image = axes.imshow(values, cmap="Blues")
+    axes.figure.colorbar(image, ax=axes, label="similarity")
+    if len(matrix) <= _NAMED:
+        axes.set_xticks(range(len(matrix)), matrix.names, rotation=90)
+        axes.set_yticks(range(len(matrix)), matrix.names)
+    else:
+        axes.set_xlabel("class")
+        axes.set_ylabel("class")
+    return axes
