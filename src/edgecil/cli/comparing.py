@@ -1,11 +1,12 @@
-"""The verbs that compare methods and say what to run next: compare, next."""
+"""The verbs that compare: methods (compare, next) and protocols on truth tables (leaderboard)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from edgecil.cli.verb import Option, Verb
+from edgecil.cli.verb import Option, Verb, names
 from edgecil.report.claim_tables import differences_table, explain_differences, explain_next
+from edgecil.report.leaderboard_table import leaderboard_tables
 
 
 def _compare(*, source: list[str], **options: Any) -> Any:
@@ -21,6 +22,12 @@ def _next(*, source: list[str], out: str | None = None, **options: Any) -> dict[
     if out is not None:
         datasets[0].save(out)
     return {"datasets": datasets, "out": out}
+
+
+def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
+    import edgecil
+
+    return edgecil.leaderboard(*(source or ()), bundled=not own, **options)
 
 
 VERBS = (
@@ -46,5 +53,30 @@ VERBS = (
         _next,
         lambda answer: explain_next(answer["datasets"]),
         api="edgecil.estimation.next_runs:next_runs",
+    ),
+    Verb(
+        "leaderboard",
+        "rank protocols and estimators on truth tables; nothing is trained",
+        (
+            "edgecil leaderboard --budgets 3,5,10",
+            "edgecil leaderboard own.csv --own --protocols latin,edge --draws 50",
+        ),
+        {
+            "": (
+                Option(
+                    "source",
+                    "SOURCE",
+                    "your own truths: CSV files or experiment directories with every class order",
+                    place="*",
+                ),
+                Option("own", "", "use your own truths only, not those that come with edgecil"),
+                Option("protocols", "A,B,…", "names of protocols", names),
+                Option("estimators", "A,B,…", "names of estimators (default: all)", names),
+                "budgets draws metric seed",
+            ),
+        },
+        _leaderboard,
+        leaderboard_tables,
+        api="edgecil.estimation.leaderboard:leaderboard",
     ),
 )

@@ -24,7 +24,6 @@ from edgecil.cli import (
     sequences,
     similarities,
     training,
-    truths,
 )
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Option, Verb
@@ -34,7 +33,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
     "prepare": (*lists.VERBS, *similarities.VERBS, *sequences.VERBS),
     "run": (*training.VERBS, *search.VERBS),
-    "understand": (*analyses.VERBS, *comparing.VERBS, *truths.VERBS),
+    "understand": (*analyses.VERBS, *comparing.VERBS),
     "connect": connect.VERBS,
     "set up": (
         Verb(

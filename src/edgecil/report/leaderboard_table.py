@@ -26,7 +26,7 @@ _COLUMNS = (
 )
 
 
-def leaderboard_tables(board: Leaderboard) -> Iterator[Table]:
+def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
     """Rows of each budget, closest to the truth first."""
     for budget in dict.fromkeys(row.budget for row in board.rows):
         rows = [
@@ -47,6 +47,12 @@ def leaderboard_tables(board: Leaderboard) -> Iterator[Table]:
         ]
         title, name = f"{budget} runs", f"leaderboard-{budget}"
         yield make_table(_COLUMNS, rows, title=title, name=name)
+    yield (
+        f"Means over {board.truths} truths on {len(board.tables)} tables in {board.sets} class "
+        f"sets, {board.draws} draws of each protocol.\n"
+        "relative W₁: distance to the truth as a multiple of that of random + gaussian-c4, with a "
+        "90 % interval over class sets."
+    )
 
 
 def _mean(score: Score | None) -> Cell:
