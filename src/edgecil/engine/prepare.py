@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.similarity import experiment_similarity
-from edgecil.errors import UsageError
+from edgecil.errors import EdgecilWarning, PrerequisiteError, UsageError
 from edgecil.io.device import choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
@@ -28,7 +29,8 @@ from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity import Similarity
+from edgecil.similarity import DEFAULT_ENCODER, Similarity
+from edgecil.similarity.images import image_similarity
 
 # Options that are paths, or names of something bundled.
 _PATHS = ("similarity", "embeddings", "names", "captions", "weights")
@@ -108,7 +110,7 @@ def prepare(
     similarity = None
     chosen = [PROTOCOLS[name] for name in config.protocol if name not in config.sequences]
     if any(protocol.needs_similarity for protocol in chosen):
-        similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
+        similarity = _choose_similarity(config, dataset)
     sequences = choose_sequences(config, space, similarity, answered or {})
     identity = {
         **machine_identity(),
@@ -203,6 +205,22 @@ def load_context(
         {entry.name: entry for entry in entries if entry.source is not None},
     )
     return config, entries, dataset, context
+
+
+def _choose_similarity(config: ExperimentConfig, dataset: ImageDataset) -> Similarity:
+    """The similarity that is configured; by default from names, or else from the images."""
+    try:
+        return experiment_similarity(config, ClassList(dataset.name, dataset.names))
+    except PrerequisiteError as error:
+        given = (config.names, config.captions, config.weights)
+        if given != (None, None, None) or config.encoder != DEFAULT_ENCODER:
+            raise
+        warnings.warn(
+            f"{error} The similarity of the classes is computed from the pixels of their images.",
+            EdgecilWarning,
+            stacklevel=2,
+        )
+        return image_similarity(dataset)
 
 
 def choose_sequences(
