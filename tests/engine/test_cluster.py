@@ -1,0 +1,86 @@
+"""A Ray cluster of two nodes on this machine: lost workers, nodes and drivers change no result."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgecil.cli.main import main
+from edgecil.engine.experiment import Experiment
+from tests.engine.test_resume import finished, started, wait_for
+from tests.toys import save_toy
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found in /proc"),
+]
+
+
+@contextlib.contextmanager
+def cluster() -> Iterator[Any]:
+    """Two raylets with one processor each."""
+    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    nodes = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    try:
+        nodes.add_node(num_cpus=1)
+        nodes.wait_for_nodes()
+        yield nodes
+    finally:
+        nodes.shutdown()
+
+
+def counts(out: Path) -> dict[Any, Any]:
+    runs = Experiment.open(out).results()
+    return {run.sequence: [node.class_correct for node in run.nodes] for run in runs}
+
+
+def training_workers() -> list[int]:
+    """Processes that train a node now, as Ray names them."""
+    workers = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if (entry / "cmdline").read_bytes().startswith(b"ray::_train"):
+                    workers.append(int(entry.name))
+    return workers
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_killed_worker_a_lost_node_and_a_killed_driver(tmp_path: Path) -> None:
+    data = save_toy(tmp_path / "toy.npz")
+
+    def words(out: Path, *more: str) -> list[str]:
+        text = f"run --method icarl --dataset {data} --tasks 2 --protocol enumerate --epochs 10"
+        return [*text.split(), "--out", str(out), *more]
+
+    out = tmp_path / "cluster"
+    with cluster() as nodes:
+        distributed = ("--executor", "ray", "--address", nodes.address, "--workers", "2")
+        with started(words(out, *distributed, "--retries", "3")) as process:
+            wait_for(lambda: finished(out) >= 1, process)
+            wait_for(lambda: bool(training_workers()), process)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(training_workers()[0], signal.SIGKILL)
+            done = finished(out)
+            wait_for(lambda: finished(out) > done, process)
+            (lost,) = [node for node in nodes.list_all_nodes() if node != nodes.head_node]
+            nodes.remove_node(lost, allow_graceful=False)
+            done = finished(out)
+            wait_for(lambda: finished(out) > done or finished(out) >= 12, process)
+            process.kill()
+        before = finished(out)
+        assert before >= 3
+        assert main(words(out, *distributed)) == 0
+    assert finished(out) == 12
+    assert main(words(tmp_path / "local", "--workers", "1")) == 0
+    assert counts(out) == counts(tmp_path / "local")
+    assert len(counts(out)) == 6
