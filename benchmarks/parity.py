@@ -14,6 +14,8 @@ The defaults take about half an hour on two idle cores; `--dataset cifar100 --ba
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import multiprocessing
 import resource
@@ -100,10 +102,11 @@ def train(args: argparse.Namespace, side: str, name: str, order: int, seed: int)
         np.random.seed(1000 + seed)  # noqa: NPY002
         learner = reference.build_reference(name, environment, recipe, memory)
         images = reference.Images(dataset, tasks, 2 if name == "tagfex" else 1)
-        for _ in tasks:
-            learner.incremental_train(images)
-            curves.append(reference.accuracies(learner))
-            learner.after_task()
+        with contextlib.redirect_stdout(io.StringIO()):  # PyCIL prints; the table is on stdout
+            for _ in tasks:
+                learner.incremental_train(images)
+                curves.append(reference.accuracies(learner))
+                learner.after_task()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"curves": curves, "seconds": time.process_time() - start, "megabytes": peak}
 
