@@ -9,19 +9,16 @@ from edgecil.report.claim_tables import differences_table, explain_differences, 
 from edgecil.report.leaderboard_table import leaderboard_tables
 
 
-def _compare(*, source: list[str], **options: Any) -> Any:
+def _compare(**options: Any) -> Any:
     import edgecil
 
-    return edgecil.compare(source, **options)
+    return edgecil.compare(**options)
 
 
-def _next(*, source: list[str], out: str | None = None, **options: Any) -> dict[str, Any]:
+def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     import edgecil
 
-    datasets = edgecil.next_runs(source, **options)
-    if out is not None:
-        datasets[0].save(out)
-    return {"datasets": datasets, "out": out}
+    return {"datasets": edgecil.next_runs(**options, out=out), "out": out}
 
 
 def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
@@ -30,6 +27,7 @@ def _leaderboard(*, source: list[str] | None = None, own: bool = False, **option
     return edgecil.leaderboard(*(source or ()), bundled=not own, **options)
 
 
+_OUT = Option("out", "FILE", "write the orders, for edgecil run --sequences FILE")
 VERBS = (
     Verb(
         "compare",
@@ -44,12 +42,7 @@ VERBS = (
         "next",
         "say which class orders to run next, and what they would buy",
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
-        {
-            "": (
-                "<source...> target metric seed",
-                Option("out", "FILE", "write the orders, for edgecil run --sequences FILE"),
-            )
-        },
+        {"": ("<source...> target metric seed", _OUT)},
         _next,
         lambda answer: explain_next(answer["datasets"]),
         api="edgecil.estimation.next_runs:next_runs",

@@ -11,6 +11,7 @@ from statistics import fmean
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
+from edgecil.errors import UsageError
 from edgecil.estimation.claims import answer
 from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.next_step import NextStep, advise
@@ -61,6 +62,7 @@ def next_runs(
     target: float | None = None,
     metric: str | None = None,
     seed: int = 0,
+    out: str | Path | None = None,
 ) -> list[NextRuns]:
     """Which class orders to run next, for each dataset.
 
@@ -70,10 +72,18 @@ def next_runs(
             is now.
         metric: which number of each run the interval is about; by default the experiment's.
         seed: for choosing class orders.
+        out: also write the orders to this JSON file, which `run` takes as `sequences`; requires
+            runs on one dataset.
     """
     sources = list_sources(source)
     runs = read_runs(sources, metric or default_metric(sources))
-    return [_next(part, target, seed) for part in runs]
+    if out is not None and len(runs) > 1:
+        names = ", ".join(part.table.dataset for part in runs)
+        raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
+    advice = [_next(part, target, seed) for part in runs]
+    if out is not None:
+        advice[0].save(out)
+    return advice
 
 
 def run_seconds(runs: DatasetRuns, method: str) -> float | None:
