@@ -54,7 +54,12 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     recipe = replace(recipe, epochs=1, batch_size=128)
     config = entry.configure(recipe, memory, entry.settings("fast"))
     torch.set_num_threads(1)
-    torch.nn.functional.conv2d(torch.zeros(1, 3, side, side), torch.zeros(8, 3, 3, 3))
+    # One step and one read ahead before the limit: they import modules and start a thread.
+    network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8))
+    network(torch.zeros(2, 3, side, side)).sum().backward()
+    torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9, foreach=True).step()
+    few = stored_tensor(np.memmap(path, np.uint8, "r", 0, (200, 3, side, side)))
+    few.fetch_ahead(torch.arange(128))
     before = _anonymous()
     if storage == "disk":
         limit = _data() + megabytes * MEGABYTE
@@ -130,8 +135,10 @@ def main() -> None:
         for storage in ("memory", "disk"):
             options = [f"--{name}={getattr(given, name)}" for name in ("megabytes", "side")]
             words = [sys.executable, __file__, *options, "--child", str(path), storage]
-            reply = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-            results[storage] = json.loads(reply.splitlines()[-1])
+            reply = subprocess.run(words, capture_output=True, text=True)
+            if reply.returncode:
+                raise SystemExit(reply.stderr)
+            results[storage] = json.loads(reply.stdout.splitlines()[-1])
             print(storage, {k: v for k, v in results[storage].items() if k != "correct"})
         same = results["memory"].get("correct") == results["disk"].get("correct") is not None
         print("the same results" if same else "DIFFERENT RESULTS")

@@ -91,6 +91,9 @@ def test_large_selections_stay_on_disk_and_small_ones_are_read(
     assert isinstance(stored[MANY], StoredPixels)
     assert isinstance(torch.cat([stored, usual[:1]]), StoredPixels)
     assert type(stored[MANY[:3]]) is torch.Tensor
+    parts = stored.split(3)
+    assert all(isinstance(part, StoredPixels) for part in parts), "together they are large"
+    assert torch.equal(torch.clone(parts[2]), usual[6:9])
 
 
 def test_images_fetched_ahead_are_the_ones_selected(

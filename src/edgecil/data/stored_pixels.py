@@ -104,7 +104,8 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
             return args[0]._select(chosen)._light()
         if function is _aten.split.Tensor and args[2:3] in ((), (0,)):
             every = torch.arange(len(args[0]))
-            return [args[0]._select(rows)._light() for rows in every.split(args[1])]
+            # Together the parts may be larger than memory: each is read when it is used.
+            return [args[0]._select(rows) for rows in every.split(args[1])]
         if function is _aten.select.int and args[1] == 0:
             return args[0]._select(torch.tensor([args[2]])).read()[0]
         if function is _aten.cat.default and args[1:2] in ((), (0,)):
