@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from edgecil.estimation.analyze import analyze
+from edgecil.estimation.comparison import compare_accuracies
 from edgecil.estimation.order_table import list_orders
+from edgecil.report.metrics import metric_words
+from edgecil.report.narrative import answer
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.scene.svg import svg_file
+from edgecil.report.views import rank
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import six_classes
@@ -207,3 +213,15 @@ def test_the_page_names_the_commands_that_repeat_it(page) -> None:
     assert "edgecil run --config runs/x/report/run.toml --out runs/x-again" in section
     assert "edgecil report runs/x-again" in section
     assert list(page.configs) == ["run.toml"]
+
+
+def test_less_forgetting_is_better(directory) -> None:
+    dataset = analyze(directory, similarity=six_classes(), draws=4, metric="forgetting").datasets[0]
+    pair = compare_accuracies([5.0, 6.0, 4.0], [9.0, 8.0, 7.0], higher_is_better=False)
+    names = sorted(dataset.methods)
+    comparisons = {names[0]: {names[1]: pair}}
+    words = metric_words("forgetting")
+    ranked = sorted(rank(dataset, words), key=lambda summary: summary.name)
+    sentence = answer(replace(dataset, comparisons=comparisons), ranked, words)[0]
+    assert sentence.startswith(f"{names[0]} is better than {names[1]} by 3.0 points")
+    assert "on all 3 orders" in sentence

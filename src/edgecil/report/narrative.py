@@ -125,8 +125,7 @@ def _two(best: str, second: str, pair: Comparison, words: MetricWords) -> str:
     """Which of two learners is better, by how much, on how many orders, how surely."""
     sign = 1.0 if words.higher_is_better else -1.0
     gain = sign * pair.difference
-    won = pair.won if words.higher_is_better else 1.0 - pair.won
-    share = f"on {_wins(won, pair.n)}"
+    share = f"on {_wins(pair.won, pair.n)}"
     if pair.interval is None:
         return f"{best} is {_points(gain)} better than {second} on average, {share}."
     low, high = sorted(sign * end for end in pair.interval)
@@ -137,8 +136,6 @@ def _two(best: str, second: str, pair: Comparison, words: MetricWords) -> str:
             f"({between}); {best} is better {share}."
         )
     chance = pair.new_order_probability
-    if chance is not None and not words.higher_is_better:
-        chance = 1.0 - chance
     new = "" if chance is None else f", and on a new order with probability {_percent(chance)}"
     return f"{best} is better than {second} by {_points(gain)} ({between}), {share}{new}."
 

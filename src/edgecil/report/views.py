@@ -203,7 +203,7 @@ def _win_matrix(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> Wi
     if not any(cell for _, cells in rows for cell in cells):
         return None
     caption = (
-        "Probability in % that the learner of the row has the higher value on a new random order. "
+        "Probability in % that the learner of the row is better on a new random order. "
         "Choose a cell to see both on their common orders."
     )
     return WinMatrix(names, tuple(rows), caption)
@@ -217,7 +217,7 @@ def _win(first: str, second: str, pair: Comparison) -> Win:
         "" if probability is None else f"; on a new one with probability {100 * probability:.0f} %"
     )
     tip = (
-        f"{first} is higher than {second} on {100.0 * won:.0f} % of the {pair.n} orders that both "
+        f"{first} is better than {second} on {100.0 * won:.0f} % of the {pair.n} orders that both "
         f"ran{on_new}. Mean difference {pair.difference:+.2f} points."
     )
     return Win(f"{100.0 * share:.0f}", place, is_dark_shade(place), tip)
