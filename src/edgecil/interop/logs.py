@@ -283,6 +283,7 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
     """Record the runs, unless the experiment holds others in their place."""
     stored = store.whole_runs()
     repeats: dict[tuple[str, Tasks], int] = {}
+    results: list[tuple[Node, NodeResult | WholeRun]] = []
     for run, reported in runs:
         key = run.settings["model_name"], run.sequence.tasks
         repeats[key] = repeats.get(key, -1) + 1
@@ -293,7 +294,8 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
                 f"{store.directory} holds another run of {node.method!r} on the order "
                 f"{format_tasks(node.prefix)}; import all logs at once and overwrite it."
             )
-        store.record(node, result)
+        results.append((node, result))
+    store.record_all(results)
 
 
 def _label_orders(
