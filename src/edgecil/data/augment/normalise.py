@@ -9,7 +9,7 @@ import torch
 
 from edgecil.errors import UsageError
 
-_CHUNK = 2048  # images whose squares are in memory at once
+_CHUNK = 2**21  # pixel values whose squares are in memory at once
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def channel_statistics(pixels: torch.Tensor) -> Normalise:
     channels = pixels.shape[1]
     count = pixels.numel() // channels
     sums, squares = [0] * channels, [0] * channels
-    for part in pixels.split(_CHUNK):
+    for part in pixels.split(max(1, _CHUNK // pixels[0].numel())):
         values = part.to(torch.int32)
         for totals, powers in ((sums, values), (squares, values * values)):
             for channel, total in enumerate(powers.sum(dim=(0, 2, 3)).tolist()):
