@@ -76,13 +76,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--budgets", type=int, nargs="*", default=[10, 20])
+    parser.add_argument("--learners", nargs="*", help="all with two repeats by default")
     parser.add_argument("--variants", nargs="*", default=["search"], choices=VARIANTS)
     options = parser.parse_args()
     rows: dict[tuple[int, str, str], list[tuple[int, float, float, float]]] = {}
     tables = [table for table in edgecil.truths() if table.kind == "enumerated"]
     for number, table in enumerate(tables):
         predictors = objective_predictors(table.similarity(), table.space)
-        for method in table.methods:
+        for method in options.learners or table.methods:
             repeats = table.accuracies(method)
             for repeat in range(len(repeats) if len(repeats) > 1 else 0):
                 values, fresh = repeats[repeat], repeats[repeat - 1]
