@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -121,9 +122,10 @@ class Verb:
         if parameter is None or (kind := str(parameter.annotation)) == "Similarity":
             return None
         meaning = read_section(documented.__doc__, "Args")[name].rstrip(".").replace("`", "'")
+        meaning = re.sub(r":\w+:(?=')", "", meaning)  # :func:'edgecil.run'
         if required := parameter.default is parameter.empty:
             parameter = parameter.replace(default=None)
-        if parameter.default not in (None, False, (), "*"):
+        if parameter.default not in (None, (), "*") and parameter.default is not False:
             meaning += f" (default: {parameter.default})"
         converter, metavar = next((it for type_, it in _TYPES.items() if kind.startswith(type_)))
         metavar = "PATH" if "Path" in kind else metavar

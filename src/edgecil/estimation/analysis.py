@@ -213,7 +213,7 @@ class AnalysisOptions:
         classifier: the classifier whose metric it is; None for each method's main one.
         predictor: name of the predictor.
         draws: how often random parts of protocols are drawn.
-        seed: of those draws.
+        seed: seed of those draws.
         similarity: where the given similarity comes from; None if none was given.
         pilot: where the pilot's runs come from; None without a pilot.
     """

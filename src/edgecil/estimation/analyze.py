@@ -66,12 +66,12 @@ def analyze(
         source: an experiment or its directory, a CSV file of accuracies, a DataFrame, an accuracy
             table, or several of these; or the JSON file of a saved analysis. Runs of several
             sources on the same dataset are analysed together.
-        metric: which number of each run to analyse: one of `edgecil.engine.METRICS`, or a column
-            of the CSV file. By default the one that the experiment's configuration names, else
-            `accuracy`, the paper's A(O).
+        metric: which number of each run to analyse: `accuracy`, `last`, `average`, `forgetting`,
+            `bwt`, or a column of the CSV file. By default the one that the experiment's
+            configuration names, else `accuracy`, the paper's A(O).
         classifier: which classifier of the learners to analyse, such as `nme` (nearest mean of
             exemplars); methods without it are left out. By default each method's main one.
-        similarity: between the classes, for predictors: a similarity, a file, or several
+        similarity: similarity of the classes, for predictors: a file, a similarity, or several
             similarities by the name of their source. By default the one that the experiment's
             sequences were chosen by; for a CSV file, that of the dataset's class names.
         predictor: what the estimators `regression` and `stratified` use: an objective's name, a
@@ -79,7 +79,7 @@ def analyze(
         pilot: cheap runs of the same methods on the same classes.
         draws: how often random parts of protocols are drawn; if there are no more possible draws
             than that, each is made once.
-        seed: of those draws.
+        seed: seed of those draws.
     """
     if predictor == "pilot" and pilot is None:
         raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")

@@ -78,7 +78,7 @@ def analyze_table(
             column of the table, or `pilot`.
         pilot: cheap runs of the same methods over the same classes.
         draws: how often random parts of protocols are drawn.
-        seed: of those draws.
+        seed: seed of those draws.
     """
     if draws < 1:
         raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")

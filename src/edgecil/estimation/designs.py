@@ -32,7 +32,7 @@ class Designs:
     Args:
         protocols: names, or functions by name; `random` is added.
         draws: number of draws.
-        seed: of the draws.
+        seed: seed of the draws.
     """
 
     def __init__(

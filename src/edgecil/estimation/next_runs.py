@@ -71,7 +71,7 @@ def next_runs(
         target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
             is now.
         metric: which number of each run the interval is about; by default the experiment's.
-        seed: for choosing class orders.
+        seed: seed for choosing class orders.
         out: also write the orders to this JSON file, which `run` takes as `sequences`; requires
             runs on one dataset.
     """

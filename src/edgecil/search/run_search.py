@@ -64,11 +64,12 @@ def search(
         budget: cost of everything in full runs, K task trainings each. Orders that share trained
             tasks cost less, so that more orders than that are trained.
         confirm: new trainings of the chosen order, included in the budget.
-        metric: one of `edgecil.engine.METRICS`.
+        metric: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
         pilot: an experiment directory or CSV file with cheap runs of the same learner, such as runs
             with fewer epochs, as a further predictor.
         batch: number of orders that are trained at a time.
-        config: as in `edgecil.run`.
+        config: a TOML file, a bundled recipe (`recipe:demo`), a mapping or a configuration; the
+            other options take precedence over it.
         overwrite: delete existing results in `out` and start over.
         on_round: called with all trials so far after every round.
         options: as in `edgecil.run`; one method, and no `protocol`, `sequences`, `repeats` or
