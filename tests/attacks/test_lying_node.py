@@ -14,9 +14,8 @@ from edgecil.engine.executors import get_executor
 from edgecil.errors import PrerequisiteError
 from tests.engine.contexts import make_context
 
-pytestmark = pytest.mark.attack
 
-
+@pytest.mark.attack
 @pytest.mark.timeout(600)
 def test_a_lying_node_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("ray")
@@ -38,7 +37,7 @@ def test_a_lying_node_is_refused(tmp_path: Path) -> None:
         cluster.shutdown()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_what_cannot_work_is_said_within_seconds() -> None:
     pytest.importorskip("ray")
     context = make_context({"instant": {}})
