@@ -40,7 +40,7 @@ VERBS = (
     ),
     Verb(
         "next",
-        "say which class orders to run next, and what they would buy",
+        "suggest the class orders to run next, and estimate how much they narrow the interval",
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
         {"": ("<source...> target metric seed", _OUT)},
         _next,
