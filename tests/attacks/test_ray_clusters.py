@@ -1,4 +1,4 @@
-"""A Ray node with other code is refused before anything is trained. Run by `make attack`."""
+"""Ray clusters that lie, end or cannot be reached; the long attacks run by `make attack`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import edgecil
-from edgecil.engine.executors import get_executor
-from edgecil.errors import PrerequisiteError
+from edgecil.engine.executors import Job, get_executor
+from edgecil.engine.plan import Node
+from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.engine.contexts import make_context
 
 
@@ -35,6 +36,29 @@ def test_a_lying_node_is_refused(tmp_path: Path) -> None:
             get_executor("ray", context, workers=2, address=cluster.address)
     finally:
         cluster.shutdown()
+
+
+@pytest.mark.attack
+@pytest.mark.timeout(600)
+def test_a_killed_head_ends_in_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    context = make_context({"sleepy": {"classes": [0, 1], "file": str(trigger)}})
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    executor = get_executor("ray", context, workers=1, address=cluster.address)
+    try:
+        executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
+        assert executor.wait(3.0) is None
+        cluster.head_node.kill_gcs_server()
+        start = time.monotonic()
+        with pytest.raises(EdgecilError, match=r"has ended\. Finished results are stored"):
+            executor.wait(60.0)
+        assert time.monotonic() - start < 30.0
+    finally:
+        executor.close()
 
 
 @pytest.mark.slow
