@@ -23,7 +23,7 @@ def main() -> None:
     board = edgecil.leaderboard(budgets=options.budgets, draws=options.draws)
     print(f"{board.truths} truths, {board.sets} class sets: {', '.join(board.tables)}\n")
     for table in leaderboard_tables(board):
-        print(as_markdown(table), flush=True)
+        print(table if isinstance(table, str) else as_markdown(table), flush=True)
 
 
 if __name__ == "__main__":
