@@ -18,9 +18,11 @@ from edgecil.engine.results import NodeResult
 from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
+from edgecil.methods import get_method
+from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.sequences import ClassSequence
 from tests.engine.contexts import ORDERS, make_context, plan_of
-from tests.toys import same
+from tests.toys import QUICK, same
 
 ROOT = Node("icarl", 0, ((0, 1),))
 STRANGE = [ClassSequence([[0, 1], [2, 3]]), ClassSequence([[0, 2], [1, 3]])]
@@ -310,3 +312,14 @@ def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:
     trigger.unlink()
     outcome, _ = train_node(context, Node("diverging", 0, ((0, 1),)), None, keep=False)
     assert outcome.result is not None
+
+
+def test_a_learning_rate_that_diverges_is_a_failure_with_its_epoch() -> None:
+    recipe = replace(QUICK, learning_rate=1e30, schedule="steps")
+    config = get_method("finetune").configure(recipe, PAPER_MEMORY, {})
+    context = replace(make_context({"finetune": {}}), configs={"finetune": config})
+    outcome, _ = train_node(context, Node("finetune", 0, ((0, 1),)), None, keep=False)
+    assert outcome.result is None
+    assert re.search(
+        r"NotFiniteError: .* became (nan|inf|-inf) in epoch 1 of 6", outcome.error or ""
+    )
