@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from edgecil.estimation import AccuracyTable
+from edgecil.estimation.analyze import analyze
+from edgecil.estimation.comparison import compare_accuracies
 from edgecil.report import tables
-from edgecil.report.table import as_csv, as_latex
+from edgecil.report.method_tables import comparisons_table, summary_table
+from edgecil.report.table import as_csv, as_latex, as_markdown
 from edgecil.report.tables import terminal_tables
-from tests.estimation.tables import six_classes
+from tests.estimation.tables import noisy, six_classes, table_of
 from tests.report.made_up import analysis_of, varied, write_run
 
 
@@ -19,7 +25,7 @@ def rows_of(table):
 
 
 def test_the_summary_has_mean_range_and_ends_with_the_highest_mean_first(dataset) -> None:
-    steady, varied = rows_of(tables.summary_table(dataset))
+    steady, varied = rows_of(summary_table(dataset))
     assert (steady["method"], steady["mean"], steady["range"]) == ("steady", 80.0, 0.0)
     truth = dataset.methods["varied"].truth.accuracies
     assert varied["mean"] == pytest.approx(truth.mean())
@@ -84,3 +90,66 @@ def test_without_a_truth_there_are_no_distances_and_no_empty_tables(tmp_path) ->
 def test_latex_of_every_table_is_ascii(page) -> None:
     for table in page.tables:
         assert as_latex(table).isascii(), table.name
+
+
+def bold_cells(table):
+    """By column, the first cells of the rows that have a bold cell in it."""
+    cells = {}
+    for row, column in sorted(table.bold):
+        cells.setdefault(table.headers[column], []).append(table.rows[row][0])
+    return cells
+
+
+def made_of(**means):
+    """An analysis of methods on 12 random orders, with these means and a spread of 1 point."""
+    methods = {
+        name: noisy(seed, mean=mean, std=1.0) for seed, (name, mean) in enumerate(means.items())
+    }
+    every = table_of(methods, ("enumerate",)).runs
+    chosen = {run.sequence for run in every[:90:8]}
+    runs = (replace(run, protocol="random") for run in every if run.sequence in chosen)
+    return analyze(AccuracyTable(tuple(runs)), similarity=six_classes(), draws=4).datasets[0]
+
+
+def test_the_summary_has_the_interval_of_the_mean_and_the_best_in_bold() -> None:
+    dataset = made_of(low=50.0, high=60.0, equal=60.0)
+    table = summary_table(dataset)
+    for row in rows_of(table):
+        assert (row["from"], row["to"]) == dataset.methods[row["method"]].answer.mean.interval
+    bold = bold_cells(table)
+    assert sorted(bold["mean"]) == ["equal", "high"]
+    assert "low" not in bold["worst"] + bold["best"]
+    text = as_latex(table)
+    best = table.columns[1].format(table.rows[0][1])
+    assert f"& \\textbf{{{best}}} &" in text
+    assert "\\toprule" in text
+    assert text.count("\\textbf{") == len(table.bold)
+    assert f"**{best}**" in as_markdown(table)
+    assert "*" not in as_csv(table)
+
+
+def test_the_mean_of_all_orders_has_no_interval(dataset) -> None:
+    assert not {"from", "to"} & set(summary_table(dataset).headers)
+
+
+def test_the_better_method_of_a_clear_pair_is_bold() -> None:
+    table = comparisons_table(made_of(low=50.0, high=60.0, equal=60.0))
+    names = [{row[0], row[1]} for row in table.rows]
+    bold = {table.rows[row][column] for row, column in table.bold}
+    assert names == [{"low", "high"}, {"low", "equal"}, {"high", "equal"}]
+    assert (len(table.bold), bold) == (2, {"high", "equal"})
+
+
+def test_less_forgetting_is_bold(dataset) -> None:
+    worse, better = (
+        bold_cells(summary_table(dataset)),
+        bold_cells(summary_table(replace(dataset, metric="forgetting"))),
+    )
+    assert (worse["mean"], better["mean"]) == (["steady"], ["varied"])
+
+
+def test_a_tiny_p_value_is_not_zero() -> None:
+    gain = np.random.default_rng(0).normal(20.0, 1.0, 90)
+    up, down = compare_accuracies(gain, 0.0 * gain), compare_accuracies(0.0 * gain, gain)
+    assert 0.0 < up.p_value < 1e-60
+    assert down.p_value == pytest.approx(up.p_value, rel=1e-9)

@@ -116,7 +116,7 @@ def compare_accuracies(
     if made is None:
         reason = "requires at least 2 orders; got 1" if n == 1 else "all differences are equal"
         return Comparison(n, mean, None, won, share, blind=blind, reason=reason)
-    above, chance = made.mean_above(0.0), made.next_above(0.0)
+    chance = made.next_above(0.0)
     return Comparison(
         n,
         mean,
@@ -124,7 +124,7 @@ def compare_accuracies(
         won,
         share,
         chance if higher_is_better else 1.0 - chance,
-        2.0 * min(above, 1.0 - above),
+        min(1.0, 2.0 * min(made.mean_above(0.0), made.mean_below(0.0))),
         blind=blind,
         reached=reached_coverage("difference", "random" if overlap is None else "latin", n)
         if blind

@@ -78,8 +78,13 @@ class Posterior:
         return _bisect(below, tails, most / _FAR, most * _FAR)
 
     def mean_above(self, value: float) -> float:
-        """Probability that the mean is above a value."""
-        return 1.0 - float(self._cdf(np.array([value]), self.mean_width)[0])
+        """Probability that the mean is above a value; exact also where it is tiny."""
+        z = (self.centre - value) / np.maximum(self.mean_width, 1e-300)  # t is symmetric
+        return float(stdtr(self.freedom, z) @ self.weights)
+
+    def mean_below(self, value: float) -> float:
+        """Probability that the mean is below a value; exact also where it is tiny."""
+        return float(self._cdf(np.array([value]), self.mean_width)[0])
 
     def next_above(self, value: float) -> float:
         """Probability that the next random order is above a value."""

@@ -85,6 +85,8 @@ class Table:
         caption: what the columns mean; may be empty.
         columns: n columns.
         rows: n cells each; None where a value does not exist.
+        bold: row and column of the cells in bold, in formats that have bold letters.
+        bold_note: what bold means, for the captions of these formats.
     """
 
     name: str
@@ -92,6 +94,13 @@ class Table:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    bold: frozenset[tuple[int, int]] = frozenset()
+    bold_note: str = ""
+
+    @property
+    def noted_caption(self) -> str:
+        """The caption with the note on bold cells, if there are any."""
+        return f"{self.caption} {self.bold_note}".strip() if self.bold else self.caption
 
     @property
     def headers(self) -> tuple[str, ...]:
@@ -118,9 +127,10 @@ def as_csv(table: Table) -> str:
 def as_markdown(table: Table) -> str:
     """The table as a Markdown pipe table below its title and caption."""
     rules = ["---:" if column.is_number else "---" for column in table.columns]
-    header, *rows = ([escape_markdown(c) for c in r] for r in (table.headers, *table.formatted()))
+    header = [escape_markdown(title) for title in table.headers]
+    rows = _marked(table, escape_markdown, "**{}**")
     body = "\n".join(f"| {' | '.join(line)} |" for line in (header, rules, *rows))
-    caption = f"{escape_markdown(table.caption)}\n\n" if table.caption else ""
+    caption = f"{escape_markdown(table.noted_caption)}\n\n" if table.noted_caption else ""
     return f"**{escape_markdown(table.title)}**\n\n{caption}{body}\n"
 
 
@@ -128,10 +138,13 @@ def as_latex(table: Table) -> str:
     """The table as LaTeX with booktabs rules; more than 40 rows become a longtable."""
     kinds = "".join("r" if column.is_number else "l" for column in table.columns)
     header, *rows = (
-        " & ".join(escape_latex(cell) for cell in row) + r" \\"
-        for row in (table.headers, *table.formatted())
+        " & ".join(row) + r" \\"
+        for row in (
+            [escape_latex(title) for title in table.headers],
+            *_marked(table, escape_latex, r"\textbf{{{}}}"),
+        )
     )
-    caption = escape_latex(f"{table.title}. {table.caption}".strip())
+    caption = escape_latex(f"{table.title}. {table.noted_caption}".strip())
     label = f"\\label{{tab:{table.name}}}"
     packages = "% \\usepackage{amssymb,booktabs,longtable}"
     if len(rows) > _LONG:
@@ -152,6 +165,17 @@ def as_latex(table: Table) -> str:
             *(r"\end{tabular}", r"\end{table}"),
         ]
     return "\n".join(lines) + "\n"
+
+
+def _marked(table: Table, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+    """The escaped cells of every row, with those in bold marked."""
+    return [
+        [
+            bold.format(escape(text)) if (row, column) in table.bold else escape(text)
+            for column, text in enumerate(cells)
+        ]
+        for row, cells in enumerate(table.formatted())
+    ]
 
 
 def as_text(table: Table, width: int = 100) -> str:

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis, ProtocolRanking
+from edgecil.estimation.analysis import DatasetAnalysis, ProtocolRanking
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.estimation.placebo import MEASURES
-from edgecil.estimation.summary import (
-    PAPER_ESTIMATOR,
-    MethodSummary,
-    protocol_range,
-    summaries,
-)
+from edgecil.estimation.summary import PAPER_ESTIMATOR, protocol_range
 from edgecil.report.class_names import class_name, describe
+from edgecil.report.method_tables import comparisons_table, summary_table
 from edgecil.report.table import Cell, Column, Table
 
 _CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "stability"))
@@ -35,57 +31,6 @@ def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
     if len(dataset.methods) > 1:
         tables += [rankings_table(dataset), comparisons_table(dataset)]
     return [table for table in tables if table.rows]
-
-
-def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | None = None) -> Table:
-    """Mean, central interval, worst and best accuracy of every method.
-
-    Args:
-        dataset: the analysis.
-        ranked: its methods in the order of the rows; highest mean first by default.
-    """
-    rows: list[tuple[Cell, ...]] = []
-    for summary in summaries(dataset) if ranked is None else ranked:
-        low, high = summary.central or (None, None)
-        method = dataset.methods[summary.name]
-        rows.append(
-            (
-                summary.name,
-                summary.mean,
-                low,
-                high,
-                summary.worst,
-                summary.best,
-                summary.range,
-                summary.orders,
-                _pearson(method),
-                _basis(summary, dataset),
-            )
-        )
-    correlation = (
-        ""
-        if dataset.predictor is None
-        else f" r is the correlation of accuracy with {dataset.predictor.label}."
-    )
-    return Table(
-        "summary",
-        "Accuracy over class orders",
-        "Accuracies in %, the range in points. 90 % of the orders lie between '5 %' and '95 %'. "
-        f"'Worst' and 'best' are measured on the orders that were run.{correlation}",
-        (
-            Column("method"),
-            Column("mean", 1),
-            Column("5 %", 1),
-            Column("95 %", 1),
-            Column("worst", 1),
-            Column("best", 1),
-            Column("range", 1),
-            Column("orders run", 0),
-            Column("r", 2, signed=True),
-            Column("mean and 90 % from"),
-        ),
-        tuple(rows),
-    )
 
 
 def ranges_table(dataset: DatasetAnalysis) -> Table:
@@ -273,36 +218,6 @@ def _ranking_errors(rankings: list[ProtocolRanking]) -> list[tuple[Cell, ...]]:
     return [(title, "all", None, *cells) for title, cells in errors.items()]
 
 
-def comparisons_table(dataset: DatasetAnalysis) -> Table:
-    """Pairs of methods on the orders that both ran."""
-    rows: list[tuple[Cell, ...]] = []
-    for first, others in dataset.comparisons.items():
-        for second, pair in others.items():
-            low, high = pair.interval or (None, None)
-            better = 100.0 * pair.won
-            rows.append(
-                (first, second, pair.n, pair.difference, low, high, better, pair.adjusted_p)
-            )
-    return Table(
-        "comparisons",
-        "Pairs of methods on the same orders",
-        "Mean difference in points with its 90 % interval, the share of orders on which the first "
-        "method is better (ties count half), and the p-value of the difference, adjusted for the "
-        "number of pairs (Holm).",
-        (
-            Column("first"),
-            Column("second"),
-            Column("orders", 0),
-            Column("difference", 2, signed=True),
-            Column("from", 2, signed=True),
-            Column("to", 2, signed=True),
-            Column("first better, %", 0),
-            Column("p", 4),
-        ),
-        tuple(rows),
-    )
-
-
 def correlations_table(dataset: DatasetAnalysis) -> Table:
     """Correlation of every method's accuracy with every predictor."""
     rows: list[tuple[Cell, ...]] = []
@@ -466,23 +381,3 @@ def orders_table(dataset: DatasetAnalysis, orders: Sequence[OrderRow] | None = N
         ),
         tuple(rows),
     )
-
-
-def _basis(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
-    truth = dataset.methods[summary.name].truth
-    if truth is not None:
-        n = len(truth.sequences)
-        if summary.basis == "sample":
-            return f"sample of {n:,} random orders"
-        return (
-            f"all {n:,} orders"
-            if n == truth.space_size
-            else f"{n:,} of {truth.space_size:,} orders"
-        )
-    if summary.chosen is not None:
-        return f"estimate: {summary.chosen.estimator} on {summary.chosen.protocol}"
-    return "the runs"
-
-
-def _pearson(method: MethodAnalysis) -> float | None:
-    return None if method.predictor is None else method.correlations[method.predictor].pearson

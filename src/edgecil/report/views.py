@@ -18,6 +18,7 @@ from edgecil.report.figures.pairs import build_pairs
 from edgecil.report.figures.prediction import build_prediction
 from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
 from edgecil.report.grid import Grid, protocol_grid
+from edgecil.report.method_tables import comparisons_table, summary_table
 from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.scene.theme import is_dark_shade, shade_of
 from edgecil.report.table import Table
@@ -231,9 +232,9 @@ def _tables(
 ) -> Mapping[str, Table | None]:
     """The tables by name; None for empty ones."""
     shown = {
-        "summary": tables.summary_table(dataset, ranked),
+        "summary": summary_table(dataset, ranked),
         "orders": tables.orders_table(dataset, orders),
-        "comparisons": tables.comparisons_table(dataset),
+        "comparisons": comparisons_table(dataset),
         "rankings": tables.rankings_table(dataset),
         "ranges": tables.ranges_table(dataset),
         "beside_random": tables.beside_random_table(dataset),

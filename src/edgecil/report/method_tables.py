@@ -1,0 +1,153 @@
+"""The tables that papers print: a row per method, and a row per pair, with the best in bold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
+from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
+from edgecil.report.metrics import metric_words
+from edgecil.report.table import Cell, Column, Table
+
+
+def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | None = None) -> Table:
+    """Mean with its interval, central interval, worst and best accuracy of every method.
+
+    Args:
+        dataset: the analysis.
+        ranked: its methods in the order of the rows; highest mean first by default.
+    """
+    shown = summaries(dataset) if ranked is None else ranked
+    has_intervals = any(summary.mean_interval is not None for summary in shown)
+    rows: list[tuple[Cell, ...]] = []
+    for summary in shown:
+        low, high = summary.central or (None, None)
+        interval = (summary.mean_interval or (None, None)) if has_intervals else ()
+        rows.append(
+            (
+                summary.name,
+                summary.mean,
+                *interval,
+                low,
+                high,
+                summary.worst,
+                summary.best,
+                summary.range,
+                summary.orders,
+                _pearson(dataset.methods[summary.name]),
+                _basis(summary, dataset),
+            )
+        )
+    mean = (
+        " 'From' and 'to' are the 90 % interval of the mean."
+        if has_intervals
+        else " The mean is that of all orders and has no interval."
+        if all(summary.basis == "enumerated" for summary in shown)
+        else ""
+    )
+    correlation = (
+        ""
+        if dataset.predictor is None
+        else f" r is the correlation of accuracy with {dataset.predictor.label}."
+    )
+    columns = (
+        Column("method"),
+        Column("mean", 1),
+        *((Column("from", 1), Column("to", 1)) if has_intervals else ()),
+        Column("5 %", 1),
+        Column("95 %", 1),
+        Column("worst", 1),
+        Column("best", 1),
+        Column("range", 1),
+        Column("orders run", 0),
+        Column("r", 2, signed=True),
+        Column("mean and 90 % from"),
+    )
+    return Table(
+        "summary",
+        "Accuracy over class orders",
+        f"Accuracies in %, the range in points.{mean} 90 % of the orders lie between '5 %' and "
+        f"'95 %'. 'Worst' and 'best' are measured on the orders that were run.{correlation}",
+        columns,
+        tuple(rows),
+        frozenset(_best_cells(dataset, shown, columns)),
+        "Bold: the best value; for the mean also every method whose difference from the best, on "
+        "the orders of both, has a 90 % interval that includes 0.",
+    )
+
+
+def comparisons_table(dataset: DatasetAnalysis) -> Table:
+    """Pairs of methods on the orders that both ran."""
+    rows: list[tuple[Cell, ...]] = []
+    bold: set[tuple[int, int]] = set()
+    higher_is_better = metric_words(dataset.metric).higher_is_better
+    for first, others in dataset.comparisons.items():
+        for second, pair in others.items():
+            low, high = pair.interval or (None, None)
+            if low is not None and high is not None and not low <= 0.0 <= high:
+                bold.add((len(rows), 0 if (low > 0.0) == higher_is_better else 1))
+            better = 100.0 * pair.won
+            rows.append(
+                (first, second, pair.n, pair.difference, low, high, better, pair.adjusted_p)
+            )
+    return Table(
+        "comparisons",
+        "Pairs of methods on the same orders",
+        "Mean difference in points with its 90 % interval, the share of orders on which the first "
+        "method is better (ties count half), and the p-value of the difference, adjusted for the "
+        "number of pairs (Holm).",
+        (
+            Column("first"),
+            Column("second"),
+            Column("orders", 0),
+            Column("difference", 2, signed=True),
+            Column("from", 2, signed=True),
+            Column("to", 2, signed=True),
+            Column("first better, %", 0),
+            Column("p", 4),
+        ),
+        tuple(rows),
+        frozenset(bold),
+        "Bold: the better method, if the interval excludes 0.",
+    )
+
+
+def _best_cells(
+    dataset: DatasetAnalysis, shown: Sequence[MethodSummary], columns: Sequence[Column]
+) -> Iterator[tuple[int, int]]:
+    """Row and column of the best mean, worst and best order; none for a single method."""
+    if len(shown) < 2:
+        return
+    places = {column.title: place for place, column in enumerate(columns)}
+    choose = max if metric_words(dataset.metric).higher_is_better else min
+    leader = choose(shown, key=lambda summary: summary.mean).name
+    for row, summary in enumerate(shown):
+        pair = compare_pair(dataset, leader, summary.name)
+        low, high = (1.0, 1.0) if pair is None or pair.interval is None else pair.interval
+        if summary.name == leader or low <= 0.0 <= high:
+            yield row, places["mean"]
+    for title in ("worst", "best"):
+        column = columns[places[title]]
+        texts = [column.format(getattr(summary, title)) for summary in shown]
+        best = column.format(choose(getattr(summary, title) for summary in shown))
+        yield from ((row, places[title]) for row, text in enumerate(texts) if text == best)
+
+
+def _basis(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
+    truth = dataset.methods[summary.name].truth
+    if truth is not None:
+        n = len(truth.sequences)
+        if summary.basis == "sample":
+            return f"sample of {n:,} random orders"
+        return (
+            f"all {n:,} orders"
+            if n == truth.space_size
+            else f"{n:,} of {truth.space_size:,} orders"
+        )
+    if summary.chosen is not None:
+        return f"estimate: {summary.chosen.estimator} on {summary.chosen.protocol}"
+    return "the runs"
+
+
+def _pearson(method: MethodAnalysis) -> float | None:
+    return None if method.predictor is None else method.correlations[method.predictor].pearson
