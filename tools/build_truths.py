@@ -6,7 +6,9 @@
 Training takes about half an hour of two cores for each set of six classes and repeat over all
 twelve learners. It is resumable: every task training is stored below RUNS at once, one directory
 `SET-METHOD` for each set of classes and learner, and the same command continues. Cheap learners
-come first, so that the finished part is a table at any time. The same results give the same bytes.
+come first, so that the finished part is a table at any time. What the bundled file already holds is
+neither trained again nor lost when other directories are packed, so that the build can continue on
+another machine. The same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 
 import edgecil
 from edgecil.engine import Experiment
-from edgecil.estimation.truth_files import write_truths
+from edgecil.estimation.truth_files import read_truths, write_truths
 from edgecil.estimation.truth_tables import TruthTable, experiment_truth, merge_tables
 
 TABLES = Path(__file__).parents[1] / "src/edgecil/estimation/data/truths.npz"
@@ -90,7 +92,10 @@ def jobs(
 
 def train(runs: Path, names: list[str] | None, learners: list[str] | None) -> None:
     """Train what is missing."""
+    done = packed_repeats(read_truths(TABLES))
     for chosen, learner, repeats in jobs(names, learners):
+        if done.get((chosen.table, learner), 0) >= repeats:
+            continue
         print(f"{chosen.table}: {learner}, {repeats} repeats", flush=True)
         edgecil.run(
             out=runs / f"{chosen.name}-{learner}",
@@ -101,9 +106,19 @@ def train(runs: Path, names: list[str] | None, learners: list[str] | None) -> No
         )
 
 
+def packed_repeats(tables: list[TruthTable]) -> dict[tuple[str, str], int]:
+    """How often every learner is repeated in each table."""
+    return {
+        (table.name, method): len(result.seeds)
+        for table in tables
+        for method, result in table.results.items()
+    }
+
+
 def pack(runs: Path, path: Path, commit: str) -> list[TruthTable]:
-    """Write the finished repeats of all directories; learners in the order of LEARNERS."""
-    tables = []
+    """Add the finished repeats of all directories to the file, or write a new one."""
+    tables = read_truths(path) if path.exists() else []
+    done = packed_repeats(tables)
     for chosen in SETS:
         for learner in chosen.learners:
             directory = runs / f"{chosen.name}-{learner}"
@@ -113,6 +128,8 @@ def pack(runs: Path, path: Path, commit: str) -> list[TruthTable]:
                 table = experiment_truth(Experiment.open(directory), chosen.table)
             except edgecil.EdgecilError as error:
                 print(f"left out: {error}")
+                continue
+            if len(table.results[learner].seeds) <= done.get((chosen.table, learner), 0):
                 continue
             tables.append(
                 replace(
