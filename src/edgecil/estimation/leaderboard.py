@@ -370,7 +370,8 @@ def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
     rows = []
     for (budget, protocol, estimator), some in by_row.items():
         tables = {cell.table for cell in some}
-        reference = [cell for cell in by_row[(budget, *REFERENCE)] if cell.table in tables]
+        reference_row = (budget, *REFERENCE)
+        reference = [cell for cell in by_row[reference_row] if cell.table in tables]
         rows.append(
             LeaderboardRow(
                 protocol,
