@@ -159,8 +159,9 @@ class Execution:
     """How an experiment is computed and where results go; a run's result does not depend on it.
 
     Attributes:
-        workers: number of trainings at the same time; by default as many as fit into memory beside
-            the first one, at most one per `threads` cores, and on a GPU one until that is known.
+        workers: number of worker processes, each of which trains one task at a time. By default as
+            many as fit into memory, at most one per `threads` cores; on a GPU one, until its first
+            training has shown how many fit.
         devices: GPUs to train on, such as `cuda:0,cuda:1`, or `all`; each training goes to the one
             with the fewest.
         workers_per_device: number of trainings at the same time on each GPU.

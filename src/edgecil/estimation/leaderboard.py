@@ -153,8 +153,8 @@ def leaderboard(
         estimators: names, or functions by name; all by default.
         budgets: numbers of runs.
         draws: draws of each protocol, the same for all truths of a space.
-        metric: one of `edgecil.engine.METRICS`.
-        seed: of the draws.
+        metric: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
+        seed: seed of the draws.
 
     >>> board = leaderboard(protocols=["random", "latin"], estimators=["gaussian-c4"], budgets=[3],
     ...                     draws=50)

@@ -135,12 +135,13 @@ def run_external(
     """Have a program train class orders, or resume; changes to the program cannot be detected.
 
     Args:
-        command: trains one run, such as `python train.py {order_file} {result_file}`; `{seed}` is
-            replaced as well. `edgecil.interop.contract` describes both files.
+        command: the program that trains one run, such as `python train.py {order_file}
+            {result_file}`; `{seed}` is replaced as well. The documentation describes both files
+            under "Run any program".
         out: the experiment's directory.
         method: name under which the results are stored.
         repeats: how often to train each order, with training seeds 0, 1, ….
-        workers: programs that run at the same time.
+        workers: number of programs that run at the same time.
         timeout: seconds after which a run counts as failed.
         overwrite: delete existing results and start over.
         on_start: called once with the plan and the number of runs that are missing.

@@ -74,9 +74,9 @@ def compare_similarities(
     Args:
         similarities: two or more matrices by name.
         tasks: number of equal tasks of the EDGE sequences that are compared.
-        base: classes in the first task; requires `increment`.
-        increment: classes in each further task.
-        sizes: any task sizes that sum to the number of classes.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
         rng: for the permutation test; seed 0 by default.
     """
     if len(similarities) < 2:

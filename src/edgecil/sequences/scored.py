@@ -79,14 +79,14 @@ def sequences(
 
     Args:
         similarity: over N classes.
-        tasks: number of equal tasks.
-        base: classes in the first task; requires `increment`.
-        increment: classes in each further task.
-        sizes: any task sizes that sum to N.
-        protocol: one of :data:`PROTOCOLS`.
-        budget: number of sequences, 3 by default.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task; the sum must be N.
+        protocol: name of a protocol, such as `latin`, `random` or `edge`.
+        budget: number of sequences; 3 by default.
         order_seed: seed for choosing class orders.
-        objective: what `optimal` optimises, S by default; other protocols take none.
+        objective: what the protocol `optimal` optimises, S by default; other protocols have none.
 
     >>> from edgecil.similarity import SimilarityMatrix
     >>> D = [[0, 0.9, 0.1, 0.2], [0.9, 0, 0.3, 0.1], [0.1, 0.3, 0, 0.8], [0.2, 0.1, 0.8, 0]]
@@ -158,10 +158,10 @@ def read_sequence(
     Args:
         path: the file.
         classes: N; the sequence must arrange each class from 0 to N-1 once.
-        tasks: number of equal tasks.
-        base: classes in the first task; requires `increment`.
-        increment: classes in each further task.
-        sizes: any task sizes that sum to N.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task; the sum must be N.
         label: which of several sequences to read.
     """
     path = Path(path)

@@ -72,20 +72,20 @@ def similarity(
         names: class names, in place of a dataset or of its own names: a .txt, .csv or .json file,
             a list, or the name of a class list (`ham10000-paper` and `eyepacs-paper` are those of
             the paper).
-        encoder: a text encoder or its name; `minilm-bundled` by default.
+        encoder: name of a text encoder, or an encoder; `minilm-bundled` by default.
         template: the text around a name; "a photo of a {name}." by default. `{label}` stands for
             the raw label, as the paper's authors encode it.
         captions: one text per class in place of its name: a file, a mapping, a list, or
             `bundled` for those that come with edgecil.
-        weights: where the weights of `encoder` are: a folder, a file or a hub id.
+        weights: weights of the encoder: a folder, a file or a hub id.
         features: an .npz file with `features` (n, d) and `labels` (n,), in place of text.
         images: take the dataset's training images in place of text: `pixels`, or the name of a
             pre-trained network whose features are averaged per class.
         root: the directory of the dataset's images.
-        image_size: resize images to this many pixels per side.
-        threads: threads of the network; 1 by default.
-        classes: only this many classes, the first in label order.
-        classes_seed: draw the `classes` classes with this seed instead.
+        image_size: width and height in pixels to which image files are scaled.
+        threads: number of threads of the network; 1 by default.
+        classes: number of classes to use, the first ones in label order; all by default.
+        classes_seed: draw the classes with this seed instead of taking the first ones.
         class_ids: exactly these classes, in this order.
         on_progress: called with the number of classes whose images are done, and of all.
 

@@ -73,9 +73,11 @@ def captions(
 
     Args:
         dataset: a dataset's name, a folder of images or an .npz file.
-        names: other names for the classes (see :func:`edgecil.similarity.similarity`).
-        model: the model's name at the endpoint that the environment names, or a model.
-        prompt: see :func:`write_captions`.
+        names: class names, in place of a dataset or of its own names: a file, a list, or the name
+            of a class list.
+        model: name of the model at the endpoint in OPENAI_BASE_URL, or a model; EDGECIL_LLM_MODEL
+            by default.
+        prompt: name of a prompt, or a text with `{name}` in it.
         on_caption: called with each label and its caption.
     """
     classes = find_classes(dataset, names)

@@ -136,10 +136,10 @@ def space(
 
     Args:
         classes: number of classes, N.
-        tasks: number of equal tasks.
-        base: classes in the first task; requires `increment`.
-        increment: classes in each further task.
-        sizes: any task sizes that sum to the number of classes.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
         epsilon: error of the mean accuracy, in [0, 1] units.
         delta: probability of a larger error.
         accuracy_range: R, largest minus smallest accuracy over all of Ω, in (0, 1].
