@@ -92,6 +92,16 @@ def test_latex_of_every_table_is_ascii(page) -> None:
         assert as_latex(table).isascii(), table.name
 
 
+def test_correlations_have_the_p_values_of_the_relabelling_test(dataset) -> None:
+    rows = rows_of(tables.correlations_table(dataset))
+    tested = 0
+    for row in rows:
+        own = dataset.methods[row["method"]].correlations[row["predictor"]]
+        assert (row["p"], row["p, Holm"]) == (own.p_value, own.adjusted_p)
+        tested += own.p_value is not None
+    assert tested > 0
+
+
 def bold_cells(table):
     """By column, the first cells of the rows that have a bold cell in it."""
     cells = {}

@@ -225,17 +225,20 @@ def correlations_table(dataset: DatasetAnalysis) -> Table:
         for predictor, correlation in method.correlations.items():
             low, high = correlation.pearson_interval or (None, None)
             r, rho = correlation.pearson, correlation.spearman
-            rows.append((name, predictor, correlation.n, r, low, high, rho))
+            p_values = correlation.p_value, correlation.adjusted_p
+            rows.append((name, predictor, correlation.n, r, low, high, rho, *p_values))
     return Table(
         "correlations",
         "Correlation of accuracy with each predictor",
         "Pearson's r over orders with its 95 % interval, and Spearman's ρ; 'adjacent' is the "
-        "paper's S.",
+        "paper's S. p is the share of relabellings of the classes that give an |r| at least as "
+        "large; 'p, Holm' is adjusted for the number of methods.",
         (
             Column("method"),
             Column("predictor"),
             Column("orders", 0),
             *(Column(title, 2, signed=True) for title in ("r", "from", "to", "ρ")),
+            *(Column(title, 3) for title in ("p", "p, Holm")),
         ),
         tuple(rows),
     )
