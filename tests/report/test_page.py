@@ -11,9 +11,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from edgecil.engine.experiment import Experiment
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.comparison import compare_accuracies
 from edgecil.estimation.order_table import list_orders
+from edgecil.report.answer_tables import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer
 from edgecil.report.page import Origin, compose_page
@@ -213,6 +215,25 @@ def test_the_page_names_the_commands_that_repeat_it(page) -> None:
     assert "edgecil run --config runs/x/report/run.toml --out runs/x-again" in section
     assert "edgecil report runs/x-again" in section
     assert list(page.configs) == ["run.toml"]
+
+
+def test_the_page_says_how_long_the_trainings_took(dataset, directory) -> None:
+    # 90 orders of 6 classes in 3 tasks share 15 first tasks, and 90 of each of the others
+    assert dataset.training_seconds == {"varied": 0.5 * 195, "steady": 0.5 * 195}
+    assert Experiment.open(directory).training_seconds() == dataset.training_seconds
+    days = replace(dataset, training_seconds={"varied": 7200.0, "steady": 200.0})
+    text = Reader(compose_page(days, Origin("x")).html).text
+    assert f"training and tests {format_duration(7400.0)}" in text
+    assert f"of which varied {format_duration(7200.0)}, steady {format_duration(200.0)}" in text
+
+
+def test_several_experiments_keep_their_machines(dataset) -> None:
+    one = {"dataset": {}, "machine": "x86_64", "cpu": "AVX2", "environment": {"device": "cpu"}}
+    two = {**one, "machine": "aarch64"}
+    both = replace(dataset, identity={"runs/a": one, "runs/b": two})
+    text = Reader(compose_page(both, Origin("x")).html).text
+    assert "machine x86_64, aarch64 AVX2" in text
+    assert "device cpu" in text
 
 
 def test_less_forgetting_is_better(directory) -> None:

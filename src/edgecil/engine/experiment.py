@@ -120,6 +120,19 @@ class Experiment:
         with self._reading() as store:
             return list(store.runs().values())
 
+    def training_seconds(self) -> dict[str, float]:
+        """Seconds of training and testing, by method; a task that orders share counts once."""
+        totals: dict[str, float] = {}
+        with self._reading() as store:
+            trained = [(node, result.seconds) for node, result in store.done().items()]
+            trained += [
+                (node, sum(part.seconds for part in run.nodes))
+                for node, run in store.whole_runs().items()
+            ]
+        for node, seconds in trained:
+            totals[node.method] = totals.get(node.method, 0.0) + seconds
+        return totals
+
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """The labelled sequences of every protocol."""
         with self._reading() as store:

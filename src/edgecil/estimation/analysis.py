@@ -161,6 +161,8 @@ class DatasetAnalysis:
             spread over orders; empty for a file.
         class_positions: by method, the final accuracy on each class by the task in which it comes;
             empty where counts per class are unknown.
+        training_seconds: by method, the duration of all its trainings and tests; empty where it is
+            not recorded.
     """
 
     dataset: str
@@ -179,6 +181,7 @@ class DatasetAnalysis:
     repeats: tuple[int, ...] = ()
     curves: dict[str, dict[str, TaskCurve]] = field(default_factory=dict)
     class_positions: dict[str, ClassPositions] = field(default_factory=dict)
+    training_seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def protocols(self) -> tuple[str, ...]:

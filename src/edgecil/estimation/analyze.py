@@ -166,7 +166,15 @@ def _analyze_dataset(
         accuracy_matrices=details.accuracy_matrices(extreme_protocol(analysis.protocols)),
         curves=details.curves(),
         class_positions=details.class_positions(),
+        training_seconds=_training_seconds(runs, tuple(methods)),
     )
+
+
+def _training_seconds(runs: DatasetRuns, methods: Sequence[str]) -> dict[str, float]:
+    """Duration of all trainings of each method; methods without one are left out."""
+    spent = [experiment.training_seconds() for experiment in runs.experiments]
+    totals = {name: sum(one.get(name, 0.0) for one in spent) for name in methods}
+    return {name: seconds for name, seconds in totals.items() if seconds > 0.0}
 
 
 def _describe_given(similarity: Similarities | None) -> str | None:

@@ -16,6 +16,7 @@ from edgecil.engine.config import build_config, config_text
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.report import narrative
+from edgecil.report.answer_tables import format_duration
 from edgecil.report.citation import bibtex
 from edgecil.report.class_names import class_name
 from edgecil.report.figures.class_positions import build_class_positions
@@ -236,18 +237,37 @@ def _repeat(configs: Mapping[str, str]) -> str:
 
 
 def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
-    """Versions and machine, if they are recorded."""
-    identity = dataset.identity
-    facts = {"edgecil": origin.version or str(identity.get("edgecil", ""))}
-    for name, key in (("torch", "torch"), ("machine", "machine")):
-        if isinstance(identity.get(key), str):
-            facts[name] = identity[key]
-    environment = identity.get("environment")
-    if isinstance(environment, Mapping) and "device" in environment:
-        facts["device"] = str(environment["device"])
-    if len(dataset.repeats) > 0:
-        facts["training seeds"] = ", ".join(map(str, dataset.repeats[:10]))
+    """Versions, machine and durations, if they are recorded."""
+    identities = _identities(dataset)
+    recorded = {
+        name: ", ".join(dict.fromkeys(str(one[name]) for one in identities if name in one))
+        for name in ("edgecil", "torch", "machine", "cpu", "gpu")
+    }
+    facts = {
+        "edgecil": origin.version or recorded["edgecil"],
+        "torch": recorded["torch"],
+        "machine": " ".join(filter(None, map(recorded.get, ("machine", "cpu", "gpu")))),
+    }
+    environments = [one["environment"] for one in identities if "environment" in one]
+    devices = [str(one["device"]) for one in environments if "device" in one]
+    facts["device"] = ", ".join(dict.fromkeys(devices))
+    facts["training seeds"] = ", ".join(map(str, dataset.repeats[:10]))
+    seconds = dataset.training_seconds
+    if seconds:
+        facts["training and tests"] = format_duration(sum(seconds.values()))
+    if len(seconds) > 1:
+        facts["of which"] = ", ".join(
+            f"{name} {format_duration(own)}" for name, own in seconds.items()
+        )
     return {name: value for name, value in facts.items() if value}
+
+
+def _identities(dataset: DatasetAnalysis) -> list[Mapping[str, Any]]:
+    """What decides the results of each experiment."""
+    identity = dataset.identity
+    if not identity or "dataset" in identity:
+        return [identity]
+    return list(identity.values())
 
 
 def _commands(configs: Mapping[str, str], origin: Origin) -> Iterator[list[str]]:
