@@ -9,6 +9,7 @@ import pytest
 
 from edgecil.cli.main import main
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.protocol_results import experiment_results
 from edgecil.engine.run import run
 from edgecil.errors import EdgecilError
 from tests.engine.test_resume import finished, started, wait_for
@@ -29,6 +30,8 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_pat
     one = run(out=tmp_path / "one", workers=1, **options)  # type: ignore[arg-type]
     two = run(out=tmp_path / "two", workers=2, **options)  # type: ignore[arg-type]
     assert [result.method for result in one.results()] == ["NearestMean"] * 2
+    [summary] = experiment_results(one).results
+    assert (summary.method, summary.planned, summary.finished) == ("NearestMean", 2, 2)
     accuracies = [
         [each.metric("accuracy") for each in experiment.results()] for experiment in (one, two)
     ]

@@ -149,6 +149,11 @@ class ExperimentConfig:
                     "leave one of them out."
                 )
 
+    @property
+    def method_names(self) -> tuple[str, ...]:
+        """The methods' names in the results: `Mine` for a class given as `path/to/file.py:Mine`."""
+        return tuple(spec.rpartition(":")[2] for spec in self.method)
+
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
         return asdict(self)

@@ -76,11 +76,7 @@ def load_model(
             f"{experiment.directory} holds no model of {method!r} on {str(sequence)!r} with "
             f"training seed {seed}; run the experiment again with 'keep_model'."
         )
-    configs = [
-        config
-        for config in experiment.configs
-        if method in (name.rpartition(":")[2] for name in config.method)
-    ]
+    configs = [config for config in experiment.configs if method in config.method_names]
     if not configs:
         raise DataError(f"{experiment.directory} has no configuration of {method!r}.")
     _, _, dataset, context = load_context(configs[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -155,6 +156,10 @@ class ProgressWriter:
 
 
 def _exists(process: int) -> bool:
+    if sys.platform == "win32":  # there, signal 0 would interrupt the process
+        import psutil
+
+        return bool(psutil.pid_exists(process))
     try:
         os.kill(process, 0)
     except ProcessLookupError:

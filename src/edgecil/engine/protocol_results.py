@@ -83,7 +83,7 @@ class ExperimentResults:
         failures: the trainings that failed.
         metric: what the numbers in `results` are of.
         plan: what a run would do; then nothing was trained. None otherwise.
-        goal: what a run until a goal found out; None otherwise.
+        goal: the outcome of a run with 'until'; None otherwise.
     """
 
     directory: Path
@@ -110,7 +110,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
     else:
         results = protocol_results(
             experiment,
-            methods=config.method,
+            methods=config.method_names,
             protocols=config.protocol,
             repeats=config.repeats,
             metric=config.metric,

@@ -169,7 +169,7 @@ def _shard(
     part = Execution(shard=text).part
     assert part is not None
     plan = Plan(
-        map(_method_name, config.method),
+        config.method_names,
         range(config.repeats),
         [run.sequence for name in config.protocol for run in sequences.get(name, ())],
     )
@@ -245,17 +245,11 @@ def _planned(
     """
     planned: dict[tuple[str, str], set[int]] = {}
     for config in configs:
-        for method in config.method:
+        for method in config.method_names:
             for protocol in config.protocol:
-                name = _method_name(method)
-                planned.setdefault((name, protocol), set()).update(range(config.repeats))
+                planned.setdefault((method, protocol), set()).update(range(config.repeats))
     requested = {method for method, _ in planned}
     for (method, seed), protocol, *_ in rows:
         if method not in requested:
             planned.setdefault((method, protocol), set()).add(seed)
     return planned
-
-
-def _method_name(spec: str) -> str:
-    """The name of a method that may be given as path/to/file.py:Class."""
-    return spec.rpartition(":")[2]
