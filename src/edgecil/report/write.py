@@ -52,9 +52,9 @@ def write_report(
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
-    A page is one file that works offline. The same analysis always gives the same bytes. Nothing is
-    computed again for an :class:`Analysis`, or for an experiment that was analysed with the same
-    options before.
+    A page is one file that works offline. The same analysis always gives the same bytes. Saved
+    analyses of an experiment are reused; those of further metrics are made once, at the first call.
+    Nothing is computed again for an :class:`Analysis`.
 
     Args:
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` takes.
