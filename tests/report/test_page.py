@@ -15,6 +15,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.comparison import compare_accuracies
 from edgecil.estimation.order_table import list_orders
+from edgecil.estimation.summary import protocol_range
 from edgecil.report.answer_tables import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer
@@ -215,6 +216,30 @@ def test_the_page_names_the_commands_that_repeat_it(page) -> None:
     assert "edgecil run --config runs/x/report/run.toml --out runs/x-again" in section
     assert "edgecil report runs/x-again" in section
     assert list(page.configs) == ["run.toml"]
+
+
+def test_with_a_truth_the_lead_compares_it_with_three_random_orders(directory) -> None:
+    dataset = analyze(directory, similarity=six_classes(), draws=4).datasets[0]
+    words = metric_words("accuracy")
+    _, sentence, *_ = answer(dataset, rank(dataset, words), words)
+    low, high = protocol_range(dataset.methods["varied"], "random")
+    assert 40.0 <= low < high <= 80.0
+    assert sentence == (
+        f"Three random orders would have shown varied between {low:.1f} and {high:.1f} % on "
+        "average; in truth its 90 orders lie between 40.0 and 80.0 %."
+    )
+    one = replace(dataset, methods={"varied": dataset.methods["varied"]})
+    assert answer(one, rank(one, words), words)[0] == sentence
+
+
+def test_curves_say_that_they_do_not_change_with_the_metric(directory, page) -> None:
+    own, other = (
+        analyze(directory, similarity=six_classes(), draws=4, metric=metric).datasets[0]
+        for metric in ("accuracy", "last")
+    )
+    curves = compose_page(own, Origin("x"), [other]).html.split('<section id="curves">')[1]
+    assert "does not change with the metric" in curves.split("</section>")[0]
+    assert "does not change with the metric" not in page.html  # nothing to choose
 
 
 def test_the_page_says_how_long_the_trainings_took(dataset, directory) -> None:

@@ -48,8 +48,9 @@ def answer(
 ) -> list[str]:
     """The answer in one sentence, then sentences on what it rests on."""
     best = ranked[0]
+    seen = _range_seen(dataset, ranked, words)
     if len(ranked) == 1:
-        return [_one(dataset, best, words), *_range_seen(dataset, ranked), *_noise(dataset, ranked)]
+        return [*seen, _one(dataset, best, words), *_noise(dataset, ranked)]
     second = ranked[1].name
     pair = compare_pair(dataset, best.name, second)
     reached = _one(dataset, best, words)
@@ -57,13 +58,14 @@ def answer(
         return [
             f"{best.name} has the best mean {words.title}, {_value(best.mean, words)}, but it has "
             f"no order in common with {second}.",
+            *seen,
             reached,
             *_noise(dataset, ranked),
         ]
     return [
         _two(best.name, second, pair, words),
+        *seen,
         reached,
-        *_range_seen(dataset, ranked),
         *_noise(dataset, ranked),
     ]
 
@@ -191,24 +193,28 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
     return "; ".join(parts) + "."
 
 
-def _range_seen(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
-    """With a truth: what three random runs would have shown of the range."""
+def _range_seen(
+    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary], words: MetricWords
+) -> list[str]:
+    """With a truth: what a few random orders would have shown of a learner, and what is true."""
     measured = [s for s in ranked if s.basis in ("enumerated", "sample") and s.range > 0.0]
     if not measured:
         return []
     most = max(measured, key=lambda summary: summary.range)
     method = dataset.methods[most.name]
-    bound = "at least " if most.basis == "sample" else ""
-    sentence = (
-        f"Between the worst and the best order, {most.name} differs by {bound}"
-        f"{most.range:.1f} points"
-    )
+    assert method.truth is not None
+    low, high = float(method.truth.accuracies.min()), float(method.truth.accuracies.max())
+    orders = f"{len(method.truth.sequences):,}"
+    over = f"its {orders} orders" if most.basis == "enumerated" else f"{orders} random orders"
+    true = f"{over} lie between {low:.1f} and {_value(high, words)}"
+    what = most.name if words.name == "accuracy" else f"{words.title} of {most.name}"
     ends = protocol_range(method, "random")
     if ends is None:
-        return [f"{sentence}."]
-    runs = protocol_budget(method, "random")
-    seen = ends[1] - ends[0]
-    return [f"{sentence}; {_spell(runs)} random orders show {seen:.1f} of them on average."]
+        return [f"For {what}, {true}."]
+    runs = _spell(protocol_budget(method, "random")).capitalize()
+    between = f"between {ends[0]:.1f} and {_value(ends[1], words)}"
+    start = f"{runs} random orders would have shown {what} {between} on average"
+    return [f"{start}; {'in truth ' if most.basis == 'enumerated' else ''}{true}."]
 
 
 def _noise(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:

@@ -115,6 +115,7 @@ def compose_page(
         views=views,
         glossary=narrative.glossary(dataset),
         curves=curves,
+        fixed_metric=" This does not change with the metric chosen above." if others else "",
         class_maps=class_maps,
         orders_lede=_orders_lede(dataset, len(orders), len(all_orders)),
         order_rows=_order_rows(dataset, orders),
