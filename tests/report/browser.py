@@ -74,6 +74,10 @@ class Browser:
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.cdp("Emulation.setEmulatedMedia", features=[theme])
 
+    def media(self, kind: str) -> None:
+        """Show pages as on this medium, `print`, or on the usual one, ``."""
+        self.cdp("Emulation.setEmulatedMedia", media=kind)
+
     def scripts(self, *, allowed: bool) -> None:
         """Whether pages may run JavaScript."""
         self.cdp("Emulation.setScriptExecutionDisabled", value=not allowed)

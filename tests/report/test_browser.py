@@ -54,6 +54,21 @@ const [x, y] = path.getAttribute("d").slice(1).match(/-?[\\d.]+/g).map(Number);
 const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
 return [at.x, at.y, +path.dataset.orders.split(" ")[0]];
 """
+PRINTED = """
+const shown = (element) => element.getClientRects().length > 0;
+const all = (selector) => [...document.querySelectorAll(selector)];
+const chosen = (element) => !element.closest(".of-metric") || shown(element.closest(".of-metric"));
+return {
+  width: document.documentElement.clientWidth,
+  needed: document.documentElement.scrollWidth,
+  folded: all("details > *").filter((one) => chosen(one) && !one.getBoundingClientRect().height)
+    .map((one) => one.outerHTML.slice(0, 80)),
+  clipped: all(".scroll").filter((one) => getComputedStyle(one).overflowY !== "visible").length
+    ? ["scroll"] : [],
+  headers: [...new Set(all("th button").map((one) => getComputedStyle(one).display))],
+  tools: all("nav, .buttons, .tools, .copyable button").filter(shown).map((one) => one.className),
+}
+"""
 TIP = 'const tip = document.getElementById("tip"); return tip.hidden ? null : tip.textContent'
 
 
@@ -231,3 +246,18 @@ def test_the_page_is_whole_without_javascript(browser, file) -> None:
     assert len(browser.run(COLUMN, 0)) == 90
     browser.run(CLICK, "input[name=metric]", 1)
     assert len(browser.run(FACTS)["answer"]) == 1
+
+
+def test_print_shows_what_the_screen_folds_and_hides(browser, file) -> None:
+    browser.resize(800)
+    browser.open(file)
+    browser.media("print")
+    try:
+        seen = browser.run(PRINTED)
+    finally:
+        browser.media("")
+    assert seen["needed"] <= seen["width"]
+    assert seen["folded"] == []
+    assert seen["clipped"] == []
+    assert seen["tools"] == []
+    assert seen["headers"] == ["contents"]  # else Chromium does not repeat them on every page
