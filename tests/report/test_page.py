@@ -218,6 +218,20 @@ def test_the_page_names_the_commands_that_repeat_it(page) -> None:
     assert list(page.configs) == ["run.toml"]
 
 
+def test_each_of_several_experiments_is_repeated_in_its_own_directory(dataset) -> None:
+    (config,) = dataset.configs
+    configs = tuple({**config, "method": [name]} for name in ("icarl", "ranpac"))
+    identity = {"runs/a": {"method icarl": {}}, "runs/b": {"method ranpac": {}}}
+    both = replace(dataset, configs=configs, identity=identity)
+    page = compose_page(both, Origin("runs/a, runs/b, c.csv", "out")).html
+    commands = page.split('<pre id="commands"><code>')[1].split("</code>")[0].splitlines()
+    assert commands == [
+        "edgecil run --config out/run-1.toml --out runs/a-again",
+        "edgecil run --config out/run-2.toml --out runs/b-again",
+        "edgecil report runs/a-again runs/b-again c.csv --out out-again",
+    ]
+
+
 def test_with_a_truth_the_lead_compares_it_with_three_random_orders(directory) -> None:
     dataset = analyze(directory, similarity=six_classes(), draws=4).datasets[0]
     words = metric_words("accuracy")

@@ -122,7 +122,7 @@ def compose_page(
         orders_files=list(files_of(order_table)),
         configs=configs,
         repeat=_repeat(configs),
-        commands="\n".join(map(shlex.join, _commands(configs, origin))),
+        commands="\n".join(map(shlex.join, _commands(dataset, configs, origin))),
         facts=_facts(dataset, origin),
         identity=json.dumps(dataset.identity, indent=1, ensure_ascii=False, default=str)
         if dataset.identity
@@ -271,19 +271,36 @@ def _identities(dataset: DatasetAnalysis) -> list[Mapping[str, Any]]:
     return list(identity.values())
 
 
-def _commands(configs: Mapping[str, str], origin: Origin) -> Iterator[list[str]]:
+def _commands(
+    dataset: DatasetAnalysis, configs: Mapping[str, str], origin: Origin
+) -> Iterator[list[str]]:
     """The commands that repeat the runs, if they are recorded, and the report.
 
-    New results go to a directory beside the old ones.
+    New results go to a directory beside the old one of each experiment.
     """
-    source, out = origin.source.rstrip("/"), origin.out
+    is_one = Path(origin.source).exists()  # several are named one after the other
+    named = [origin.source] if is_one else origin.source.split(", ")
+    sources = [name.rstrip("/") for name in named]
+    out = origin.out
     if configs:
-        folder, again = out or f"{source}/report", f"{source}-again"
-        for name in configs:
-            yield ["edgecil", "run", "--config", f"{folder}/{name}", "--out", again]
-        source, out = again, None if out is None else f"{out.rstrip('/')}-again"
+        folder = out or f"{sources[0]}/report"
+        directories = [_directory(config, dataset, sources) for config in dataset.configs]
+        for name, directory in zip(configs, directories, strict=True):
+            config_file = f"{folder}/{name}"
+            yield ["edgecil", "run", "--config", config_file, "--out", f"{directory}-again"]
+        sources = [f"{one}-again" if one in directories else one for one in sources]
+        out = None if out is None else f"{out.rstrip('/')}-again"
     place = [] if out is None else ["--out", out]
-    yield ["edgecil", "report", source, *place, *_options(origin.options)]
+    yield ["edgecil", "report", *sources, *place, *_options(origin.options)]
+
+
+def _directory(config: Mapping[str, Any], dataset: DatasetAnalysis, sources: Sequence[str]) -> str:
+    """The experiment that a configuration belongs to: the first that trained its methods."""
+    wanted = {f"method {name}" for name in config.get("method", ())}
+    for directory, identity in dataset.identity.items():
+        if directory in sources and wanted <= set(identity):
+            return directory
+    return next((one for one in sources if Path(one).is_dir()), sources[0])
 
 
 def _options(options: AnalysisOptions) -> Iterator[str]:
