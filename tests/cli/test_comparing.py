@@ -35,3 +35,21 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
     assert answer["datasets"][0]["steps"]["a"]["orders"] == 2
     assert len(json.loads(file.read_text())["next"]) == 2
     assert "run 2 more orders" in cli("next", one).out
+
+
+def test_the_seed_of_the_next_orders_is_the_order_seed(cli: Cli, tmp_path: Path) -> None:
+    one, _ = write_two(tmp_path)
+    one.write_text("\n".join(one.read_text().splitlines()[:2]) + "\n")
+    first, again, other = (
+        cli("next", one, "--order-seed", seed, "--json").json["datasets"] for seed in (1, 1, 2)
+    )
+    assert first[0]["orders"]
+    assert first == again
+    assert first != other
+
+
+def test_one_method_alone_is_refused(cli: Cli, tmp_path: Path) -> None:
+    one, _ = write_two(tmp_path)
+    answer = cli("compare", one)
+    assert answer.code == 2
+    assert "at least two methods. Got a alone" in answer.err

@@ -194,8 +194,14 @@ def test_another_metric_is_read_from_its_column(tmp_path: Path) -> None:
     assert table.runs[0].more == {"accuracy": "50"}
     write_accuracies(table.runs, path, metric="forgetting")
     assert read_accuracies(path, metric="forgetting")[0].runs[0].accuracy == -3.5
-    with pytest.raises(DataError, match="no column accuracy"):
+    with pytest.raises(DataError, match="no column 'accuracy'"):
         read_accuracies(path)
+
+
+def test_a_misspelt_metric_is_named_with_the_nearest_column(tmp_path: Path) -> None:
+    write_accuracies(table_of({"a": noisy(0)}).runs, tmp_path / "a.csv")
+    with pytest.raises(DataError, match=r"no column 'acuracy'. Did you mean 'accuracy'\?"):
+        read_accuracies(tmp_path / "a.csv", metric="acuracy")
 
 
 def test_a_data_frame_is_read_like_a_file(tmp_path: Path) -> None:

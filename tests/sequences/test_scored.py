@@ -17,6 +17,7 @@ from edgecil.sequences import (
     profile,
     protocol,
     read_sequence,
+    score,
     sequences,
 )
 from edgecil.similarity import SimilarityMatrix
@@ -24,6 +25,19 @@ from tests.sequences.oracles import matrix
 
 SIMILARITY = SimilarityMatrix.of(matrix("positive", 6))
 OFFLINE = [name for name, entry in PROTOCOLS.items() if not entry.asks_model]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda given: sequences(given, tasks=2),
+        lambda given: profile(given, ClassSequence([[0, 1], [2, 3]])),
+        lambda given: score(given, ClassSequence([[0, 1], [2, 3]])),
+    ],
+)
+def test_a_name_in_place_of_a_similarity_is_refused(use) -> None:
+    with pytest.raises(UsageError, match=r"edgecil\.similarity\(dataset='cifar100'\)"):
+        use("cifar100")
 
 
 @pytest.mark.parametrize("name", OFFLINE)

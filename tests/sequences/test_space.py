@@ -146,12 +146,17 @@ def test_one_way_to_describe_the_tasks_is_enough(way, sizes) -> None:
 
 @pytest.mark.parametrize(
     "way",
-    [{}, {"tasks": 2, "increment": 3}, {"base": 3}, {"tasks": 2, "base": 3}],
+    [{}, {"tasks": 2, "increment": 3}, {"tasks": 2, "base": 3}],
     ids=str,
 )
 def test_two_ways_or_none_are_refused(way) -> None:
     with pytest.raises(UsageError, match="in one way"):
         SequenceSpace.choose(6, **way)
+
+
+def test_a_base_requires_an_increment() -> None:
+    with pytest.raises(UsageError, match="'base' requires 'increment'"):
+        SequenceSpace.choose(6, base=3)
 
 
 @pytest.mark.parametrize("sizes", [[2, 3], [2, 5]])

@@ -42,7 +42,7 @@ VERBS = (
         "next",
         "suggest the class orders to run next, and estimate how much they narrow the interval",
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
-        {"": ("<source...> target metric seed", _OUT)},
+        {"": ("<source...> target metric order_seed", _OUT)},
         _next,
         lambda answer: explain_next(answer["datasets"]),
         api="edgecil.estimation.next_runs:next_runs",

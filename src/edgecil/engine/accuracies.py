@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import gzip
 import io
 import math
@@ -322,6 +323,10 @@ def _cell(value: Any) -> str:
 
 def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
     missing = [name for name in (*_KEYS, metric) if name not in header]
+    if missing == [metric]:
+        near = difflib.get_close_matches(metric, [it for it in header if it not in _KEYS], n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise DataError(f"{origin} has no column {metric!r}.{hint} It has {','.join(header)}.")
     if missing:
         raise DataError(
             f"{origin} has no column {' and no '.join(missing)}; the required columns are "

@@ -125,6 +125,10 @@ def compare(
     for name in methods or ():
         if name not in available:
             raise unknown("method", name, available)
+    if len(compared := dict.fromkeys(methods or available)) < 2:
+        raise UsageError(
+            f"A comparison requires at least two methods. Got {', '.join(compared)} alone."
+        )
     for part in runs:
         chosen = [name for name in methods or part.table.methods if name in part.table.methods]
         for first, others in compare_pairs(part.table, chosen).items():

@@ -61,7 +61,7 @@ def next_runs(
     *,
     target: float | None = None,
     metric: str | None = None,
-    seed: int = 0,
+    order_seed: int = 0,
     out: str | Path | None = None,
 ) -> list[NextRuns]:
     """Which class orders to run next, for each dataset.
@@ -71,7 +71,7 @@ def next_runs(
         target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
             is now.
         metric: which number of each run the interval is about; by default the experiment's.
-        seed: seed for choosing class orders.
+        order_seed: seed for choosing class orders.
         out: also write the orders to this JSON file, which `run` takes as `sequences`; requires
             runs on one dataset.
     """
@@ -80,7 +80,7 @@ def next_runs(
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
-    advice = [_next(part, target, seed) for part in runs]
+    advice = [_next(part, target, order_seed) for part in runs]
     if out is not None:
         advice[0].save(out)
     return advice
@@ -97,7 +97,7 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
     return fmean(seconds) if seconds else None
 
 
-def _next(runs: DatasetRuns, target: float | None, seed: int) -> NextRuns:
+def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
     steps = {}
     for method in table.methods:
@@ -112,11 +112,12 @@ def _next(runs: DatasetRuns, target: float | None, seed: int) -> NextRuns:
     more = max((step.orders for step in steps.values()), default=0)
     again = max((step.repeats for step in steps.values()), default=0)
     done = tuple(dict.fromkeys(run.sequence for run in table.runs))
-    return NextRuns(table.dataset, steps, continue_design(table, more, seed=seed), done[:again])
+    orders = continue_design(table, more, order_seed=order_seed)
+    return NextRuns(table.dataset, steps, orders, done[:again])
 
 
 def continue_design(
-    table: AccuracyTable, count: int, *, seed: int = 0
+    table: AccuracyTable, count: int, *, order_seed: int = 0
 ) -> tuple[ClassSequence, ...]:
     """Further orders that have classes at positions where they were seldom.
 
@@ -125,9 +126,9 @@ def continue_design(
     Args:
         table: the runs; classes are numbered 0 … N-1.
         count: how many; fewer if the space has no more.
-        seed: of the random orders.
+        order_seed: seed for choosing class orders.
     """
-    rng, space = np.random.default_rng(seed), table.space
+    rng, space = np.random.default_rng(order_seed), table.space
     classes = table.classes
     seen = list(dict.fromkeys(run.sequence for run in table.runs))
     first = len(seen)

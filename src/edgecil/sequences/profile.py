@@ -16,7 +16,7 @@ from edgecil.sequences.objective import (
 )
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Similarity
+from edgecil.similarity.matrix import Similarity, check_similarity
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,13 @@ def score(similarity: Similarity, sequence: ClassSequence) -> float:
 
     With equal task sizes M this is M times the mean similarity of neighbouring classes.
     """
+    check_similarity(similarity)
     return adjacent(SequenceSpace(sequence.sizes)).value(similarity, sequence)
 
 
 def profile(similarity: Similarity, sequence: ClassSequence) -> Profile:
     """The profile of one sequence; K must be at least 2."""
+    check_similarity(similarity)
     space = SequenceSpace(sequence.sizes)
     adjacent(space)
     between = task_similarity(similarity, sequence)

@@ -17,7 +17,7 @@ from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.protocols import protocol as choose_sequences
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Similarity
+from edgecil.similarity.matrix import Similarity, check_similarity
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ def sequences(
     >>> sorted(hard.tasks), round(hard.profile.score, 3), round(easy.profile.score, 3)
     ([(0, 1), (2, 3)], 0.35, 1.1)
     """
+    check_similarity(similarity)
     space = SequenceSpace.choose(
         len(similarity), tasks=tasks, base=base, increment=increment, sizes=sizes
     )

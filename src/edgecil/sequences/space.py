@@ -87,6 +87,11 @@ class SequenceSpace:
     ) -> SequenceSpace:
         """The space that exactly one of `tasks`, `increment` (with `base`) or `sizes` describes."""
         ways = [tasks is not None, increment is not None, sizes is not None]
+        if base is not None and not any(ways):
+            raise UsageError(
+                "'base' requires 'increment', the number of classes in each further task. "
+                f"Got base {base} alone."
+            )
         if sum(ways) != 1 or (base is not None and increment is None):
             raise UsageError(
                 "Say how the classes form tasks in one way: a number of equal tasks, a base and an "

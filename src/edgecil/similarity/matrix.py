@@ -79,6 +79,15 @@ class Similarity(Protocol):
         """
 
 
+def check_similarity(similarity: object) -> None:
+    """Refuse what is no similarity, such as the name of a dataset."""
+    if not hasattr(similarity, "to_groups"):
+        given, call = type(similarity).__name__, "edgecil.SimilarityMatrix.of(…)"
+        if isinstance(similarity, str):
+            given, call = f"{similarity!r}, a str", f"edgecil.similarity(dataset={similarity!r})"
+        raise UsageError(f"'similarity' must be a similarity of classes. Got {given}; use {call}.")
+
+
 def numbered_names(count: int) -> tuple[str, ...]:
     """Names for classes that came without: class 0, class 1 and so on."""
     return tuple(f"class {index}" for index in range(count))
