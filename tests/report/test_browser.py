@@ -65,6 +65,7 @@ return {
     .map((one) => one.outerHTML.slice(0, 80)),
   clipped: all(".scroll").filter((one) => getComputedStyle(one).overflowY !== "visible").length
     ? ["scroll"] : [],
+  unnamed: all(".tab").filter((one) => !shown(one) || !shown(one.querySelector("h3"))).length,
   headers: [...new Set(all("th button").map((one) => getComputedStyle(one).display))],
   tools: all("nav, .buttons, .tools, .copyable button").filter(shown).map((one) => one.className),
 }
@@ -260,4 +261,5 @@ def test_print_shows_what_the_screen_folds_and_hides(browser, file) -> None:
     assert seen["folded"] == []
     assert seen["clipped"] == []
     assert seen["tools"] == []
+    assert seen["unnamed"] == 0  # every learner's classes below its name
     assert seen["headers"] == ["contents"]  # else Chromium does not repeat them on every page
