@@ -144,3 +144,11 @@ def test_only_the_command_line_parses_and_it_stays_small() -> None:
     assert not [path for path, text in files.items() if "argparse" in text and path not in inside]
     lines = sum(len(files[path].splitlines()) for path in inside)
     assert lines <= 2797 // 2, "half of the lines before verbs were data"
+
+
+@pytest.mark.parametrize("name", ["search", "sequences", "similarity"])
+def test_packages_that_can_be_called_show_their_function(name: str) -> None:
+    package = getattr(edgecil, name)
+    function = getattr(package, name)
+    assert inspect.signature(package) == inspect.signature(function)
+    assert package.__doc__ == function.__doc__

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         list_backbones,
         list_datasets,
         list_encoders,
+        list_generators,
         list_methods,
+        list_objectives,
         list_protocols,
         list_recipes,
     )
@@ -47,9 +49,16 @@ if TYPE_CHECKING:
     from edgecil.estimation.leaderboard import leaderboard
     from edgecil.estimation.next_runs import next_runs
     from edgecil.estimation.published import PublishedRanking, rank
-    from edgecil.interop import export, import_logs, run_external, run_toolbox
+    from edgecil.estimation.sources import export_runs
+    from edgecil.interop import (
+        export,
+        import_logs,
+        read_toolbox_config,
+        run_external,
+        run_toolbox,
+    )
     from edgecil.methods import Method, register_method
-    from edgecil.recipes import read_recipe, recipe_names
+    from edgecil.recipes import read_recipe, recipe_names, recipe_text
     from edgecil.report import Report, write_report
     from edgecil.report.paper_tables import paper_tables
     from edgecil.search import SearchResult, search
@@ -67,6 +76,7 @@ if TYPE_CHECKING:
         score,
         sequences,
     )
+    from edgecil.sequences.agreement import compare_files
     from edgecil.similarity import (
         Embeddings,
         SimilarityMatrix,
@@ -77,6 +87,8 @@ if TYPE_CHECKING:
         similarity,
         text_similarity,
     )
+    from edgecil.similarity.captioning import captions
+    from edgecil.similarity.captions import save_captions
     from edgecil.theory import SpaceSummary, space
 
     __version__: str
@@ -86,7 +98,9 @@ _HOME = {
         "list_backbones",
         "list_datasets",
         "list_encoders",
+        "list_generators",
         "list_methods",
+        "list_objectives",
         "list_protocols",
         "list_recipes",
     ),
@@ -116,9 +130,16 @@ _HOME = {
     "edgecil.estimation.compare": ("compare",),
     "edgecil.estimation.next_runs": ("next_runs",),
     "edgecil.estimation.published": ("PublishedRanking", "rank"),
-    "edgecil.interop": ("export", "import_logs", "run_external", "run_toolbox"),
+    "edgecil.estimation.sources": ("export_runs",),
+    "edgecil.interop": (
+        "export",
+        "import_logs",
+        "read_toolbox_config",
+        "run_external",
+        "run_toolbox",
+    ),
     "edgecil.methods": ("Method", "register_method"),
-    "edgecil.recipes": ("read_recipe", "recipe_names"),
+    "edgecil.recipes": ("read_recipe", "recipe_names", "recipe_text"),
     "edgecil.report": ("Report", "write_report"),
     "edgecil.report.paper_tables": ("paper_tables",),
     "edgecil.search": ("SearchResult", "search"),
@@ -136,6 +157,7 @@ _HOME = {
         "score",
         "sequences",
     ),
+    "edgecil.sequences.agreement": ("compare_files",),
     "edgecil.theory": ("SpaceSummary", "space"),
     "edgecil.similarity": (
         "Embeddings",
@@ -147,6 +169,8 @@ _HOME = {
         "similarity",
         "text_similarity",
     ),
+    "edgecil.similarity.captioning": ("captions",),
+    "edgecil.similarity.captions": ("save_captions",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -175,11 +199,14 @@ __all__ = [
     "TrainingFailedError",
     "TruthTable",
     "analyze",
+    "captions",
     "choose_similarity",
     "compare",
+    "compare_files",
     "compare_similarities",
     "dataset_names",
     "export",
+    "export_runs",
     "find_optimum",
     "get_classes",
     "import_logs",
@@ -187,7 +214,9 @@ __all__ = [
     "list_backbones",
     "list_datasets",
     "list_encoders",
+    "list_generators",
     "list_methods",
+    "list_objectives",
     "list_protocols",
     "list_recipes",
     "load_dataset",
@@ -203,12 +232,15 @@ __all__ = [
     "read_recipe",
     "read_sequence",
     "read_similarity",
+    "read_toolbox_config",
     "recipe_names",
+    "recipe_text",
     "register_classes",
     "register_method",
     "run",
     "run_external",
     "run_toolbox",
+    "save_captions",
     "save_similarity",
     "score",
     "search",

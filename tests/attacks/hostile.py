@@ -24,7 +24,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import Store
-from edgecil.interop.configs import read_toolbox_config
+from edgecil.interop.configs import translate_config
 from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
 from edgecil.io.weights import read_tensors
@@ -226,7 +226,7 @@ def formats(directory: Path) -> list[Format]:
         Format("w.safetensors", save_safetensors(tensors), _tensors),
         Format("w.pt", _torch(tensors), _tensors),
         Format("c.toml", b'tasks = 2\nepochs = 3\ntraining = { "decay" = 0.1 }\n', _config),
-        Format("pycil.json", json.dumps(toolbox).encode(), lambda path: read_toolbox_config(path)),
+        Format("pycil.json", json.dumps(toolbox).encode(), lambda path: translate_config(path)),
         Format("result.json", json.dumps(result).encode(), lambda path: read_result(path, 2)),
         Format("run.log", LOG.encode(), _log),
         Format("results.sqlite", experiment_bytes(directory), _experiment),

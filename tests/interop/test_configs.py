@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+import edgecil
 from edgecil.backbones import backbone_names
 from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.engine import ExperimentConfig, build_config
-from edgecil.errors import DataError, UsageError
+from edgecil.engine.run import resolve_options
+from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop import configs
-from edgecil.interop.configs import cut_tasks, read_toolbox_config, toolbox_sizes
+from edgecil.interop.configs import cut_tasks, toolbox_sizes, translate_config
 from edgecil.methods import Recipe, get_method, method_names
 from edgecil.methods.recipe import SCHEDULES
 from edgecil.methods.registry import replace_settings
@@ -39,8 +41,28 @@ def read(tmp_path: Path, **changes: Any) -> tuple[ExperimentConfig, list[str]]:
     path = tmp_path / "icarl.json"
     config = {key: value for key, value in {**ICARL, **changes}.items() if value is not None}
     path.write_text(json.dumps(config))
-    values, remarks = read_toolbox_config(path)
+    values, remarks = translate_config(path)
     return build_config(values), remarks
+
+
+def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "icarl.json"
+    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw", "prefix": "x"}))
+    with pytest.warns(EdgecilWarning, match="have no effect"):
+        config = edgecil.read_toolbox_config(path, options={"classes": 8})
+    assert config["sizes"] == (8,)
+    remarks: list[str] = []
+    options = {"classes": 8, "base": 4, "increment": 2}
+    config = edgecil.read_toolbox_config(path, options=options, on_remark=remarks.append)
+    assert "sizes" not in config
+    assert "prefix" in remarks[0]
+    settings, _ = resolve_options(config, options)
+    assert (settings.method, settings.base, settings.increment) == (("icarl",), 4, 2)
+
+
+def test_the_path_of_a_json_file_is_no_configuration(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"edgecil\.read_toolbox_config\('icarl.json'\)"):
+        edgecil.plan_run(out=tmp_path, config="icarl.json")
 
 
 def implemented() -> set[str]:
@@ -190,7 +212,7 @@ def test_what_cannot_be_meant_is_one_sentence(tmp_path, changes, sentence) -> No
 def test_a_file_that_is_no_object(tmp_path) -> None:
     (tmp_path / "a.json").write_text("[1]")
     with pytest.raises(DataError, match="must hold a JSON object"):
-        read_toolbox_config(tmp_path / "a.json")
+        translate_config(tmp_path / "a.json")
 
 
 SCHEDULED = {"optimizer": "sgd", "scheduler": "cosine", "batch_size": 48, "weight_decay": 5e-4}

@@ -15,7 +15,7 @@ from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.engine import build_config
 from edgecil.engine.prepare import prepare
 from edgecil.engine.run import run
-from edgecil.interop.configs import read_toolbox_config
+from edgecil.interop.configs import translate_config
 
 # The keys of PILOT's exps/ease.json that edgecil reads, with their values.
 EASE = {
@@ -66,7 +66,7 @@ def small_vit(folder: Path) -> Path:
 def test_ease_runs_at_224_pixels_prepared_as_in_pilot(tmp_path: Path) -> None:
     file = tmp_path / "ease.json"
     file.write_text(json.dumps(EASE))
-    values, _ = read_toolbox_config(file)
+    values, _ = translate_config(file)
     assert (values["preparation"], values["normalisation"]) == ("centre-crop", "none")
     values |= {
         "dataset": str(fake_cifar(tmp_path)),

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 def _analyze(*, source: list[str], csv: str | None = None, **options: Any) -> Analysis:
     import edgecil
-    from edgecil.estimation.sources import export_runs
 
     if csv is not None:
-        for sentence in export_runs(source, csv, **pick({**options}, "metric classifier")):
+        for sentence in edgecil.export_runs(source, csv, **pick({**options}, "metric classifier")):
             note(sentence)
     analysis = edgecil.analyze(source if len(source) > 1 else source[0], **options)
     _note_warnings(analysis)

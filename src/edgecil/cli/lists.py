@@ -12,9 +12,9 @@ from edgecil.report.table import Table
 
 def _lister(*kinds: str) -> Any:
     def call(**options: Any) -> dict[str, Any]:
-        from edgecil import catalogue
+        import edgecil
 
-        return {kind: getattr(catalogue, f"list_{kind}")(**options) for kind in kinds}
+        return {kind: getattr(edgecil, f"list_{kind}")(**options) for kind in kinds}
 
     return call
 
@@ -33,9 +33,9 @@ def _show_datasets(answer: dict[str, Any]) -> Iterator[Table]:
 
 
 def _recipes(*, show: str | None = None, pattern: str = "*") -> dict[str, Any]:
-    from edgecil.recipes import recipe_text
+    import edgecil
 
-    text = None if show is None else recipe_text(show)
+    text = None if show is None else edgecil.recipe_text(show)
     return {**_lister("recipes")(pattern=show or pattern), "toml": text}
 
 

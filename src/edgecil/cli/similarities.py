@@ -21,27 +21,27 @@ def _similarity(*, out: str | None = None, **options: Any) -> Any:
 
 
 def _captions(*, out: str, **options: Any) -> dict[str, Any]:
+    import edgecil
     from edgecil.similarity import find_classes
-    from edgecil.similarity.captioning import captions
-    from edgecil.similarity.captions import check_caption_path, save_captions
+    from edgecil.similarity.captions import check_caption_path
 
     check_caption_path(out)
     classes = find_classes(options.pop("dataset", None), options.pop("names", None))
     with Progress("captions") as progress:
         progress.start(len(classes))
-        written = captions(
+        written = edgecil.captions(
             names=classes,
             on_caption=lambda label, caption: progress.advance(f"{label}: {caption}"),
             **options,
         )
-    save_captions(written, out)
+    edgecil.save_captions(written, out)
     return {"captions": written, "out": out}
 
 
 def _compare(**options: Any) -> dict[str, Any]:
-    from edgecil.sequences.agreement import compare_files
+    import edgecil
 
-    return {"agreements": compare_files(**options)}
+    return {"agreements": edgecil.compare_files(**options)}
 
 
 VERBS = (

@@ -27,11 +27,7 @@ def _run(
     from edgecil.engine.protocol_results import experiment_results, planned_results
 
     if config is not None and config.lower().endswith(".json"):
-        from edgecil.interop.configs import read_run_config
-
-        config, remarks = read_run_config(config, options)
-        for remark in remarks:
-            note(remark)
+        config = edgecil.read_toolbox_config(config, options=options, on_remark=note)
     if dry_run:
         return planned_results(edgecil.plan_run(out=out, config=config, **options))
     with train("tasks", out) as progress:

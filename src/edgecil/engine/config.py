@@ -329,6 +329,11 @@ def describe_options() -> dict[str, tuple[Any, str]]:
 def read_config(path: str | Path) -> dict[str, Any]:
     """The options in a TOML file, or in a bundled recipe (`recipe:demo`)."""
     name = str(path)
+    if name.lower().endswith(".json"):
+        raise UsageError(
+            f"A configuration is a TOML file. Got {name}; for a JSON file of PyCIL or PILOT, give "
+            f"edgecil.read_toolbox_config({name!r}) instead."
+        )
     recipe = name.startswith(RECIPE_PREFIX)
     values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(path)
     _check_names(values, f"option in {name}")

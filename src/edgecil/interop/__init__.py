@@ -1,5 +1,6 @@
 """Use with other tools: PyCIL, PILOT, Avalanche, Continuum, Mammoth, and any program."""
 
+from edgecil.interop.configs import read_toolbox_config
 from edgecil.interop.exports import FORMATS, export, format_exports
 from edgecil.interop.external import run_external
 from edgecil.interop.logs import import_logs
@@ -10,6 +11,7 @@ __all__ = [
     "export",
     "format_exports",
     "import_logs",
+    "read_toolbox_config",
     "run_external",
     "run_toolbox",
 ]

@@ -5,12 +5,13 @@ Tables map their keys to settings; keys without a setting are reported to the us
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from edgecil.classes import get_classes
-from edgecil.errors import DataError, UsageError, unknown
+from edgecil.errors import DataError, EdgecilWarning, UsageError, unknown
 from edgecil.io.files import read_json
 
 BACKBONES = {
@@ -128,7 +129,7 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
     return data
 
 
-def read_toolbox_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
+def translate_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     """A toolbox's config as values of a :class:`~edgecil.engine.ExperimentConfig`.
 
     Returns:
@@ -195,23 +196,34 @@ def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
     return tuple(end - start for start, end in zip(starts, ends, strict=True))
 
 
-def read_run_config(
-    path: str | Path, options: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[str]]:
-    """A toolbox's config for :func:`edgecil.run`, with its tasks cut as the toolbox does.
+def read_toolbox_config(
+    path: str | Path,
+    *,
+    options: Mapping[str, Any] | None = None,
+    on_remark: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    """A config of PyCIL or PILOT as a mapping that `edgecil.run` takes as `config`.
+
+    The tasks are cut as the toolbox does: the last task takes what is left.
 
     Args:
-        path: a flat JSON file of PyCIL or PILOT.
-        options: the options given beside it; they may change the number of classes or the tasks.
-
-    Returns:
-        The values, and a sentence on each group of keys that has no effect.
+        path: a flat JSON file.
+        options: the options that are given to `edgecil.run` beside it; they may change the number
+            of classes or the tasks.
+        on_remark: called with a sentence on each group of keys that has no effect; by default each
+            is an :class:`~edgecil.errors.EdgecilWarning`.
     """
-    values, remarks = read_toolbox_config(path)
-    if options.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
+    values, remarks = translate_config(path)
+    for remark in remarks:
+        if on_remark is None:
+            warnings.warn(remark, EdgecilWarning, stacklevel=2)
+        else:
+            on_remark(remark)
+    given = options or {}
+    if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
         chosen = ("dataset", "classes", "class_ids")
-        values = cut_tasks(values | {name: options[name] for name in chosen if name in options})
-    return values, remarks
+        values = cut_tasks(values | {name: given[name] for name in chosen if name in given})
+    return values
 
 
 def cut_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
