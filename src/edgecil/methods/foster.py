@@ -31,6 +31,8 @@ from edgecil.methods.training import in_batches
 # that a smaller memory does not give old classes far larger weights than intended.
 PUBLISHED_EXEMPLARS = 20
 
+_PAPER = replace(PAPER, schedule="cosine")  # the authors' schedule
+
 
 @dataclass(frozen=True)
 class FOSTERConfig:
@@ -46,7 +48,7 @@ class FOSTERConfig:
         compression: epochs of the compression as a share of the recipe's epochs.
     """
 
-    recipe: Recipe = PAPER
+    recipe: Recipe = _PAPER
     memory: MemoryBudget = PAPER_MEMORY
     boosting_beta: float = 0.96
     compression_beta: float = 0.97
@@ -59,7 +61,7 @@ class FOSTERConfig:
     "foster",
     FOSTERConfig,
     "boost with a new extractor, compress to one (2022)",
-    paper=replace(PAPER, schedule="cosine"),
+    paper=_PAPER,
 )
 class FOSTER(NetworkMethod):
     """Two extractors while a task is trained, one afterwards.

@@ -218,19 +218,25 @@ class RayExecutor:
             place = NodeAffinitySchedulingStrategy(node, soft=False)
             greet = self._remote(num_cpus=0, scheduling_strategy=place)(_greet)
             answers.append(greet.remote([self._context]))
-        try:
-            greetings = self._ray.get(answers, timeout=_HANDSHAKE)
-        except self._ray.exceptions.GetTimeoutError as error:
-            raise PrerequisiteError(
-                f"A node of the Ray cluster did not answer within {_HANDSHAKE:g} s; remove it from "
-                "the cluster, or start it again."
-            ) from error
-        except self._ray.exceptions.RayError as error:
-            line = str(error).strip().splitlines()[-1]
-            raise PrerequisiteError(
-                f"A node of the Ray cluster cannot train ({line}); install the same versions of "
-                "edgecil and torch on every node."
-            ) from error
+        exceptions = self._ray.exceptions
+        lost = exceptions.TaskUnschedulableError, exceptions.NodeDiedError
+        greetings = []
+        for answer in answers:
+            try:
+                greetings.append(self._ray.get(answer, timeout=_HANDSHAKE))
+            except lost:  # the node has left the cluster in the meantime
+                continue
+            except exceptions.GetTimeoutError as error:
+                raise PrerequisiteError(
+                    f"A node of the Ray cluster did not answer within {_HANDSHAKE:g} s; remove it "
+                    "from the cluster, or start it again."
+                ) from error
+            except exceptions.RayError as error:
+                line = str(error).strip().splitlines()[-1]
+                raise PrerequisiteError(
+                    f"A node of the Ray cluster cannot train ({line}); install the same versions "
+                    "of edgecil and torch on every node."
+                ) from error
         unequal = {host: differences for host, differences in greetings if differences}
         if unequal and not context.allow_mismatch:
             hosts = "; ".join(
@@ -238,7 +244,7 @@ class RayExecutor:
                 for host, differences in unequal.items()
             )
             raise PrerequisiteError(
-                f"{len(unequal)} of {len(usable)} nodes would give other results: {hosts}. Make "
+                f"{len(unequal)} of {len(greetings)} nodes would give other results: {hosts}. Make "
                 "them equal, or set 'allow_mismatch' to train there too, which is recorded with "
                 "each result."
             )
