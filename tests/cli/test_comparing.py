@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from edgecil.estimation import write_accuracies
 from tests.cli.conftest import Cli
 from tests.estimation.tables import noisy, runs_of
@@ -35,6 +37,26 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
     assert answer["datasets"][0]["steps"]["a"]["orders"] == 2
     assert len(json.loads(file.read_text())["next"]) == 2
     assert "run 2 more orders" in cli("next", one).out
+    last = cli("next", one, "--out", file).out.splitlines()[-1]
+    assert last == f"To run them: edgecil run … --sequences {file}"
+
+
+def test_without_further_orders_no_file_is_written(cli: Cli, tmp_path: Path) -> None:
+    one, _ = write_two(tmp_path)
+    file = tmp_path / "next.json"
+    answer = cli("next", one, "--out", file)
+    assert "add --repeats-on 2 to the same" in answer.out.splitlines()[-1]
+    assert "next.json was not written" in answer.err
+    assert not file.exists()
+    assert cli("next", one, "--out", file, "--json").json["out"] is None
+
+
+@pytest.mark.parametrize("target", ["0", "-1", "nan", "inf"])
+def test_the_target_is_positive(cli: Cli, tmp_path: Path, target: str) -> None:
+    one, _ = write_two(tmp_path)
+    answer = cli("next", one, f"--target={target}")
+    assert answer.code == 2
+    assert "--target must be a positive number of points" in answer.err
 
 
 def test_the_seed_of_the_next_orders_is_the_order_seed(cli: Cli, tmp_path: Path) -> None:

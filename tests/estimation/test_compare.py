@@ -80,3 +80,13 @@ def test_an_exhausted_space_has_no_further_orders() -> None:
     (result,) = edgecil.next_runs(table_of({"m": noisy(0)}, ("enumerate",)))
     assert (result.orders, len(result.repeat)) == ((), 2)
     assert SPACE.size == 90
+    with pytest.raises(UsageError, match="no further orders"):
+        result.save("next.json")
+
+
+def test_two_orders_have_an_expected_half_width_after_the_third() -> None:
+    (result,) = edgecil.next_runs(AccuracyTable(tuple(runs_of("m", "latin", noisy(0))[:2])))
+    step = result.steps["m"]
+    assert step.half_width is not None
+    assert step.expected_half_width is not None
+    assert (step.orders, step.expected_half_width < step.half_width) == (1, True)

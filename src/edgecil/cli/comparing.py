@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, names
 from edgecil.report.claim_tables import differences_table, explain_differences, explain_next
 from edgecil.report.leaderboard_table import leaderboard_tables
@@ -18,7 +19,11 @@ def _compare(**options: Any) -> Any:
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     import edgecil
 
-    return {"datasets": edgecil.next_runs(**options, out=out), "out": out}
+    datasets = edgecil.next_runs(**options, out=out)
+    if out is not None and not datasets[0].orders:
+        note(f"{out} was not written: no further class orders are suggested.")
+        out = None
+    return {"datasets": datasets, "out": out}
 
 
 def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
@@ -44,7 +49,9 @@ VERBS = (
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
         {"": ("<source...> target metric order_seed", _OUT)},
         _next,
-        lambda answer: explain_next(answer["datasets"]),
+        lambda answer: explain_next(
+            answer["datasets"], answer["out"], lambda name: f"--{name.replace('_', '-')}"
+        ),
         api="edgecil.estimation.next_runs:next_runs",
     ),
     Verb(

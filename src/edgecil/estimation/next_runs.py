@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,12 @@ class NextRuns:
     repeat: tuple[ClassSequence, ...]
 
     def save(self, path: str | Path) -> None:
-        """Write the orders as a JSON file that `run` takes as `sequences`."""
+        """Write the orders as a JSON file that `run` takes as `sequences`.
+
+        Without orders there is nothing to write, which is an error.
+        """
+        if not self.orders:
+            raise UsageError(f"There are no further orders to write for {self.dataset}.")
         text = json.dumps({CONTINUED: [str(order) for order in self.orders]}, indent=1)
         with replace_file(Path(path)) as file:
             file.write(text.encode())
@@ -73,15 +79,17 @@ def next_runs(
         metric: which number of each run the interval is about; by default the experiment's.
         order_seed: seed for choosing class orders.
         out: also write the orders to this JSON file, which `run` takes as `sequences`; requires
-            runs on one dataset.
+            runs on one dataset. If no further orders are advised, nothing is written.
     """
+    if target is not None and not 0.0 < target < math.inf:
+        raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")
     sources = list_sources(source)
     runs = read_runs(sources, metric or default_metric(sources))
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
     advice = [_next(part, target, order_seed) for part in runs]
-    if out is not None:
+    if out is not None and advice[0].orders:
         advice[0].save(out)
     return advice
 

@@ -90,7 +90,13 @@ def advise(
     gains = () if width is None else _gains(answer.orders, width, space_size)
     if answer.orders < LEAST_ORDERS or width is None:
         more = min(max(LEAST_ORDERS - answer.orders, 1), left)
-        return timed(NextStep("orders", more, half_width=width, gains=gains), seconds)
+        expected = (
+            None if width is None else expected_half_width(answer.orders, width, more, space_size)
+        )
+        return timed(
+            NextStep("orders", more, half_width=width, expected_half_width=expected, gains=gains),
+            seconds,
+        )
     goal = _NARROWER * width if target is None else target
     nothing = NextStep("nothing", half_width=width, target=goal, gains=gains)
     if not effect.repeats:

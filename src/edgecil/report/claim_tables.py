@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from edgecil.report.table import Cell, Column, Table
@@ -71,8 +71,18 @@ def explain_differences(comparison: MethodComparison) -> Iterator[str]:
             )
 
 
-def explain_next(datasets: Sequence[NextRuns]) -> Iterator[str]:
-    """What to run next, as sentences, and the orders."""
+def explain_next(
+    datasets: Sequence[NextRuns],
+    out: str | None = None,
+    option: Callable[[str], str] = repr,
+) -> Iterator[str]:
+    """What to run next, as sentences, the orders, and how to run them.
+
+    Args:
+        datasets: the advice.
+        out: the file that has the orders; None if they were not written.
+        option: how the option of this name is written.
+    """
     for dataset in datasets:
         if len(datasets) > 1:
             yield f"{dataset.dataset}:"
@@ -85,6 +95,12 @@ def explain_next(datasets: Sequence[NextRuns]) -> Iterator[str]:
                 yield f"  and {len(dataset.orders) - _SHOWN} more"
         if dataset.repeat:
             yield f"Train once more: {'; '.join(map(str, dataset.repeat))}"
+        if dataset.orders:
+            first = "" if out else f"write them with {option('out')} next.json, then "
+            yield f"To run them: {first}edgecil run … {option('sequences')} {out or 'next.json'}"
+        if dataset.repeat:
+            repeats = f"{option('repeats_on')} {len(dataset.repeat)}"
+            yield f"To train once more: add {repeats} to the same 'edgecil run' command."
 
 
 def explain_goal(goal: GoalStatus) -> Iterator[str]:
@@ -100,7 +116,7 @@ def explain_goal(goal: GoalStatus) -> Iterator[str]:
 
 def _step(step: NextStep) -> str:
     now = "" if step.half_width is None else f"the mean is known to ± {step.half_width:.2f}"
-    duration = "" if step.seconds is None else f"; about {_duration(step.seconds)} on this machine"
+    duration = "" if step.seconds is None else f"; {say_duration(step.seconds)} on this machine"
     if step.step == "nothing":
         return f"{now or 'all orders were run'}; nothing more to run."
     if step.step == "repeats":
@@ -108,12 +124,21 @@ def _step(step: NextStep) -> str:
         return f"{now + '; ' if now else ''}{again}{duration}."
     more = f"{step.orders} more order{'' if step.orders == 1 else 's'}"
     if step.expected_half_width is None:
-        return f"run {more}{duration}."
-    return f"{now}; {more} narrow it to about ± {step.expected_half_width:.2f}{duration}."
+        return f"run {more}{'; ' + now if now else ''}{duration}."
+    reason = f"{now} points now, and to about ± {step.expected_half_width:.2f} after them"
+    return f"run {more}: {reason}{duration}."
 
 
-def _duration(seconds: float) -> str:
+def say_duration(seconds: float) -> str:
+    """An expected duration in a sentence.
+
+    >>> say_duration(0.2), say_duration(1.2), say_duration(8.0), say_duration(6000.0)
+    ('less than a second', 'about 1 second', 'about 8 seconds', 'about 1.7 hours')
+    """
+    whole = round(seconds)
+    if whole < 1:
+        return "less than a second"
     if seconds < 90.0:
-        return f"{seconds:.0f} seconds"
+        return f"about {whole} second{'' if whole == 1 else 's'}"
     minutes = seconds / 60.0
-    return f"{minutes:.0f} minutes" if minutes < 90.0 else f"{minutes / 60.0:.1f} hours"
+    return f"about {minutes:.0f} minutes" if minutes < 90.0 else f"about {minutes / 60.0:.1f} hours"

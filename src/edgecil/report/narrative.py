@@ -13,6 +13,7 @@ from edgecil.estimation.summary import (
     protocol_budget,
     protocol_range,
 )
+from edgecil.report.claim_tables import say_duration
 from edgecil.report.figures.canvas import missing_letters
 from edgecil.report.metrics import MetricWords
 from edgecil.sequences.counting import count_text
@@ -261,14 +262,7 @@ def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
 
 def _duration(step: NextStep) -> str:
     """The expected time of a step, in words."""
-    if step.seconds is None:
-        return ""
-    seconds = step.seconds
-    if seconds < 90.0:
-        return f"; about {max(round(seconds), 1)} seconds"
-    if seconds < 5400.0:
-        return f"; about {round(seconds / 60.0)} minutes"
-    return f"; about {seconds / 3600.0:.0f} hours"
+    return "" if step.seconds is None else f"; {say_duration(step.seconds)}"
 
 
 def _size(dataset: DatasetAnalysis) -> str:

@@ -41,11 +41,12 @@ def given_texts(
         for name in source:
             if name in PROTOCOLS:
                 raise UsageError(f"Own sequences need another name than the protocol {name!r}.")
-        return {name: tuple(_text(entry) for entry in some) for name, some in source.items()}
-    texts = tuple(_text(entry) for entry in source)
-    if not texts:
+        named = {name: tuple(_text(entry) for entry in some) for name, some in source.items()}
+    else:
+        named = {NAME: tuple(_text(entry) for entry in source)}
+    if not named or not all(named.values()):
         raise UsageError("There are no class sequences to run; give at least one.")
-    return {NAME: texts}
+    return named
 
 
 def parse_given(texts: Iterable[str], space: SequenceSpace) -> list[LabelledSequence]:
@@ -100,6 +101,8 @@ def _text(entry: Any) -> str:
 def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     """The entries of a JSON file, or its lists of entries by name."""
     data = read_json(path)
+    if _is_empty(data):
+        raise DataError(f"{path} has no class sequences to run; write at least one.")
     named = isinstance(data, dict) and not data.keys() & {"sequences", "tasks", "order"}
     if named and data and all(isinstance(some, list) and some for some in data.values()):
         return dict(data)
@@ -115,3 +118,8 @@ def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     if all(isinstance(part, int) for part in data):
         data = [data]  # one flat order
     return data
+
+
+def _is_empty(data: Any) -> bool:
+    """Whether a file has an empty list, also under a name."""
+    return data == [] or (isinstance(data, dict) and [] in data.values())
