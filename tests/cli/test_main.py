@@ -14,7 +14,9 @@ import pytest
 
 import edgecil
 from edgecil.cli.main import GROUPS, VERBS, build_parser, main, verb_parser
+from edgecil.engine.protocol_results import ExperimentResults
 from edgecil.errors import UsageError
+from edgecil.report.answer_tables import show_results
 from tests.cli.conftest import Cli
 
 EDGECIL = [sys.executable, "-m", "edgecil"]
@@ -200,3 +202,17 @@ def test_the_light_verbs_import_neither_torch_nor_numba_nor_matplotlib() -> None
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_error_about_a_config_file_keeps_the_names_of_the_file(cli: Cli) -> None:
+    Path("o.toml").write_text("out = 'x'\n")
+    answer = cli("run", "--config", "o.toml", "--out", "y")
+    assert answer.code == 2
+    assert "option in o.toml 'out'" in answer.err
+
+
+@pytest.mark.parametrize(("trained", "words"), [(1, "Trained 1 run, "), (2, "Trained 2 runs, ")])
+def test_one_run_is_not_in_the_plural(trained: int, words: str) -> None:
+    results = ExperimentResults(Path("x"), "runs", trained, 0, [], [])
+    *_, line = show_results(results)
+    assert str(line).startswith(words)

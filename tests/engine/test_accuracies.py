@@ -230,3 +230,9 @@ def test_failed_labels_are_listed(tmp_path: Path) -> None:
     hard, easy = "m,d,edge,hard,0|1,0,\nm,d,edge,hard,0|1,1,40", "m,d,edge,easy,1|0,0,"
     (table,) = read(tmp_path, f"{hard}\n{easy}")
     assert table.failures("m", "edge") == ("easy",)
+
+
+def test_a_table_says_what_it_holds_in_one_line() -> None:
+    text = repr(table_of({"a": noisy(0), "b": noisy(1)}))
+    assert "runs of a, b by" in text
+    assert len(text) < 120

@@ -29,6 +29,8 @@ def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
 def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
     import edgecil
 
+    if not own and options.keys().isdisjoint(("draws", "budgets", "protocols", "estimators")):
+        note("This takes about two minutes; fewer --draws, --budgets or --protocols take less.")
     return edgecil.leaderboard(*(source or ()), bundled=not own, **options)
 
 

@@ -8,7 +8,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -95,11 +95,14 @@ class Parser(argparse.ArgumentParser):
                 hint = f". Did you mean {' or '.join(near)}?" if near else ""
                 self.error(f"unknown option {name}{hint}")
 
-    def translate(self, sentence: str, given: Container[str]) -> str:
+    def translate(self, sentence: str, given: Mapping[str, Any]) -> str:
         """The library's error with its parameters written as options: 'tasks' as --tasks.
 
-        With a config file only the options that are given: the others may be the file's.
+        With a config file only the options that are given: the others may be the file's. An error
+        that names the file is about what the file says, and stays as it is.
         """
+        if str(given.get("config", "\0")) in sentence:
+            return sentence
         for action in self._actions:
             name, written = action.dest, action.option_strings[:1] or [str(action.metavar)]
             if name not in ("help", "json", "debug") and (name in given or "config" not in given):

@@ -239,7 +239,7 @@ def _directory(name: str, form: DatasetFormat, root: str | Path | None) -> Path:
     if root is not None:
         return Path(root).expanduser()
     raise PrerequisiteError(
-        f"The images of {name!r} require a directory of yours ('root'); {form.advice}."
+        f"The images of {name!r} must be in a local directory; set 'root' ({form.advice})."
     )
 
 

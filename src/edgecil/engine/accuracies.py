@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError, name_some
 from edgecil.io.arrays import Floats
 from edgecil.io.files import check_header, read_rows, replace_file
 from edgecil.io.numbers import parse_float, parse_int
@@ -90,7 +90,7 @@ class OrderAccuracies:
         return {sequence: fmean(values) for sequence, values in grouped.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AccuracyTable:
     """Runs on one dataset with one division of its classes into tasks.
 
@@ -121,6 +121,13 @@ class AccuracyTable:
                     f"{str(run.sequence)!r} ({run.method}, {run.protocol}) differs from "
                     f"{str(first.sequence)!r}."
                 )
+
+    def __repr__(self) -> str:
+        methods, protocols = name_some(self.methods), name_some(self.protocols)
+        return (
+            f"<AccuracyTable of {self.dataset}: {len(self.runs)} runs of {methods} by {protocols}, "
+            f"{self.metric}>"
+        )
 
     @property
     def dataset(self) -> str:

@@ -67,7 +67,7 @@ class Experiment:
         directory: where the results are.
         summary: the work done by the call of `run` that returned this object; None if it was
             opened.
-        goal: what a run until a goal found out; None otherwise.
+        goal: the outcome of `until`; None without it.
     """
 
     directory: Path

@@ -97,7 +97,7 @@ def plan_run(
     """What `run` with the same arguments would do; nothing is written.
 
     The expected time comes from the results in `out`. For a method without any, the first two tasks
-    of one sequence are trained twice in another process and thrown away: the second time shows what
+    of one sequence are trained twice in another process and discarded: the second time shows what
     they cost when features and parts of learners are shared.
 
     Args:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ import numpy as np
 from edgecil.classes import ClassList, get_classes
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError, unknown
 from edgecil.estimation.analysis import (
     SCHEMA,
     Analysis,
@@ -114,6 +115,14 @@ def analyze(
             analysis.save(saved)
             _remove_old(saved.parent)
     return analysis
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that :func:`analyze` does not have, and name the nearest that it has."""
+    names = [name for name in signature(analyze).parameters if name != "source"]
+    for name in options:
+        if name not in names:
+            raise unknown("option", name, names)
 
 
 def _load(path: str | Path, options: AnalysisOptions) -> Analysis:

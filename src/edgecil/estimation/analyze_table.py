@@ -178,8 +178,9 @@ def _note_repeats(table: AccuracyTable) -> list[str]:
         if protocol in ("random", "random-legacy") and set(runs) - {protocol, "enumerate"}:
             # gaussian on 19 truth tables of 90 orders, in standard deviations of the truth
             sentence += (
-                " Beside other protocols that is a handicap: three runs with one order twice have "
-                "a mean W₁ of 0.76 standard deviations, three different orders 0.60."
+                " This puts it at a disadvantage against other protocols: three runs with one "
+                "order twice have a mean W₁ of 0.76 standard deviations, three different "
+                "orders 0.60."
             )
         notes.append(sentence)
     return notes

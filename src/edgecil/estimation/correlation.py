@@ -131,8 +131,8 @@ def warn_of_predictor(name: str, sign: int | None, correlation: Correlation) -> 
         )
     if trust == "undecided":
         return (
-            f"{name} has no detectable correlation with accuracy {numbers}: 'hard' and 'easy' may "
-            "mean nothing."
+            f"{name} has no detectable correlation with accuracy {numbers}, so the labels "
+            "'hard' and 'easy' may not be meaningful."
         )
     if trust == "weak":
         return (

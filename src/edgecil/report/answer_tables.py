@@ -106,7 +106,8 @@ def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
         yield from plan_tables(answer.plan)
         return
     yield results_table(answer.results, answer.metric)
-    work = f"Trained {answer.trained} {answer.unit}, reused {answer.reused}. "
+    unit = answer.unit.removesuffix("s") if answer.trained == 1 else answer.unit
+    work = f"Trained {answer.trained} {unit}, reused {answer.reused}. "
     yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
     if answer.goal is not None:
         yield from explain_goal(answer.goal)

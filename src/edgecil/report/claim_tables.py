@@ -104,7 +104,7 @@ def explain_next(
 
 
 def explain_goal(goal: GoalStatus) -> Iterator[str]:
-    """What a run until a goal found out."""
+    """The outcome of `until`."""
     for name, interval in goal.intervals.items():
         text = "not known yet" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
         yield f"Mean of {name} after {goal.orders} orders: {text} (90 %, at all times at once)"

@@ -80,8 +80,9 @@ def paper_tables(
             raise UsageError(f"An Analysis already has its options; got {', '.join(options)}.")
         analysis = source
     else:
-        from edgecil.estimation.analyze import analyze
+        from edgecil.estimation.analyze import analyze, check_options
 
+        check_options(options)
         analysis = analyze(source, **options)
     ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}
     missing = [name for name in protocols if name not in ran]

@@ -74,8 +74,9 @@ def write_report(
             )
         analysis = source
     else:
-        from edgecil.estimation.analyze import analyze
+        from edgecil.estimation.analyze import analyze, check_options
 
+        check_options(options)
         analysis = analyze(source, **options)
         others = _analyze_others(source, analysis, metrics, options)
     folder = _folder(analysis, out)

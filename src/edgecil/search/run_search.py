@@ -96,7 +96,8 @@ def search(
     settings, _ = resolve_options(config, options)
     if len(settings.method) != 1:
         raise UsageError(
-            f"A search is for one method. Got {len(settings.method)}: {', '.join(settings.method)}."
+            f"search takes exactly one method. Got {len(settings.method)}: "
+            f"{', '.join(settings.method)}."
         )
     trainer = _Trainer({"config": config, "out": out, **options}, metric)
     start = trainer.train(
