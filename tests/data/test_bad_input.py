@@ -57,7 +57,7 @@ def test_an_empty_directory_and_none_at_all_say_how_to_get_the_images(
     name: str, tmp_path: Path
 ) -> None:
     assert_refused(name, tmp_path, PrerequisiteError, str(tmp_path))
-    with pytest.raises(PrerequisiteError, match=f"images of '{name}' require a directory"):
+    with pytest.raises(PrerequisiteError, match=f"images of '{name}' must be in a local directory"):
         load_dataset(name)
     available, reason = dataset_status(name)
     assert not available
