@@ -157,3 +157,16 @@ def test_errors_say_what_to_change(tmp_path: Path) -> None:
         get_method(f"{write_learner(tmp_path)}:NearestMeen")
     with pytest.raises(UsageError, match="top level"):
         resolve_method(lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("Replay", "an alias of the built-in method 'er'"), ("ICaRL", "the name of the built-in")],
+)
+def test_a_learner_named_like_a_built_in_method_is_refused(
+    name: str, what: str, tmp_path: Path
+) -> None:
+    path = write_learner(tmp_path)
+    path.write_text(path.read_text().replace("NearestMean", name))
+    with pytest.raises(UsageError, match=f"'{name}' is {what}"):
+        get_method(f"{path}:{name}")

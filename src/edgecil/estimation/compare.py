@@ -137,7 +137,8 @@ def compare(
     if not pairs:
         raise UsageError(
             "A comparison requires two methods that ran the same class orders. "
-            f"Got {', '.join(available)}, without a common order."
+            f"Got {', '.join(available)}, without a common order. "
+            "Train both on the same protocol with the same order seed."
         )
     return MethodComparison(
         ", ".join(map(describe_source, sources)), runs[0].table.metric, tuple(pairs)

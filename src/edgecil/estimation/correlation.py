@@ -17,6 +17,8 @@ Trust = Literal["good", "weak", "undecided", "backward", "unknown"]
 
 WEAK = 0.3
 _LEVEL = 0.95
+_LEAST = 8  # orders, for an interval
+_TOO_FEW = f"intervals require at least {_LEAST} orders"
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Correlation:
         n: how many orders stand behind it.
         pearson: r.
         pearson_interval: 95 %, by relabelling the classes, or by Fisher's z where that is not
-            possible (`relabellings` is 0); the latter is too narrow for orders that overlap.
+            possible (`relabellings` is 0); the latter is too narrow for orders that overlap. None
+            with fewer than 8 orders.
         spearman: ρ of the ranks, ties averaged.
         p_value: of no relation, two-sided, by relabelling the classes; None if that is not
             possible.
@@ -75,11 +78,13 @@ def correlate(
     if relabelled is not None and finite.all():
         others = np.abs(_correlations(relabelled, y))
         p_value = float(1 + (others >= abs(r) - SAME).sum()) / (1 + len(others))
+        if n < _LEAST:
+            return Correlation(n, r, None, rho, p_value, p_value, len(others), _TOO_FEW)
         reach = np.quantile(np.append(others, abs(r)), _LEVEL, method="higher")
         interval = _around(r, float(np.arctanh(min(reach, 1.0 - SAME))))
         return Correlation(n, r, interval, rho, p_value, p_value, len(others))
-    if n == 3:
-        return Correlation(n, r, None, rho, reason="intervals require at least 4 orders")
+    if n < _LEAST:
+        return Correlation(n, r, None, rho, reason=_TOO_FEW)
     reach = float(ndtri((1.0 + _LEVEL) / 2.0)) / np.sqrt(n - 3)
     return Correlation(n, r, _around(r, reach), rho)
 

@@ -186,8 +186,10 @@ def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
         return _portable(MethodEntry(**{**vars(registered), "source": source}))
     name = source.attribute
     if name in METHODS:
+        builtin = METHODS.resolve(name)
+        what = "the name of the" if name.lower() == builtin.lower() else "an alias of the"
         raise UsageError(
-            f"{name!r} is the name of a built-in method; give your own class another name."
+            f"{name!r} is {what} built-in method {builtin!r}; give your own class another name."
         )
     config = _config_of(method, name)
     is_method = isinstance(method, type) and issubclass(method, Method)

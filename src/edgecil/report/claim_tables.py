@@ -41,8 +41,8 @@ def differences_table(comparison: MethodComparison) -> Table:
         "differences",
         "Differences between methods",
         "Mean difference in points with its 90 % interval, the share of these orders that the "
-        "first method wins, the probability that it wins on a new random order, and p, adjusted "
-        "for the number of pairs (Holm).",
+        "first method wins, the probability that it wins in a new training of a random order, and "
+        "p, adjusted for the number of pairs (Holm).",
         (
             *((Column("dataset"),) if several else ()),
             Column("methods"),
@@ -51,7 +51,7 @@ def differences_table(comparison: MethodComparison) -> Table:
             Column("from", 2, signed=True),
             Column("to", 2, signed=True),
             Column("won, %", 0),
-            Column("next order, %", 0),
+            Column("new training, %", 0),
             Column("p", 4),
         ),
         tuple(rows),

@@ -64,7 +64,7 @@ def answer(
             *_noise(dataset, ranked),
         ]
     return [
-        _two(best.name, second, pair, words),
+        _two(best.name, second, pair, words, all_run=pair.n == dataset.table.space.size),
         *seen,
         reached,
         *_noise(dataset, ranked),
@@ -124,7 +124,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _two(best: str, second: str, pair: Comparison, words: MetricWords) -> str:
+def _two(best: str, second: str, pair: Comparison, words: MetricWords, *, all_run: bool) -> str:
     """Which of two learners is better, by how much, on how many orders, how surely."""
     sign = 1.0 if words.higher_is_better else -1.0
     gain = sign * pair.difference
@@ -139,7 +139,8 @@ def _two(best: str, second: str, pair: Comparison, words: MetricWords) -> str:
             f"({between}); {best} is better {share}."
         )
     chance = pair.new_order_probability
-    new = "" if chance is None else f", and on a new order with probability {_percent(chance)}"
+    what = "in a new training of a random order" if all_run else "on a new order"
+    new = "" if chance is None else f", and {what} with probability {_percent(chance)}"
     return f"{best} is better than {second} by {_points(gain)} ({between}), {share}{new}."
 
 

@@ -204,7 +204,8 @@ def _win_matrix(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> Wi
     if not any(cell for _, cells in rows for cell in cells):
         return None
     caption = (
-        "Probability in % that the learner of the row is better on a new random order. "
+        "Probability in % that the learner of the row is better in a new training of a random "
+        "order. "
         "Choose a cell to see both on their common orders."
     )
     return WinMatrix(names, tuple(rows), caption)
