@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ def cluster() -> Iterator[Any]:
         nodes.wait_for_nodes()
         yield nodes
     finally:
+        sys.modules["ray"].shutdown()  # of this process, which resumed the run
         nodes.shutdown()
 
 

@@ -290,3 +290,10 @@ def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
     shown = analysis._repr_html_()
     assert "m&lt;" in shown
     assert "data:image/png;base64," in shown
+
+
+def test_printing_an_analysis_gives_the_claims_of_each_method() -> None:
+    stored = Path(__file__).parents[1] / "demo" / "accuracies.csv"
+    analysis = analyze(stored, draws=1)
+    claim = analysis["icarl"].answer.mean.value
+    assert f"icarl: mean {claim:.1f}; " in str(analysis)

@@ -30,6 +30,7 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
 
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
+        yield "".join(f"{name}: {method.answer}\n" for name, method in dataset.methods.items())
         yield from terminal_tables(dataset)
 
 

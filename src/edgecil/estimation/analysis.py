@@ -277,6 +277,17 @@ class Analysis:
 
         return f"<{describe_analysis(self)}>"
 
+    def __str__(self) -> str:
+        """What may be claimed about each method, a line each."""
+        from edgecil.estimation.display import describe_analysis
+
+        lines = [
+            f"{name}: {method.answer}"
+            for dataset in self.datasets
+            for name, method in dataset.methods.items()
+        ]
+        return "\n".join([describe_analysis(self), *lines])
+
     def _repr_html_(self) -> str:
         from edgecil.estimation.display import analysis_html
 

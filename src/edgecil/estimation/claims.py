@@ -100,6 +100,21 @@ class Answer:
     worse: Claim
     not_worse: Claim
 
+    def __str__(self) -> str:
+        """The claims in one line, as far as they can be made."""
+        parts = []
+        for name, claim in (("mean", self.mean), ("next order", self.next_order)):
+            value = "" if claim.value is None else f" {claim.value:.1f}"
+            if claim.interval is not None:
+                low, high = claim.interval
+                value += f" ({100.0 * claim.level:.0f} %: {low:.1f} to {high:.1f})"
+            parts += [f"{name}{value}"] if value else []
+        orders = "1 order" if self.orders == 1 else f"{self.orders} orders"
+        parts.append(f"{orders} between {self.lowest:.1f} and {self.highest:.1f}")
+        if self.outside.value:
+            parts.append(f"about {100.0 * self.outside.value:.0f} % of all orders outside")
+        return "; ".join(parts)
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
