@@ -71,7 +71,7 @@ def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
         (("--tasks", "x"), "--tasks"),
         (("--sizes", "50,49"), "99"),
         (("--sizes", "50,,50"), "--sizes"),
-        (("--base", 50), "tasks"),
+        (("--base", 50), "--increment"),
         ((), "tasks"),
         (("--tasks", 10, "--epsilon", 0), "--epsilon"),
         (("--tasks", 10, "--delta", 1), "--delta"),
