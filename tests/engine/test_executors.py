@@ -75,7 +75,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     strange = Plan(methods[1:], [0], STRANGE)
     store = Store(directory / "run")
     both = _Both(enumeration, strange)
-    summary = execute(both, store, executor)
+    summary = execute(both, store, executor, retries=1)  # as by default
     result = Ran(request.param, unpack(kept.read_bytes()), store.done(), store.failures(), summary)
     assert not any((directory / "run" / "states").glob(".*"))
     store.close()
