@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Tests start hundreds of processes, which would compile the package every time without bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick slow attack lint types oldest docs tutorial wheel benchmark parity clean
 

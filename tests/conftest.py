@@ -36,7 +36,7 @@ if sys.platform == "win32":
 
 # Tests that `make quick` leaves out, each with its seconds; `make slow` measures them again.
 SLOW = Path(__file__).with_name("slow.txt")
-SLOW_SECONDS = 0.5
+SLOW_SECONDS = 0.3
 
 _seconds: defaultdict[str, float] = defaultdict(float)
 

@@ -24,6 +24,8 @@ from edgecil.sequences import ClassSequence
 from tests.engine.contexts import ORDERS, make_context, plan_of
 from tests.toys import QUICK, same
 
+pytestmark = pytest.mark.slow
+
 ROOT = Node("icarl", 0, ((0, 1),))
 STRANGE = [ClassSequence([[0, 1], [2, 3]]), ClassSequence([[0, 2], [1, 3]])]
 

@@ -4,11 +4,13 @@ import errno
 import os
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from edgecil.engine import store_reader
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import FORMAT, Store, StoreReader, save_state
@@ -283,6 +285,28 @@ def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store: Store, tmp_p
     for name in ("results.sqlite", "results.sqlite-wal"):
         shutil.copyfile(store.directory / name, crashed / name)
     assert read_only(crashed) == ["results.sqlite", "results.sqlite-wal"]
+
+
+def test_a_copy_that_cannot_be_read_is_removed(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    store.close()
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "results.sqlite").write_bytes(b"SQLite format 3\0" + bytes(4080))
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(copies))
+    monkeypatch.setattr(store_reader, "connect_read_only", refuse)
+    with StoreReader(store.directory) as reader:
+        assert reader.done() == {}
+        assert len(list(copies.iterdir())) == 1
+    with pytest.raises(DataError):
+        StoreReader(damaged)
+    assert list(copies.iterdir()) == []
 
 
 def test_a_directory_without_a_database_is_not_an_experiment(tmp_path: Path) -> None:

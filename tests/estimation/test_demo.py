@@ -13,6 +13,8 @@ import pytest
 from edgecil.estimation import Analysis, MethodAnalysis, analyze
 from edgecil.io.json import to_plain
 
+pytestmark = pytest.mark.slow
+
 DEMO = Path(__file__).parents[1] / "demo"
 STORED = json.loads((DEMO / "estimates.json").read_text())
 METHODS = ("finetune", "icarl", "ease", "ranpac")

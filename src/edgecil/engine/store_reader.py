@@ -42,7 +42,11 @@ class StoreReader:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
-        self._database = self._open()
+        try:
+            self._database = self._open()
+        except BaseException:
+            self._remove_copy()
+            raise
 
     def __enter__(self) -> StoreReader:
         return self
@@ -104,6 +108,9 @@ class StoreReader:
     def close(self) -> None:
         """Close the database."""
         self._database.close()
+        self._remove_copy()
+
+    def _remove_copy(self) -> None:
         if self._copy is not None:
             self._copy.cleanup()
             self._copy = None
