@@ -44,7 +44,7 @@ class LightningLearner:
             enable_progress_bar=False, enable_model_summary=False, devices=1,
         )  # fmt: skip
         loader = DataLoader(TensorDataset(images, labels), 32, shuffle=True)
-        trainer.fit(self.module, loader)
+        trainer.fit(self.module.train(), loader)
         self.module.to(images.device).eval()
 
     def predict(self, images):
