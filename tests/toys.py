@@ -86,9 +86,10 @@ def build(
     recipe: Recipe = QUICK,
     settings: dict[str, object] | None = None,
     shared: Path | None = None,
+    amp: bool = False,
 ) -> Method:
     entry = get_method(name)
-    environment = toy_environment(dataset, seed)
+    environment = replace(toy_environment(dataset, seed), amp=amp)
     if shared is not None:
         environment = replace(environment, shared=str(shared))
     settings = {**entry.fast_settings, **(settings or {})}

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from edgecil.io import device
+
 _CAPABILITY = """
 import edgecil.io.device, torch
 edgecil.io.device.use_portable_kernels()
@@ -30,3 +32,17 @@ def test_processors_with_avx512_use_avx2() -> None:
 
 def test_the_users_choice_is_kept() -> None:
     assert _capability(ATEN_CPU_CAPABILITY="default") in ("DEFAULT", "NO AVX")
+
+
+def test_mixed_precision_on_a_cpu_uses_the_newest_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    device.use_portable_kernels(amp=True, device="cpu")
+    assert device.kernel_variables() == {}
+    monkeypatch.setattr(device, "choose_device", lambda name: "cuda")
+    for name in names:
+        monkeypatch.setenv(name, "")  # restored after the test
+        monkeypatch.delenv(name)
+    device.use_portable_kernels(amp=True, device="auto")
+    assert sorted(device.kernel_variables()) == sorted(names)

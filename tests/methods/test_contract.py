@@ -54,6 +54,19 @@ def images_in(value: object) -> Iterator[torch.Tensor]:
             yield from images_in(item)
 
 
+def types_in(value: object) -> list[torch.dtype]:
+    """The type of every tensor inside a state."""
+    if isinstance(value, torch.Tensor):
+        return [value.dtype]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return (
+        [kind for item in value for kind in types_in(item)]
+        if isinstance(value, list | tuple)
+        else []
+    )
+
+
 def learns(name: str, scenario: Scenario, dataset: ImageDataset, tasks: Tasks) -> None:
     """Nearly all of the first task; of all classes in the end, more than by chance."""
     method = build(name, dataset)
@@ -182,3 +195,14 @@ def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) ->
             setattr(config, field.name, None)
     assert replace(config) == config
     assert entry.summary
+
+
+@every_method
+def test_learns_with_mixed_precision(name: str) -> None:
+    """On a CPU it computes with bfloat16; states keep the type that they have without it."""
+    plain, mixed = (build(name, DATASET, recipe=BRIEF, amp=amp) for amp in (False, True))
+    for method in (plain, mixed):
+        learn_all(method, SCENARIO, TASKS[:2])
+        assert accuracy(method, SCENARIO, TASKS[1]) > 0.3
+    assert types_in(mixed.state()) == types_in(plain.state())
+    assert not same(plain.state(), mixed.state())

@@ -176,7 +176,7 @@ def frozen_features(
         device: device to compute on.
         keep: whether to cache rows on disk.
         prepare: preparation of the images; by default the model's normalisation at their own size.
-        amp: whether to use mixed precision, which only CUDA supports.
+        amp: whether to use mixed precision.
     """
     if prepare is None:
         statistics = statistics_of(name)

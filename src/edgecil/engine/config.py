@@ -73,7 +73,7 @@ class ExperimentConfig:
         normalisation: `model` for the statistics of a pre-trained model's weights (the dataset's
             for other networks), `dataset` for those of the training images, or `none`.
         device: `auto`, `cpu`, `cuda` or `mps`.
-        amp: use mixed precision on CUDA.
+        amp: use mixed precision: float16 on CUDA, bfloat16 on a CPU.
         compile: use torch.compile.
         threads: number of threads of each worker process.
         metric: the metric that analyses of the experiment use by default; it changes no result.

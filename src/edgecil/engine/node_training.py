@@ -53,7 +53,7 @@ class WorkerContext:
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
-        use_portable_kernels()
+        use_portable_kernels(amp=self.environment.amp, device=self.environment.device)
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.set_num_threads(self.threads)
         torch.use_deterministic_algorithms(True, warn_only=True)

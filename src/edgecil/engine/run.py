@@ -167,7 +167,7 @@ def _run(
     on_finished: Callable[[Finished], None] | None,
 ) -> Experiment:
     """Train every run of one configuration."""
-    use_portable_kernels()
+    use_portable_kernels(amp=experiment_config.amp, device=experiment_config.device)
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
     from edgecil.engine.handshake import MACHINE

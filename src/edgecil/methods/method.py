@@ -26,7 +26,7 @@ class Environment:
         pretrained: name in `edgecil.backbones.pretrained`, for learners on a frozen model.
         seed: seed of the run; initial weights depend on it.
         device: device to compute on.
-        amp: whether to use automatic mixed precision; applies to CUDA only.
+        amp: whether to use automatic mixed precision: float16 on CUDA, bfloat16 on a CPU.
         compile: whether to compile the forward pass of a trained backbone with torch.compile.
             Methods that call parts of the backbone directly (TagFex) do not benefit.
         shared: directory where sequences share intermediate results; None disables sharing.
@@ -51,14 +51,9 @@ class Environment:
         """The preparation of images with these augmentation steps."""
         return Pipeline(steps, self.mean, self.std, self.shape[1:])
 
-    @property
-    def uses_amp(self) -> bool:
-        """Whether mixed precision is on and the device supports it."""
-        return self.amp and torch.device(self.device).type == "cuda"
-
     def autocast(self) -> torch.autocast:
-        """Mixed precision for a `with` block, if it is on and the device supports it."""
-        return torch.autocast(torch.device(self.device).type, enabled=self.uses_amp)
+        """Mixed precision for a `with` block, if it is on."""
+        return torch.autocast(torch.device(self.device).type, enabled=self.amp)
 
 
 def suited_to(backbone: str, environment: Environment) -> Environment:

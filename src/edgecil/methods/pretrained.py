@@ -33,7 +33,7 @@ class PretrainedMethod(Method):
         self.vit = frozen_vit(environment.pretrained, environment.shape, environment.device)
         self._prepare = self.environment.pipeline()
         self.network = network_name(
-            environment.pretrained, self._prepare, environment.device, amp=environment.uses_amp
+            environment.pretrained, self._prepare, environment.device, amp=environment.amp
         )
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
@@ -49,7 +49,7 @@ class PretrainedMethod(Method):
             self.environment.device,
             keep=keep,
             prepare=self._prepare,
-            amp=self.environment.uses_amp,
+            amp=self.environment.amp,
         )
 
     def adapted_features(

@@ -50,7 +50,7 @@ def fit(
     recipe = recipe.at(task.index)
     pixels, *others = data
     prepare = environment.pipeline(recipe.augment)
-    amp = environment.uses_amp
+    amp = environment.amp
 
     def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         again = batch.repeat(views)
@@ -106,7 +106,7 @@ def minimise(
         recipe: epochs, learning rates, batch size.
         task: the source of all seeds.
         stage: name that distinguishes several fits within one task.
-        amp: whether to scale gradients, as mixed precision requires.
+        amp: whether to scale gradients where mixed precision requires it.
         head: parameters to optimise at the recipe's `head_factor` times its learning rate.
         on_next: called before each batch with the indices of the one after it.
     """
@@ -114,7 +114,8 @@ def minimise(
     groups = _groups(parameters, head, recipe)
     trained = [parameter for group in groups for parameter in group["params"]]
     optimizer = _optimizer(groups, recipe)
-    scaler = torch.amp.GradScaler(task.device.type, enabled=amp)
+    # small gradients vanish in float16, which CUDA uses, and not in bfloat16
+    scaler = torch.amp.GradScaler(task.device.type, enabled=amp and task.device.type == "cuda")
     for epoch in range(recipe.epochs):
         for group in optimizer.param_groups:
             group["lr"] = group["factor"] * recipe.rate(epoch)
@@ -135,11 +136,11 @@ def minimise(
                 torch.nn.utils.clip_grad_norm_(trained, recipe.clip)
             scaler.step(optimizer)
             scaler.update()
-        # mixed precision skips steps whose loss is not finite; parameters must be finite always
+        # scaling skips steps whose loss is not finite; parameters must be finite always
         check_finite(
             trained,
             f"in epoch {epoch + 1} of {recipe.epochs} ({stage})",
-            loss=None if amp else value,
+            loss=None if scaler.is_enabled() else value,
         )
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
 
@@ -196,12 +197,16 @@ def _optimizer(parameters: list[dict[str, Any]], recipe: Recipe) -> torch.optim.
 def in_batches(
     compute: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, environment: Environment
 ) -> torch.Tensor:
-    """Apply `compute` to normalised images without gradients, batch by batch; rows (n, …)."""
+    """Apply `compute` to normalised images without gradients, batch by batch; rows (n, …).
+
+    With mixed precision the rows are converted to single precision, which heads and statistics use.
+    """
     prepare, device = environment.pipeline(), environment.device
     with torch.no_grad(), environment.autocast():
-        return torch.cat(
+        rows = torch.cat(
             [compute(prepare.plain(part.to(device))) for part in pixels.split(_PREDICT_BATCH)]
         )
+    return rows.float() if environment.amp else rows
 
 
 def _batches(count: int, recipe: Recipe, generator: torch.Generator) -> list[torch.Tensor]:
