@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import shlex
 import subprocess
@@ -138,3 +139,19 @@ def test_no_report_needs_torch(few) -> None:
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="the browser is a shell script")
+def test_open_shows_the_page_in_the_browser(few, tmp_path) -> None:
+    shown, browser = tmp_path / "shown", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> {shlex.quote(str(shown))}\n')
+    browser.chmod(0o755)
+    start = "from edgecil.cli.main import main; raise SystemExit(main())"
+    subprocess.run(
+        [sys.executable, "-c", start, "report", str(few), "--draws", "2", "--open"],
+        env={**os.environ, "BROWSER": f"{browser} %s"},
+        check=True,
+        capture_output=True,
+    )
+    assert shown.read_text().split() == [(few / "report" / "index.html").resolve().as_uri()]

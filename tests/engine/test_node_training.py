@@ -101,3 +101,27 @@ def test_a_state_that_cannot_be_read_is_an_outcome() -> None:
     outcome, _ = train_node(make_context({"instant": {}}), SECOND, b"half a fi", keep=False)
     assert outcome.result is None
     assert outcome.error
+
+
+def test_wrong_answers_by_the_task_that_they_name() -> None:
+    context = make_context({"instant": {}})
+    _, state = train_node(context, FIRST, None, keep=True)
+    outcome, after = train_node(context, SECOND, state, keep=True)
+    assert outcome.result is not None
+    assert after is not None
+    method = context.build(SECOND)
+    method.restore(unpack(after))
+    expected = {name: [[0, 0, 0], [0, 0, 0]] for name in method.classifiers}
+    task_of = {0: 0, 2: 0, 1: 1, 3: 1}
+    for name in method.classifiers:
+        answers = method.predict(torch.from_numpy(DATASET.test.pixels), name).tolist()
+        for label, named in zip(DATASET.test.labels.tolist(), answers, strict=True):
+            if named != label:
+                side = task_of[named] - task_of[label]
+                expected[name][task_of[label]][side + 1] += 1
+    counts = {name: tuple(map(tuple, rows)) for name, rows in expected.items()}
+    assert outcome.result.confusion == counts
+    for name, own in outcome.result.confusion.items():
+        right = outcome.result.correct[name]
+        assert [a + sum(b) for a, b in zip(right, own, strict=True)] == [40, 40]
+    assert any(sum(row) for rows in counts.values() for row in rows)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
@@ -77,7 +79,29 @@ def test_counts_per_task_are_the_sums_of_counts_per_class() -> None:
     assert PER_CLASS.totals == (20, 5)
 
 
-@pytest.mark.parametrize("node", [PER_CLASS, result().nodes[-1]])
+CONFUSED = NodeResult.per_class(
+    {"head": ((4, 5), (3,))}, ((10, 10), (5,)), 1.0, 10, {"head": ((0, 3, 8), (2, 0, 0))}
+)
+
+
+def test_confusion_in_per_cent_of_each_task() -> None:
+    first = NodeResult.per_class({"head": ((8, 5),)}, ((10, 10),), 1.0, 10)
+    run = RunResult("icarl", 0, ClassSequence([[2, 7], [4]]), (first, CONFUSED))
+    assert run.confusion().tolist() == [[45.0, 0.0, 15.0, 40.0], [60.0, 40.0, 0.0, 0.0]]
+    assert result().confusion() is None
+
+
+@pytest.mark.parametrize(
+    "mistakes", [((0, 3, 9), (2, 0, 0)), ((0, 3, 8),), ((0, 3, -1), (0, 0, 0))]
+)
+def test_confusion_of_other_tasks_or_images_is_refused(mistakes) -> None:
+    with pytest.raises(DataError):
+        replace(CONFUSED, confusion={"head": mistakes})
+    with pytest.raises(DataError):
+        replace(CONFUSED, confusion={"nme": ((0, 0, 0), (0, 0, 0))})
+
+
+@pytest.mark.parametrize("node", [PER_CLASS, CONFUSED, result().nodes[-1]])
 def test_a_node_survives_json(node: NodeResult) -> None:
     assert msgspec.json.decode(msgspec.json.encode(node), type=NodeResult) == node
 

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from edgecil.engine import Experiment, ExperimentConfig, Node, NodeResult, Store
-from edgecil.engine.results import ClassCounts
+from edgecil.engine.results import METRICS, Accuracies, ClassCounts, Reported
 from edgecil.errors import UsageError
 from edgecil.estimation import DatasetAnalysis, analyze
+from edgecil.estimation.details import RunDetails, _by_position, curve_of
 from edgecil.sequences import ClassSequence, LabelledSequence
 
 THERE, BACK = ((0, 3), (1, 2)), ((1, 2), (0, 3))
@@ -19,6 +21,13 @@ RIGHT = {
     (THERE, 0): {0: 2, 1: 8, 2: 10, 3: 4},
     (THERE, 1): {0: 4, 1: 8, 2: 10, 3: 4},
     (BACK, 0): {0: 9, 1: 1, 2: 3, 3: 7},
+}
+
+# Wrong answers on each task that name a class of an earlier, of the same, of a later task.
+MISTAKES = {
+    (THERE, 0): ((0, 4, 10), (2, 0, 0)),
+    (THERE, 1): ((0, 2, 10), (0, 2, 0)),
+    (BACK, 0): ((0, 6, 10), (4, 0, 0)),
 }
 
 
@@ -35,7 +44,8 @@ def write(directory: Path, names: tuple[str, ...] = NAMES) -> Experiment:
             first = tuple(10 for _ in tasks[0])
             store.record(Node("m", seed, tasks[:1]), counts((first,)))
             final = tuple(tuple(right[class_] for class_ in task) for task in tasks)
-            store.record(Node("m", seed, tasks), counts(final))
+            mistakes = {"head": MISTAKES[tasks, seed]}
+            store.record(Node("m", seed, tasks), replace(counts(final), confusion=mistakes))
     return Experiment.open(directory)
 
 
@@ -68,8 +78,6 @@ def test_classes_by_position(tmp_path: Path) -> None:
 
 
 def test_positions_that_no_order_has_are_missing() -> None:
-    from edgecil.estimation.details import _by_position
-
     places = np.array([[0, 1], [0, 1]])
     positions = _by_position(np.array([[10.0, 20.0], [30.0, 20.0]]), places, 2)
     assert positions.mean[0].tolist()[0] == 20.0
@@ -80,8 +88,6 @@ def test_positions_that_no_order_has_are_missing() -> None:
 
 
 def test_the_cost_of_coming_first_has_the_error_of_a_difference_of_means() -> None:
-    from edgecil.estimation.details import _by_position
-
     first, last = [10.0, 14.0, 12.0], [30.0, 34.0]
     values = np.array([[value] for value in first + last])
     positions = _by_position(values, np.array([[0]] * 3 + [[1]] * 2), 2)
@@ -114,6 +120,79 @@ def test_a_file_has_no_classifiers(tmp_path: Path) -> None:
     table = write(tmp_path).table()
     with pytest.raises(UsageError, match="'nme'"):
         analyze(table, classifier="nme")
+
+
+METRIC_NAMES = ("accuracy", "last", "average", "forgetting", "bwt")
+RUN = Accuracies(((9,), (6, 8), (7, 3, 10)), (10, 12, 11))
+
+
+@pytest.mark.parametrize("metric", METRIC_NAMES)
+def test_a_curve_ends_with_its_metric(metric: str) -> None:
+    curve = curve_of(RUN, metric, (1, 1, 1))
+    assert curve is not None
+    own = curve.mean() if metric == "average" else curve[-1]
+    assert own == pytest.approx(METRICS[metric].compute(RUN))
+    for tasks in (2, 3):  # what the metric would be if the sequence ended there
+        part = Accuracies(RUN.correct[:tasks], RUN.totals[:tasks])
+        step = "last" if metric == "average" else metric
+        assert curve[tasks - 1] == pytest.approx(METRICS[step].compute(part))
+    assert np.isnan(curve[0]) == (metric in ("forgetting", "bwt"))
+
+
+def test_a_curve_of_a_tool_without_accuracies_of_tasks() -> None:
+    reported = Reported(2, 60.0, steps=(80.0, 60.0))
+    assert curve_of(reported, "forgetting", (2, 2)) is None
+    for metric in ("accuracy", "last", "average"):
+        curve = curve_of(reported, metric, (2, 2))
+        assert curve is not None
+        assert curve.tolist() == [80.0, 60.0]
+    assert curve_of(reported, "accuracy", (4, 2)) is None  # tasks and images differ
+
+
+def test_classes_follow_the_metric(tmp_path: Path) -> None:
+    # ant: 100, then 20 or 40 on the first order; 90 in the last task of the other
+    expected = {
+        "last": ([30.0, 90.0], 60.0),
+        "average": ([65.0, 90.0], 25.0),
+        "forgetting": ([70.0, np.nan], np.nan),
+        "bwt": ([-70.0, np.nan], np.nan),
+    }
+    for metric, (mean, cost) in expected.items():
+        positions = details(tmp_path / metric, metric=metric).class_positions["m"]
+        np.testing.assert_equal(positions.mean[0], np.array(mean))
+        np.testing.assert_equal(positions.cost_of_first[0], cost)
+
+
+def test_more_forgetting_is_a_cost() -> None:
+    values = np.array([[30.0, np.nan, 10.0], [10.0, 30.0, np.nan]])
+    places = np.array([[0, 2, 1], [1, 0, 2]])
+    positions = _by_position(values, places, 3, higher_is_better=False)
+    assert positions.cost_of_first[0] == 20.0
+    assert positions.orders.tolist() == [[1, 1, 0], [1, 0, 0], [0, 1, 0]]
+
+
+def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
+    experiment = write(tmp_path)
+    with closing(Store(tmp_path)) as store:
+        store.add_sequences("latin", [LabelledSequence("latin-1", ClassSequence(BACK))])
+    table = experiment.table()
+    run_details = RunDetails.of(table, [experiment])
+    curves = run_details.curves({"m": ("random", "latin")})["m"]
+    assert {name: curve.orders for name, curve in curves.items()} == {
+        "random": 2,
+        "latin": 1,
+        "random + latin": 2,
+    }
+
+
+def test_confusion_is_averaged_over_seeds_and_orders(tmp_path: Path) -> None:
+    confusion = details(tmp_path).confusion["m"]
+    assert confusion.orders == 2
+    assert confusion.right.tolist() == [27.5, 85.0]
+    assert confusion.earlier.tolist() == [0.0, 12.5]
+    assert confusion.same.tolist() == [22.5, 2.5]
+    assert confusion.later.tolist() == [50.0, 0.0]
+    assert details(tmp_path / "nme", classifier="nme").confusion == {}
 
 
 def test_every_metric_is_analysed(tmp_path: Path) -> None:

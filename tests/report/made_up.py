@@ -42,10 +42,12 @@ def write_run(
     similarity: SimilarityMatrix | None = None,
     runs: int | None = None,
     asked: Mapping[str, Any] | None = None,
+    by_class: bool = False,
 ) -> Path:
     """A directory in which each method ran each protocol; a share of the images is right.
 
-    The configuration that it remembers says what `asked` says.
+    The configuration that it remembers says what `asked` says. With `by_class` images are counted
+    by class, and wrong answers name the next task, or the one before for images of the last task.
     """
     config = {"method": tuple(methods), "dataset": "made-up", "tasks": 3, **(asked or {})}
     with closing(Store(directory)) as store:
@@ -59,7 +61,7 @@ def write_run(
             store.add_sequences(name, labelled)
             for run in labelled:
                 for method, share in methods.items():
-                    _record(store, method, run.sequence, share)
+                    _record(store, method, run.sequence, share, by_class=by_class)
     return directory
 
 
@@ -87,9 +89,31 @@ def page_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Page
     return compose_page(dataset, Origin("runs/x"))
 
 
-def _record(store: Store, method: str, sequence: ClassSequence, share: Share) -> None:
+def _record(
+    store: Store, method: str, sequence: ClassSequence, share: Share, *, by_class: bool
+) -> None:
     for node in Node(method, 0, sequence.tasks).path:
         reached = len(node.prefix)
         seen = ClassSequence(node.prefix)
         counts = tuple(round(IMAGES * share(seen, task)) for task in range(reached))
-        store.record(node, NodeResult({"head": counts}, (IMAGES,) * reached, 0.5, 1000))
+        if by_class:
+            store.record(node, _counted_by_class(node, counts))
+        else:
+            store.record(node, NodeResult({"head": counts}, (IMAGES,) * reached, 0.5, 1000))
+
+
+def _counted_by_class(node: Node, counts: tuple[int, ...]) -> NodeResult:
+    """Right answers shared evenly by the classes of a task, the first class getting the rest."""
+    correct, totals, wrong = [], [], []
+    for place, (task, right) in enumerate(zip(node.prefix, counts, strict=True)):
+        share, rest = divmod(right, len(task))
+        correct.append(tuple(share + (rest if index == 0 else 0) for index in range(len(task))))
+        totals.append((IMAGES // len(task),) * len(task))
+        missed = sum(totals[-1]) - right
+        if place < len(counts) - 1:
+            wrong.append((0, 0, missed))
+        else:
+            wrong.append((missed, 0, 0) if place else (0, missed, 0))
+    return NodeResult.per_class(
+        {"head": tuple(correct)}, tuple(totals), 0.5, 1000, {"head": tuple(wrong)}
+    )

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from edgecil.engine.accuracies import AccuracyTable, Run
+from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.order_table import list_orders
 from edgecil.report.page import Origin, compose_page
+from edgecil.sequences import ClassSequence
 from tests.estimation.tables import noisy, six_classes, table_of
 from tests.report.browser import CHROMIUM, DRIVER, MISSING, Browser
+from tests.report.made_up import steady, varied, write_run
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason=MISSING)
 
@@ -70,6 +75,26 @@ return {
   tools: all("nav, .buttons, .tools, .copyable button").filter(shown).map((one) => one.className),
 }
 """
+CLIPPED = """
+const names = [];
+for (const details of document.querySelectorAll("details")) details.open = true;
+for (const one of document.querySelectorAll("body *")) {
+  if (!one.getClientRects().length || one.closest(".unseen, .skip, svg")) continue;
+  const style = getComputedStyle(one);
+  const hides = style.overflowX !== "visible" && style.clipPath === "none";
+  if (hides && one.scrollWidth > one.clientWidth + 1 && style.textOverflow !== "ellipsis")
+    names.push(`${one.tagName}.${one.className} ${one.scrollWidth} > ${one.clientWidth}`);
+}
+return names;
+"""
+TEXTS = """
+return [...document.querySelectorAll(`${arguments[0]} text`)]
+  .filter((one) => one.getClientRects().length).map((one) => one.textContent)
+"""
+SHOWN = """
+return [...document.querySelectorAll(arguments[0])].filter((one) => one.getClientRects().length)
+  .map((one) => one.textContent)
+"""
 TIP = 'const tip = document.getElementById("tip"); return tip.hidden ? null : tip.textContent'
 
 
@@ -101,6 +126,45 @@ def table_file(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def metrics(tmp_path_factory) -> dict[str, DatasetAnalysis]:
+    """Analyses of one experiment with counts per class, by metric."""
+    shares = {"varied": varied, "steady": steady}
+    folder = tmp_path_factory.mktemp("classes") / "runs"
+    directory = write_run(folder, shares, ("latin", "random"), runs=6, by_class=True)
+    return {
+        metric: analyze(directory, similarity=six_classes(), draws=2, metric=metric).datasets[0]
+        for metric in ("accuracy", "last", "average", "forgetting")
+    }
+
+
+@pytest.fixture(scope="module")
+def metrics_file(metrics, tmp_path_factory) -> Path:
+    """A page of an experiment with counts per class and a switch between four metrics."""
+    own, *others = metrics.values()
+    path = tmp_path_factory.mktemp("metrics") / "index.html"
+    path.write_text(compose_page(own, Origin("runs/x"), others).html, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def crowd_file(tmp_path_factory) -> Path:
+    """A page of twelve learners with long names on 150 orders of 40 classes."""
+    rng = np.random.default_rng(0)
+    orders = [ClassSequence(rng.permutation(40).reshape(10, 4).tolist()) for _ in range(150)]
+    runs = [
+        Run(
+            f"learner with a long name {n}", "d", "random", f"seed-{i}", order, 0, 50.0 + n + i / 50
+        )
+        for n in range(12)
+        for i, order in enumerate(orders)
+    ]
+    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}, draws=2).datasets[0]
+    path = tmp_path_factory.mktemp("crowd") / "index.html"
+    path.write_text(compose_page(dataset, Origin("a.csv")).html, encoding="utf-8")
+    return path
+
+
 def brightness(colour: str) -> float:
     red, green, blue = colour.removeprefix("rgb(").removesuffix(")").split(",")
     return (int(red) + int(green) + int(blue)) / (3 * 255)
@@ -122,6 +186,85 @@ def test_nothing_sticks_out_and_nothing_is_requested(browser, file, table_file, 
         assert len(seen["answer"]) == 1
         assert browser.log("browser") == []
         assert [url for url in browser.requests() if not url.startswith("file:")] == []
+
+
+@pytest.mark.parametrize("width", [1600, 1280, 1000, 700, 390])
+def test_no_column_is_clipped(browser, file, metrics_file, crowd_file, width) -> None:
+    for page in (file, metrics_file, crowd_file):
+        browser.resize(width)
+        browser.open(page)
+        assert browser.run(CLIPPED) == []
+
+
+def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -> None:
+    browser.resize(1280)
+    browser.open(metrics_file)
+    browser.run(CLICK, ".tabs-bar button", 1)
+    for place, (metric, dataset) in enumerate(metrics.items()):
+        browser.run(CLICK, "input[name=metric]", place)
+        texts = browser.run(TEXTS, "#curves")
+        for name in ("varied", "steady"):
+            curve = dataset.curves[name][" + ".join(dataset.methods[name].answer.protocols)]
+            value = curve.mean.mean() if metric == "average" else curve.mean[-1]
+            assert f"{value:.1f}".replace("-", "−") in texts
+        mean = dataset.class_positions["steady"].mean
+        numbers = {f"{value:.0f}".replace("-", "−") for value in mean[np.isfinite(mean)]}
+        assert numbers <= set(browser.run(TEXTS, "#classes .tab"))
+        assert browser.run(SHOWN, "#classes [aria-pressed=true]") == ["steady"]
+        assert len(browser.run(SHOWN, "#curves .lede")) == 1
+
+
+def test_confusion_is_shown_where_it_is_stored(browser, metrics_file, file) -> None:
+    browser.resize(1280)
+    browser.open(metrics_file)
+    assert browser.run(SHOWN, "#classes h3")[-1] == "Confusion of old with new"
+    assert "wrong, later task" in browser.run(TEXTS, "#figure-confusion")
+    browser.open(file)
+    assert browser.run(SHOWN, "#figure-confusion") == []
+
+
+def test_every_order_can_be_reached(browser, crowd_file) -> None:
+    browser.resize(1280)
+    browser.open(crowd_file)
+    box = 'const box = document.querySelector("#table-orders .scroll");'
+    for _ in range(6):
+        browser.run(
+            f"{box} box.scrollTop = box.scrollHeight; box.dispatchEvent(new Event('scroll'))"
+        )
+    rows = 'return document.querySelectorAll("#table-orders tbody tr").length'
+    assert browser.run(rows) == 150
+    browser.run(FILTER, "", "")  # draws the beginning again
+    assert browser.run(rows) < 150
+    chosen = "learner with a long name 3"
+    last = f"""
+    const path = document.querySelector('#figure-overview svg.wide .dots[data-method="{chosen}"]');
+    const at = path.getAttribute("d").split("M").at(-1).match(/-?[\\d.]+/g).map(Number);
+    const svg = path.ownerSVGElement;
+    const point = new DOMPoint(at[0], at[1]).matrixTransform(svg.getScreenCTM());
+    return [point.x, point.y, +path.dataset.orders.split(" ").at(-1)];
+    """
+    x, y, order = browser.run(last)
+    browser.move(x, y, click=True)
+    marked = 'return document.querySelector("#table-orders [aria-selected=true]")?.dataset.order'
+    assert browser.run(marked) == str(order)
+    assert browser.run(rows) < 150
+
+
+def test_orders_can_be_sorted_on_a_phone(browser, crowd_file) -> None:
+    browser.resize(390)
+    browser.open(crowd_file)
+    assert browser.run(SHOWN, ".tools .sorting")
+    browser.run(
+        'const by = document.querySelector(".sorting"); by.value = "2 down";'
+        'by.dispatchEvent(new Event("input"))'
+    )
+    down = [float(text) for text in browser.run(COLUMN, 2)]
+    assert down == sorted(down, reverse=True)
+    labels = (
+        'return [...document.querySelector("#table-orders tbody tr").cells]'
+        ".map((one) => one.dataset.label)"
+    )
+    assert browser.run(labels)[:2] == ["learner with a long name 0", "learner with a long name 1"]
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -11,21 +11,25 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.engine.experiment import Experiment
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.comparison import compare_accuracies
-from edgecil.estimation.order_table import list_orders
+from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.estimation.summary import protocol_range
 from edgecil.report.answer_tables import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer
 from edgecil.report.page import Origin, compose_page
+from edgecil.report.page_data import page_data
+from edgecil.report.scene.marks import Text
 from edgecil.report.scene.svg import svg_file
 from edgecil.report.views import rank
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import six_classes
 from tests.report.made_up import page_of, steady, varied, write_reported, write_run
+from tests.report.test_packing import unpack
 
 SECTIONS = ("answer", "curves", "compare", "orders", "protocols", "repeat")
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -134,29 +138,41 @@ def data_of(page):
 def test_the_data_hold_every_order_with_its_accuracies(page, dataset) -> None:
     data, orders = data_of(page), list_orders(dataset)
     assert data["classes"][3] == "bee & bug"
-    decoded = []
-    for order in data["orders"]:
-        ids = [data["letters"].index(letter) for letter in order]
-        decoded.append(ClassSequence([ids[0:2], ids[2:4], ids[4:6]]))
+    count = data["count"]
+    tasks = np.reshape(unpack(data["tasks"], 6 * count), (count, 6))
+    decoded = [
+        ClassSequence([np.flatnonzero(row == k).tolist() for k in range(3)]) for row in tasks
+    ]
     assert decoded == [order.sequence for order in orders]
     for method in ("varied", "steady"):
-        expected = [round(order.accuracies[method], 2) for order in orders]
-        assert data["metrics"]["accuracy"]["values"][method] == expected
-    assert [data["kinds"][kind] for kind in data["kind"]] == [order.chosen_by for order in orders]
+        packed = unpack(data["metrics"]["accuracy"]["values"][method], count)
+        assert packed == [round(100 * order.accuracies[method]) for order in orders]
+    stems, numbers = unpack(data["stem"], count), unpack(data["number"], count)
+    chosen = [
+        data["stems"][stem] + ("" if number is None else str(number))
+        for stem, number in zip(stems, numbers, strict=True)
+    ]
+    assert chosen == [order.chosen_by for order in orders]
 
 
-def test_a_page_with_too_many_orders_has_evenly_spread_ones_with_both_ends(
-    dataset, monkeypatch
-) -> None:
-    monkeypatch.setattr("edgecil.report.page_data.MOST_BYTES", 1000)
-    page = compose_page(dataset, Origin("x"))
-    data = data_of(page)
-    values = data["metrics"]["accuracy"]["values"]["varied"]
-    assert 10 < len(values) < 50
-    assert (values[0], values[-1], data["all"]) == (40.0, 80.0, 90)
-    assert "of the 90 class orders that were run, evenly spread" in Reader(page.html).text
-    (table,) = [table for table in page.tables if table.name == "orders"]
-    assert len(table.rows) == 90
+def test_a_page_holds_every_one_of_very_many_orders() -> None:
+    rng = np.random.default_rng(0)
+    sequences = [ClassSequence(rng.permutation(10).reshape(5, 2).tolist()) for _ in range(20_000)]
+    distinct = list(dict.fromkeys(sequences))
+    runs = [
+        Run("m", "d", "random", f"seed-{i}", one, 0, 50.0 + i) for i, one in enumerate(distinct[:3])
+    ]
+    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}, draws=2).datasets[0]
+    orders = [
+        OrderRow(one, (("random", f"seed-{i}"),), None, {"m": 45.0 + i % 1000 / 100}, {"m": 1})
+        for i, one in enumerate(distinct)
+    ]
+    text = page_data(dataset, orders, {"accuracy": orders})
+    data = json.loads(text)
+    tasks = np.reshape(unpack(data["tasks"], 10 * len(orders)), (-1, 10))
+    expected = [one.task_of().tolist() for one in distinct]
+    assert tasks.tolist() == expected
+    assert len(text) < 12 * len(orders)
 
 
 def test_unusual_methods_are_safe_everywhere(tmp_path) -> None:
@@ -246,14 +262,29 @@ def test_with_a_truth_the_lead_compares_it_with_three_random_orders(directory) -
     assert answer(one, rank(one, words), words)[0] == sentence
 
 
-def test_curves_say_that_they_do_not_change_with_the_metric(directory, page) -> None:
-    own, other = (
+def test_every_metric_has_its_own_curves(directory) -> None:
+    metrics = ("accuracy", "last", "average", "forgetting")
+    own, *others = (
         analyze(directory, similarity=six_classes(), draws=4, metric=metric).datasets[0]
-        for metric in ("accuracy", "last")
+        for metric in metrics
     )
-    curves = compose_page(own, Origin("x"), [other]).html.split('<section id="curves">')[1]
-    assert "does not change with the metric" in curves.split("</section>")[0]
-    assert "does not change with the metric" not in page.html  # nothing to choose
+    page = compose_page(own, Origin("x"), others)
+    figures = {figure.name: figure for figure in page.figures}
+    for metric, dataset in zip(metrics, (own, *others), strict=True):
+        suffix = "" if metric == "accuracy" else f"-{metric}"
+        texts = {mark.text for mark in figures[f"curves{suffix}"].wide.marks if is_text(mark)}
+        for name in ("varied", "steady"):
+            expected = f"{dataset.methods[name].answer.mean.value:.1f}".replace("-", "−")
+            assert expected in texts, (metric, name)
+    captions = {figures[f"curves{suffix}"].caption for suffix in ("", "-last", "-forgetting")}
+    assert len(captions) == 3
+    assert all("those of the answer above" in caption for caption in captions)
+    first = min(mark.x for mark in figures["curves-forgetting"].wide.marks if is_text(mark, "2"))
+    assert first == 40.0  # forgetting begins after the second task
+
+
+def is_text(mark, text: str | None = None) -> bool:
+    return isinstance(mark, Text) and text in (None, mark.text)
 
 
 def test_the_page_says_how_long_the_trainings_took(dataset, directory) -> None:

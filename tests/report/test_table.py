@@ -73,7 +73,7 @@ def test_long_tables_break_across_pages_in_latex_and_keep_every_row() -> None:
 def test_latex_commands_in_names_are_text() -> None:
     text = as_latex(named("\\input{x}", "$x_1$", 'a"b', "two\nlines"))
     assert "\\input" not in text
-    assert r"\textbackslash{}input\{x\} & \$x\_1\$ & a\textquotedbl{}b & two lines \\" in text
+    assert r"\textbackslash{}input\{x\} & \$x\_1\$ & a\char34{}b & two lines \\" in text
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])

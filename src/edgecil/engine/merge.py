@@ -104,10 +104,10 @@ def _join_results(stores: Sequence[StoreReader]) -> dict[Node, NodeResult | Whol
 
 
 def _accuracies(result: NodeResult | WholeRun) -> Any:
-    """A result without its cost, which differs from one machine to another."""
+    """A result without its cost, which differs, and the confusion, which old results lack."""
     if isinstance(result, WholeRun):
         return [_accuracies(node) for node in result.nodes], result.reported
-    return replace(result, seconds=0.0, peak_memory=0)
+    return replace(result, seconds=0.0, peak_memory=0, confusion=None)
 
 
 def _join_sequences(stores: Sequence[StoreReader]) -> dict[str, list[LabelledSequence]]:

@@ -19,7 +19,7 @@ import torch
 from edgecil.backbones.pretrained import supply_weights
 from edgecil.engine.handshake import describe_differences, differences, worker_identity
 from edgecil.engine.plan import Node
-from edgecil.engine.results import ClassCounts, NodeResult
+from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
 from edgecil.io.device import use_portable_kernels
 from edgecil.methods import Environment, Method, MethodEntry, get_method
@@ -137,7 +137,7 @@ def train_node(
         with context.scenario.task(node.prefix, node.seed, everything=everything) as task:
             method.learn(task)
         check_finite(_parameters(method), "by the end of the training")
-        correct, totals = _test(method, context.scenario, node)
+        correct, totals, confusion = _test(method, context.scenario, node)
         state = pack(method.state()) if keep else None
     except Exception as error:
         line = f"{type(error).__name__}: {error}".split("\n")[0]
@@ -147,7 +147,7 @@ def train_node(
     peak = _peak_memory()
     on_gpu = context.environment.device.startswith("cuda")
     memory = torch.cuda.max_memory_reserved() if on_gpu else peak
-    result = NodeResult.per_class(correct, totals, seconds, peak)
+    result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
     return Outcome(result, worker=context.unequal, memory=memory), state
 
 
@@ -188,20 +188,19 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 def _test(
     method: Method, scenario: Scenario, node: Node
-) -> tuple[dict[str, ClassCounts], ClassCounts]:
-    """Right answers on each class's test images, by classifier, and the number of images."""
+) -> tuple[dict[str, ClassCounts], ClassCounts, dict[str, TaskConfusion]]:
+    """By classifier the right answers on each class, the number of images, and the confusion."""
     order = tuple(class_ for task in node.prefix for class_ in task)
     images = scenario.test.only(order)
     seen = torch.tensor(method.seen, device=images.labels.device)
     labels = method.classify(images.pixels)
-    right = {
-        classifier: seen[labels[classifier].to(seen.device)] == images.labels
-        for classifier in method.classifiers
-    }
+    answers = {name: seen[labels[name].to(seen.device)] for name in method.classifiers}
     correct = {
-        classifier: _count_classes(images.labels[hits], node) for classifier, hits in right.items()
+        name: _count_classes(images.labels[own == images.labels], node)
+        for name, own in answers.items()
     }
-    return correct, _count_classes(images.labels, node)
+    confusion = {name: _count_confusion(images.labels, own, node) for name, own in answers.items()}
+    return correct, _count_classes(images.labels, node), confusion
 
 
 def _count_classes(labels: torch.Tensor, node: Node) -> ClassCounts:
@@ -209,6 +208,18 @@ def _count_classes(labels: torch.Tensor, node: Node) -> ClassCounts:
     largest = max(class_ for task in node.prefix for class_ in task)
     counts = torch.bincount(labels.cpu(), minlength=largest + 1).tolist()
     return tuple(tuple(counts[class_] for class_ in task) for task in node.prefix)
+
+
+def _count_confusion(labels: torch.Tensor, answers: torch.Tensor, node: Node) -> TaskConfusion:
+    """For each task, the wrong answers of an earlier, of the same and of a later task."""
+    task_of = torch.zeros(max(class_ for task in node.prefix for class_ in task) + 1).long()
+    for place, task in enumerate(node.prefix):
+        task_of[list(task)] = place
+    wrong = answers != labels
+    own, named = (task_of[classes[wrong].cpu()] for classes in (labels, answers))
+    sides = (named < own, named == own, named > own)
+    counts = (torch.bincount(own[side], minlength=len(node.prefix)).tolist() for side in sides)
+    return tuple(zip(*counts, strict=True))
 
 
 def _peak_memory() -> int:

@@ -18,6 +18,9 @@ from edgecil.sequences.sequence import ClassSequence
 # One number for each class of each task.
 ClassCounts = tuple[tuple[int, ...], ...]
 
+# Wrong answers on each task: those that name a class of an earlier, of the same, of a later task.
+TaskConfusion = tuple[tuple[int, int, int], ...]
+
 
 @dataclass(frozen=True)
 class NodeResult:
@@ -33,6 +36,9 @@ class NodeResult:
         class_correct: by classifier, `correct` for each class of each task, in the order of the
             task's classes; None if unknown.
         class_totals: `totals` for each class of each task; None if unknown.
+        confusion: by classifier, for each task so far, the wrong answers that name a class of an
+            earlier task, another class of the same task, or a class of a later task; None if
+            unknown.
     """
 
     correct: dict[str, tuple[int, ...]]
@@ -41,6 +47,7 @@ class NodeResult:
     peak_memory: int
     class_correct: dict[str, ClassCounts] | None = None
     class_totals: ClassCounts | None = None
+    confusion: dict[str, TaskConfusion] | None = None
 
     def __post_init__(self) -> None:
         if (self.class_correct is None) != (self.class_totals is None):
@@ -55,8 +62,18 @@ class NodeResult:
             for right, total in zip(correct, self.totals, strict=True):
                 if not 0 <= right <= total or total == 0:
                     raise DataError(f"{name!r} has {right} right answers among {total} images.")
+        for name, mistakes in (self.confusion or {}).items():
+            self._check_confusion(name, mistakes)
         if not 0.0 <= self.seconds < math.inf or self.peak_memory < 0:
             raise DataError("Seconds and memory must be at least 0 and finite.")
+
+    def _check_confusion(self, name: str, mistakes: TaskConfusion) -> None:
+        correct = self.correct.get(name)
+        if correct is None or len(mistakes) != len(self.totals):
+            raise DataError(f"The confusion of {name!r} is not that of {len(self.totals)} tasks.")
+        for right, wrong, total in zip(correct, mistakes, self.totals, strict=True):
+            if min(wrong) < 0 or right + sum(wrong) > total:
+                raise DataError(f"{name!r} has {sum(wrong)} wrong answers among {total} images.")
 
     def check(self, prefix: Prefix) -> None:
         """An error unless the counts are those of these tasks."""
@@ -75,6 +92,7 @@ class NodeResult:
         class_totals: ClassCounts,
         seconds: float,
         peak_memory: int,
+        confusion: Mapping[str, TaskConfusion] | None = None,
     ) -> NodeResult:
         """A result from counts per class; counts per task are their sums."""
         return cls(
@@ -84,6 +102,7 @@ class NodeResult:
             peak_memory,
             dict(class_correct),
             class_totals,
+            None if confusion is None else dict(confusion),
         )
 
 
@@ -148,6 +167,19 @@ class RunResult:
                 for class_, right, total in zip(task, correct, totals, strict=True):
                     values[row, columns[class_]] = 100.0 * right / total
         return values
+
+    def confusion(self, classifier: str | None = None) -> Floats | None:
+        """Right and wrong answers on each task after the last one, shape (K, 4), in per cent.
+
+        Columns: right answers; wrong ones that name a class of an earlier task, another class of
+        the same task, a class of a later task. None if it is unknown.
+        """
+        chosen = self._choose(classifier)
+        final = self.nodes[-1]
+        if self.reported or final.confusion is None or chosen not in final.confusion:
+            return None
+        counts = np.column_stack([final.correct[chosen], final.confusion[chosen]])
+        return np.asarray(100.0 * counts / np.array(final.totals)[:, None], dtype=np.float64)
 
     def _choose(self, classifier: str | None) -> str:
         if classifier is None:

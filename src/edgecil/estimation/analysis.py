@@ -13,7 +13,7 @@ from edgecil.estimation.claims import Answer
 from edgecil.estimation.closeness import AverageCloseness, Closeness
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.correlation import Correlation
-from edgecil.estimation.details import ClassPositions, TaskCurve
+from edgecil.estimation.details import ClassPositions, Confusion, TaskCurve
 from edgecil.estimation.estimators import Estimate
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.normality import Normality
@@ -157,10 +157,12 @@ class DatasetAnalysis:
         accuracy_matrices: by method and label (`hard`, `median`, `easy`) of the extreme protocol,
             the accuracy on task s after task t, shape (K, K), NaN above the diagonal.
         repeats: the training seeds.
-        curves: by method and protocol, the accuracy on all classes seen after each task, and its
-            spread over orders; empty for a file.
-        class_positions: by method, the final accuracy on each class by the task in which it comes;
-            empty where counts per class are unknown.
+        curves: by method and protocol, the metric after each task, and its spread over orders; also
+            for the protocols of a method's answer together, joined by " + "; empty for a file.
+        class_positions: by method, the metric of each class by the task in which it comes; empty
+            where counts per class are unknown.
+        confusion: by method, for earlier, the same or later tasks the images of each task are taken
+            after the last task; empty where the runs did not store it.
         training_seconds: by method, the duration of all its trainings and tests; empty where it is
             not recorded.
     """
@@ -181,6 +183,7 @@ class DatasetAnalysis:
     repeats: tuple[int, ...] = ()
     curves: dict[str, dict[str, TaskCurve]] = field(default_factory=dict)
     class_positions: dict[str, ClassPositions] = field(default_factory=dict)
+    confusion: dict[str, Confusion] = field(default_factory=dict)
     training_seconds: dict[str, float] = field(default_factory=dict)
 
     @property

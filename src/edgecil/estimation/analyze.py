@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
@@ -157,7 +157,7 @@ def _analyze_dataset(
         seed=options.seed,
     )
     experiments = runs.experiments
-    details = RunDetails.of(analysis.table, experiments, options.classifier)
+    details = RunDetails.of(analysis.table, experiments, options.classifier, options.metric)
     identities = {str(experiment.directory): experiment.identity for experiment in experiments}
     methods = {
         name: replace(method, next_step=timed(method.next_step, run_seconds(runs, name)))
@@ -173,8 +173,9 @@ def _analyze_dataset(
         ),
         identity=next(iter(identities.values())) if len(identities) == 1 else identities,
         accuracy_matrices=details.accuracy_matrices(extreme_protocol(analysis.protocols)),
-        curves=details.curves(),
+        curves=details.curves({name: own.answer.protocols for name, own in methods.items()}),
         class_positions=details.class_positions(),
+        confusion=details.confusion(),
         training_seconds=_training_seconds(runs, tuple(methods)),
     )
 
@@ -252,6 +253,7 @@ def _digest(
     """A key of everything that an experiment's analysis depends on."""
     parts = {
         "version": version("edgecil"),
+        "fields": [own.name for own in fields(DatasetAnalysis)],  # a new one is not in old files
         "options": options,
         "configs": experiment.configs,
         "identity": experiment.identity,

@@ -1,4 +1,4 @@
-"""What runs show beyond one number: accuracy by task, along the sequence, and by class."""
+"""What runs show beyond one number: by task, along the sequence, by class; and the confusion."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.results import RunResult
+from edgecil.engine.results import METRICS, Accuracies, Reported, RunResult
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 
@@ -19,9 +19,12 @@ _LABELS = ("hard", "median", "easy")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskCurve:
-    """Accuracy on all test images of the classes seen, after each of the K tasks, over orders.
+    """A metric after each of the K tasks, over orders.
 
-    Each order counts once, with its mean over training seeds.
+    A(O), forgetting and backward transfer are what they would be if the sequence ended there
+    (forgetting and backward transfer are NaN after the first task). A_last and Ā share one curve,
+    the accuracy on all test images of the classes seen: A_last is its end, Ā its mean. Each order
+    counts once, with its mean over training seeds.
 
     Attributes:
         orders: how many orders there are.
@@ -45,17 +48,21 @@ class TaskCurve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassPositions:
-    """The final accuracy on each class, by the task in which it comes.
+    """A metric of single classes, by the task in which they come.
 
-    Every order that was run counts once, with its mean over training seeds.
+    For A(O) and A_last this is the final accuracy on the class; for Ā its mean accuracy over all
+    tests from its own task on; for forgetting its best earlier accuracy minus the final one; for
+    backward transfer the final one minus that after its own task. The last two do not exist for
+    classes of the last task. Every order that was run counts once, with its mean over training
+    seeds.
 
     Attributes:
         mean: shape (N, K), in per cent: mean over the orders in which class c is in task k; NaN if
             there are none.
         std: population standard deviation over these orders.
         orders: how many there are.
-        cost_of_first: shape (N,): mean accuracy in the last task minus mean accuracy in the first,
-            in points; what a class loses by coming first. NaN if no order has it there.
+        cost_of_first: shape (N,): by how many points a class is worse off in the first task than
+            in the last one that has values. NaN if no order has it in both.
         cost_error: shape (N,): its standard error over orders; NaN with fewer than two orders on
             either side.
     """
@@ -70,6 +77,30 @@ class ClassPositions:
         return "<ClassPositions: {} classes, {} tasks>".format(*self.mean.shape)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusion:
+    """Answers on the test images of each task after the last one, in per cent of its images.
+
+    Every order that was run counts once, with its mean over training seeds.
+
+    Attributes:
+        orders: how many there are.
+        right: shape (K,), as are the others: mean over orders of the right answers.
+        earlier: wrong answers that name a class of an earlier task.
+        same: wrong answers that name another class of the same task.
+        later: wrong answers that name a class of a later task.
+    """
+
+    orders: int
+    right: Floats
+    earlier: Floats
+    same: Floats
+    later: Floats
+
+    def __repr__(self) -> str:
+        return f"<Confusion: {len(self.right)} tasks, {self.orders} orders>"
+
+
 @dataclass(frozen=True)
 class RunDetails:
     """The results of experiments, with their classes numbered as in an accuracy table.
@@ -78,15 +109,21 @@ class RunDetails:
         table: the table, with classes numbered 0 ... N-1.
         results: by method and sequence, each result and its classes' ids in the table.
         classifier: the classifier to read; each method's main one if None.
+        metric: the metric that curves and classes show.
     """
 
     table: AccuracyTable
     results: Mapping[str, Mapping[ClassSequence, Sequence[tuple[RunResult, Ints]]]]
     classifier: str | None = None
+    metric: str = DEFAULT_METRIC
 
     @classmethod
     def of(
-        cls, table: AccuracyTable, experiments: Sequence[Experiment], classifier: str | None = None
+        cls,
+        table: AccuracyTable,
+        experiments: Sequence[Experiment],
+        classifier: str | None = None,
+        metric: str = DEFAULT_METRIC,
     ) -> RunDetails:
         """The results of the experiments that a table comes from."""
         results: dict[str, dict[ClassSequence, list[tuple[RunResult, Ints]]]] = {}
@@ -98,7 +135,7 @@ class RunDetails:
                 sequence = _renumber(result.sequence, ids)
                 by_sequence = results.setdefault(result.method, {})
                 by_sequence.setdefault(sequence, []).append((result, ids))
-        return cls(table, results, classifier)
+        return cls(table, results, classifier, metric)
 
     def accuracy_matrices(self, protocol: str | None) -> dict[str, dict[str, Floats]]:
         """By method and label of a protocol, the accuracy on each task after each task."""
@@ -117,39 +154,108 @@ class RunDetails:
                         matrices.setdefault(method, {}).setdefault(label, matrix)
         return matrices
 
-    def curves(self) -> dict[str, dict[str, TaskCurve]]:
-        """By method and protocol, how accuracy develops from task to task."""
+    def curves(
+        self, together: Mapping[str, Sequence[str]] | None = None
+    ) -> dict[str, dict[str, TaskCurve]]:
+        """By method and protocol, how the metric develops from task to task.
+
+        Args:
+            together: by method, protocols whose orders also have one common curve, under their
+                names joined by " + ".
+        """
         curves: dict[str, dict[str, TaskCurve]] = {}
         for method, by_sequence in self.results.items():
             means = {}
             for sequence, results in by_sequence.items():
-                steps = [result.classifier(self.classifier).curve for result, _ in results]
+                steps = [
+                    curve_of(result.classifier(self.classifier), self.metric, sequence.sizes)
+                    for result, _ in results
+                ]
                 given = [curve for curve in steps if curve is not None]
                 if given:
                     means[sequence] = np.mean(given, axis=0)
-            for protocol in self.table.protocols:
-                chosen = set(self.table.orders(method, protocol).sequences)
+            groups: list[tuple[str, ...]] = [(protocol,) for protocol in self.table.protocols]
+            joined = tuple((together or {}).get(method, ()))
+            groups += [joined] if len(joined) > 1 else []
+            for group in groups:
+                chosen: set[ClassSequence] = set()
+                for protocol in group:
+                    chosen.update(self.table.orders(method, protocol).sequences)
                 values = [curve for sequence, curve in means.items() if sequence in chosen]
                 if values:
-                    curves.setdefault(method, {})[protocol] = _spread(np.array(values))
+                    curves.setdefault(method, {})[" + ".join(group)] = _spread(np.array(values))
         return curves
 
+    def confusion(self) -> dict[str, Confusion]:
+        """By method, for which tasks the images of each task are taken at the end."""
+        confusions = {}
+        for method, by_sequence in self.results.items():
+            values = []
+            for results in by_sequence.values():
+                shares = [result.confusion(self.classifier) for result, _ in results]
+                given = [share for share in shares if share is not None]
+                if given:
+                    values.append(np.mean(given, axis=0))
+            if values:
+                confusions[method] = Confusion(len(values), *np.mean(values, axis=0).T)
+        return confusions
+
     def class_positions(self) -> dict[str, ClassPositions]:
-        """By method, the final accuracy on each class by the task in which it comes."""
+        """By method, the metric of each class by the task in which it comes."""
         positions = {}
+        higher_is_better = self.metric not in METRICS or METRICS[self.metric].higher_is_better
         for method, by_sequence in self.results.items():
             places: list[Ints] = []
             values: list[Floats] = []
             for sequence, results in by_sequence.items():
-                finals = [_final_by_class(*entry, self.classifier) for entry in results]
-                given = [final for final in finals if final is not None]
+                place = _position_of_class(sequence)
+                single = [self._by_class(*entry, place) for entry in results]
+                given = [one for one in single if one is not None]
                 if given:
                     values.append(np.mean(given, axis=0))
-                    places.append(_position_of_class(sequence))
+                    places.append(place)
             if values:
                 tasks = len(self.table.space.sizes)
-                positions[method] = _by_position(np.array(values), np.array(places), tasks)
+                positions[method] = _by_position(
+                    np.array(values), np.array(places), tasks, higher_is_better=higher_is_better
+                )
         return positions
+
+    def _by_class(self, result: RunResult, ids: Ints, places: Ints) -> Floats | None:
+        """The metric of each class, in the table's order of classes; None if unknown."""
+        by_class = result.class_accuracies(self.classifier)
+        if by_class is None:
+            return None
+        steps = np.empty_like(by_class)
+        steps[:, ids] = by_class
+        return _metric_of_classes(steps, self.metric, places)
+
+
+def curve_of(accuracies: Accuracies | Reported, metric: str, sizes: Sequence[int]) -> Floats | None:
+    """A metric after each task, shape (K,); see :class:`TaskCurve`. None if it is unknown.
+
+    Args:
+        accuracies: of a run.
+        metric: its name.
+        sizes: numbers of classes of the tasks.
+    """
+    if metric not in ("accuracy", "forgetting", "bwt"):
+        return accuracies.curve
+    matrix = accuracies.matrix
+    if np.isnan(matrix[-1]).any():  # the tool reported no accuracies of single tasks
+        has_equal_tasks = metric == "accuracy" and len(set(sizes)) == 1
+        return accuracies.curve if has_equal_tasks else None
+    tasks = np.arange(1, len(matrix) + 1)
+    if metric == "accuracy":
+        return np.asarray(np.nansum(matrix, axis=1) / tasks)
+    if metric == "forgetting":
+        best = np.fmax.accumulate(matrix, axis=0)
+        changes = best[:-1] - matrix[1:]
+    else:
+        changes = matrix[1:] - np.diagonal(matrix)
+    curve = np.full(len(matrix), np.nan)
+    curve[1:] = [row[:place].mean() for place, row in enumerate(changes, start=1)]
+    return curve
 
 
 def _table_ids(names: Sequence[str] | None, table: AccuracyTable, classes: int) -> Ints:
@@ -177,14 +283,26 @@ def _spread(values: Floats) -> TaskCurve:
     )
 
 
-def _final_by_class(result: RunResult, ids: Ints, classifier: str | None) -> Floats | None:
-    """Final accuracy on each class, in the table's order of classes; None if unknown."""
-    by_class = result.class_accuracies(classifier)
-    if by_class is None:
-        return None
-    final = np.empty(len(ids))
-    final[ids] = by_class[-1]
-    return final
+def _metric_of_classes(steps: Floats, metric: str, places: Ints) -> Floats:
+    """A metric of each class from its accuracy after each task, shape (K, N), NaN before its own.
+
+    Args:
+        steps: accuracies.
+        metric: its name.
+        places: the task of each class.
+    """
+    final: Floats = steps[-1]
+    if metric == "average":
+        tests = len(steps) - places
+        return np.asarray(np.nansum(steps, axis=0) / tests, dtype=np.float64)
+    if metric not in ("forgetting", "bwt"):
+        return final
+    if metric == "forgetting":
+        best = np.fmax.reduce(steps[:-1], axis=0, initial=np.nan)
+        change = best - final
+    else:
+        change = final - steps[places, np.arange(len(places))]
+    return np.asarray(np.where(places < len(steps) - 1, change, np.nan), dtype=np.float64)
 
 
 def _position_of_class(sequence: ClassSequence) -> Ints:
@@ -195,19 +313,23 @@ def _position_of_class(sequence: ClassSequence) -> Ints:
     return places
 
 
-def _by_position(values: Floats, places: Ints, tasks: int) -> ClassPositions:
+def _by_position(
+    values: Floats, places: Ints, tasks: int, *, higher_is_better: bool = True
+) -> ClassPositions:
     """Mean and std over orders of values of shape (orders, N), by the class's task."""
     classes = values.shape[1]
     mean, std = np.full((2, classes, tasks), np.nan)
     orders = np.zeros((classes, tasks), dtype=np.int64)
     for position in range(tasks):
-        at_position = places == position
+        at_position = (places == position) & ~np.isnan(values)
         orders[:, position] = at_position.sum(axis=0)
         for class_ in np.flatnonzero(orders[:, position]):
             chosen = values[at_position[:, class_], class_]
             mean[class_, position] = chosen.mean()
             std[class_, position] = chosen.std()
-    ends, several = [0, -1], np.where(orders > 1, orders, 2)
+    last = int(np.flatnonzero(orders.any(axis=0))[-1]) if orders.any() else 0
+    ends, several = [0, last], np.where(orders > 1, orders, 2)
     variance = np.where(orders > 1, std**2 / (several - 1), np.nan)
-    cost = mean[:, -1] - mean[:, 0]
+    sign = 1.0 if higher_is_better else -1.0
+    cost = sign * (mean[:, last] - mean[:, 0]) if last else np.full(classes, np.nan)
     return ClassPositions(mean, std, orders, cost, np.sqrt(variance[:, ends].sum(axis=1)))

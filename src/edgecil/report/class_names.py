@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from edgecil.classes.lists import words_of
 from edgecil.estimation import AccuracyTable
 from edgecil.sequences.sequence import ClassSequence
@@ -12,8 +14,11 @@ def class_name(table: AccuracyTable, class_: int) -> str:
     return str(class_) if table.names is None else words_of(table.names[class_])
 
 
-def describe(table: AccuracyTable, sequence: ClassSequence) -> str:
-    """The classes task by task, by name if the table has names, else by id."""
-    return " | ".join(
-        ", ".join(class_name(table, class_) for class_ in task) for task in sequence.tasks
-    )
+def class_names(table: AccuracyTable) -> list[str]:
+    """The names of all classes by their id, or the ids if the table has no names."""
+    return [class_name(table, class_) for class_ in range(max(table.classes) + 1)]
+
+
+def describe(names: Sequence[str], sequence: ClassSequence) -> str:
+    """The classes task by task, by name."""
+    return " | ".join(", ".join(map(names.__getitem__, task)) for task in sequence.tasks)

@@ -13,6 +13,20 @@ _TITLES = {
     "forgetting": "forgetting",
     "bwt": "backward transfer",
 }
+_STEPS = {
+    "accuracy": "accuracy on the classes seen, mean over their tasks",
+    "forgetting": "forgetting of the tasks before",
+    "bwt": "backward transfer to the tasks before",
+}
+_LINES = {
+    "last": "A_last is the end of a line.",
+    "average": "Ā is the mean of a line; the numbers at the lines are Ā.",
+}
+_CLASSES = {
+    "average": "Accuracy on each class, mean over all tests from its own task on",
+    "forgetting": "Forgetting of each class, its best earlier accuracy minus the final one",
+    "bwt": "Backward transfer to each class, its final accuracy minus that after its own task",
+}
 
 # The metrics that a page offers beside the one that was asked for, if the runs have them.
 OFFERED = ("accuracy", "last", "average", "forgetting")
@@ -29,6 +43,10 @@ class MetricWords:
         description: one sentence.
         unit: of its values.
         higher_is_better: whether a greater value is the better one.
+        step: what its curve shows after each task.
+        line: how its curve and its value go together, one sentence; empty if the value is the
+            curve's end.
+        classes: what its heat map of classes shows.
     """
 
     name: str
@@ -37,6 +55,9 @@ class MetricWords:
     description: str
     unit: str
     higher_is_better: bool
+    step: str = ""
+    line: str = ""
+    classes: str = ""
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -49,12 +70,14 @@ def metric_words(name: str) -> MetricWords:
     if name not in METRICS:
         return MetricWords(name, name, name, f"The column {name!r} of the file.", "", True)
     metric = METRICS[name]
-    unit = "points" if name in ("forgetting", "bwt") else "%"
     return MetricWords(
         name,
         metric.label,
         _TITLES.get(name, name),
         metric.description,
-        unit,
+        "points" if name in ("forgetting", "bwt") else "%",
         metric.higher_is_better,
+        _STEPS.get(name, "accuracy on all images of the classes seen"),
+        _LINES.get(name, ""),
+        _CLASSES.get(name, "Final accuracy on each class"),
     )

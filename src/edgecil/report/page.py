@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,21 +19,21 @@ from edgecil.report import narrative
 from edgecil.report.answer_tables import format_duration
 from edgecil.report.citation import bibtex
 from edgecil.report.class_names import class_name
-from edgecil.report.figures.class_positions import build_class_positions
-from edgecil.report.figures.curves import build_curves
-from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
-from edgecil.report.metrics import metric_words
-from edgecil.report.page_data import orders_on_page, page_data
+from edgecil.report.classes import ClassBlock, build_class_blocks
+from edgecil.report.figures.confusion import build_confusion
+from edgecil.report.figures.report_figure import ReportFigure
+from edgecil.report.page_data import page_data
+from edgecil.report.scene.layout import text_width
 from edgecil.report.scene.svg import theme_css
 from edgecil.report.table import Table, files_of
-from edgecil.report.tables import early_classes_table
 from edgecil.report.templates import render_template
 from edgecil.report.views import MetricView, build_view
 
+_SCRIPTS = ("data", "charts", "orders", "parts")
 _STATIC_ROWS = 200  # of the table of orders, for readers without JavaScript
 _STATIC_CHIPS = 4000
-_PAPER_MAPS = 4  # learners whose heat maps have PNG and PDF files; beyond, they have SVG files
 _NAMED_CLASSES = 24  # beyond, the table of orders shows colours without names
+_UPRIGHT_NAMES = 6  # learners; beyond, their names stand on end above their columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +72,6 @@ class Origin:
     version: str = ""
 
 
-@dataclass(frozen=True)
-class _ClassMap:
-    """What the page shows about the classes of one learner."""
-
-    method: str
-    figure: ReportFigure
-    table: Table
-
-
 def compose_page(
     dataset: DatasetAnalysis, origin: Origin, others: Sequence[DatasetAnalysis] = ()
 ) -> Page:
@@ -92,8 +83,7 @@ def compose_page(
         others: analyses of the same runs by other metrics, for the page's switch.
     """
     by_metric = {one.metric: list_orders(one) for one in (dataset, *others)}
-    all_orders = by_metric[dataset.metric]
-    orders = orders_on_page(all_orders, len(by_metric))
+    orders = by_metric[dataset.metric]
     places = {order.sequence: place for place, order in enumerate(orders)}
     views = [
         build_view(one, by_metric[one.metric], places, suffix=f"-{one.metric}" if place else "")
@@ -101,23 +91,22 @@ def compose_page(
     ]
     order_table = views[0].tables["orders"]
     assert order_table is not None
-    curves = build_curves(dataset)
-    class_maps = _class_maps(dataset)
+    class_blocks = build_class_blocks((dataset, *others))
+    confusion = build_confusion(dataset) if class_blocks else None
     configs = _configs(dataset)
     html = render_template(
         "report.html.j2",
         theme=Markup(theme_css()),
         style=Markup(_resource("style.css")),
-        script=Markup(_resource("report.js")),
+        script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
         title=narrative.headline(dataset),
-        about=narrative.about(dataset, len(all_orders)),
-        sections=list(_sections(views, curves, class_maps)),
+        about=narrative.about(dataset, len(orders)),
+        sections=list(_sections(views, class_blocks)),
         views=views,
         glossary=narrative.glossary(dataset),
-        curves=curves,
-        fixed_metric=" This does not change with the metric chosen above." if others else "",
-        class_maps=class_maps,
-        orders_lede=_orders_lede(dataset, len(orders), len(all_orders)),
+        class_blocks=class_blocks,
+        confusion=confusion,
+        orders_lede=_orders_lede(dataset),
         order_rows=_order_rows(dataset, orders),
         orders_files=list(files_of(order_table)),
         configs=configs,
@@ -129,38 +118,27 @@ def compose_page(
         else "",
         citation=bibtex(origin.version),
         absent=""
-        if curves
+        if views[0].curves
         else "Curves and classes are not shown: they require the results after each task, which an "
         "experiment directory or a training log has and a table of accuracies does not.",
         analysis_file=origin.analysis_file,
-        data=page_data(dataset, orders, by_metric, all_orders=len(all_orders)),
+        data=page_data(dataset, orders, by_metric),
     )
     figures = [figure for view in views for figure in view.figures]
-    figures += [curves] if curves else []
-    figures += [one.figure for one in class_maps]
+    figures += [one.figure for block in class_blocks for one in block.maps]
+    figures += [confusion] if confusion else []
     tables = [table for view in views for table in view.tables.values() if table is not None]
     return Page(f"{html}\n", tuple(figures), tuple(tables), configs)
 
 
-def _class_maps(dataset: DatasetAnalysis) -> list[_ClassMap]:
-    maps = []
-    for method in dataset.methods:
-        figure = build_class_positions(dataset, method)
-        if figure is not None:
-            if len(dataset.methods) > _PAPER_MAPS:
-                figure = replace(figure, kinds=SVG_ONLY)
-            maps.append(_ClassMap(method, figure, early_classes_table(dataset, method)))
-    return maps
-
-
 def _sections(
-    views: Sequence[MetricView], curves: ReportFigure | None, class_maps: Sequence[_ClassMap]
+    views: Sequence[MetricView], class_blocks: Sequence[ClassBlock]
 ) -> Iterator[tuple[str, str]]:
     """Ids and names of the sections that the page has."""
     yield "answer", "Answer"
-    if curves:
+    if any(view.curves for view in views):
         yield "curves", "Curves"
-    if class_maps:
+    if class_blocks:
         yield "classes", "Classes"
     if views[0].pairs:
         yield "compare", "Compare"
@@ -170,14 +148,8 @@ def _sections(
     yield "repeat", "Repeat"
 
 
-def _orders_lede(dataset: DatasetAnalysis, shown: int, run: int) -> str:
-    title = metric_words(dataset.metric).title
-    text = f"Every class order that was run, with the {title} of each learner."
-    if shown < run:
-        text = (
-            f"{shown:,} of the {run:,} class orders that were run, evenly spread from the worst to "
-            "the best; the CSV file has all of them."
-        )
+def _orders_lede(dataset: DatasetAnalysis) -> str:
+    text = "Every class order that was run, with what each learner reached on it."
     if dataset.predictor is not None:
         text += f" z is {dataset.predictor.label} in standard deviations from its mean."
     return text
@@ -208,7 +180,26 @@ def _order_rows(dataset: DatasetAnalysis, orders: Sequence[OrderRow]) -> dict[st
         "more": ["z"] * has_z + ["repeats"] * repeated,
         "rows": cells,
         "named": len(classes) <= _NAMED_CLASSES,
+        "many": len(dataset.methods) > _UPRIGHT_NAMES,
+        "layout": _order_layout(list(dataset.methods), has_z + repeated),
         "left_out": left_out if len(rows) < len(orders) else "",
+    }
+
+
+def _order_layout(methods: Sequence[str], others: int) -> dict[str, int | str]:
+    """Widths of the screen, in pixels, that the table of orders needs for its layouts.
+
+    Below `table` the tasks go to a line of their own; below `lines` every order is a card.
+    """
+    if len(methods) > _UPRIGHT_NAMES:
+        columns = [44.0] * len(methods)
+    else:
+        columns = [min(max(text_width(name, 14.0) + 24.0, 58.0), 150.0) for name in methods]
+    numbers = sum(columns) + 54.0 * others
+    return {
+        "table": round(numbers + 150.0 + 330.0 + 60.0),
+        "lines": round(numbers + 120.0 + 70.0),
+        "columns": f"repeat({len(methods) + others}, minmax(0, 1fr)) minmax(6rem, 1.6fr)",
     }
 
 

@@ -3,72 +3,48 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow
 from edgecil.report.class_names import class_name
 from edgecil.report.metrics import metric_words
+from edgecil.report.packing import Packed, pack, pack_decimals
 from edgecil.sequences.sequence import ClassSequence
 
-MOST_BYTES = 3_000_000  # of the orders on a page
-_MOST_LABELS = 3000  # of one protocol; beyond, a page names the protocol only
-_UNSAFE = frozenset("\"'&<>\\`")
-_LETTERS = tuple(
-    letter
-    for letter in map(chr, chain(range(0x23, 0x7F), range(0xC0, 0xD800)))
-    if letter not in _UNSAFE
-)
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,14})", re.DOTALL)
 
 Orders = Sequence[OrderRow]
 
 
-def orders_on_page(orders: Orders, metrics: int = 1) -> Orders:
-    """All orders, or evenly spread ones with both ends if all would make the page too large."""
-    if not orders:
-        return orders
-    methods = max(len(order.accuracies) for order in orders)
-    classes = len(orders[0].sequence.order)
-    size = len(orders) * (1.3 * classes + 12.0 + 6.0 * methods * metrics)
-    step = int(-(-size // MOST_BYTES))
-    return orders if step <= 1 else [*orders[:-1:step], orders[-1]]
-
-
-def page_data(
-    dataset: DatasetAnalysis,
-    orders: Orders,
-    by_metric: Mapping[str, Orders],
-    *,
-    all_orders: int,
-) -> Markup:
+def page_data(dataset: DatasetAnalysis, orders: Orders, by_metric: Mapping[str, Orders]) -> Markup:
     """The data as JSON that can stand in a script element.
 
-    An order is a string with one letter for each class, in the order of the tasks; `letters` has
-    the letter of each class. Accuracies are rounded to two decimals.
+    Columns are packed (:mod:`edgecil.report.packing`), accuracies in hundredths. `tasks` has for
+    each order the task of every class, since the order inside a task does not count. Who chose an
+    order is a text from `stems`, followed by a number if it ends with one.
 
     Args:
         dataset: the analysis of the page's main metric.
-        orders: those on the page.
-        by_metric: all orders of each metric's analysis.
-        all_orders: how many orders were run.
+        orders: all of its orders.
+        by_metric: the orders of each metric's analysis.
     """
     places = {order.sequence: place for place, order in enumerate(orders)}
-    letters = "".join(_LETTERS[: len(dataset.table.classes)])
-    choices = _choices(orders)
-    kinds = list(dict.fromkeys(choices))
-    kind_of = {kind: place for place, kind in enumerate(kinds)}
+    classes = dataset.table.classes
+    stems, stem, number = _split([order.chosen_by for order in orders])
     data: dict[str, Any] = {
-        "classes": [class_name(dataset.table, class_) for class_ in dataset.table.classes],
-        "sizes": list(dataset.table.space.sizes),
-        "letters": letters,
-        "all": all_orders,
-        "orders": ["".join(letters[class_] for class_ in o.sequence.order) for o in orders],
-        "kinds": kinds,
-        "kind": [kind_of[kind] for kind in choices],
+        "classes": [class_name(dataset.table, class_) for class_ in classes],
+        "count": len(orders),
+        "number_of_tasks": dataset.table.space.tasks,
+        "tasks": pack(_task_of_classes(orders, len(classes))),
+        "stems": stems,
+        "stem": pack(stem),
+        "number": pack(number),
         "methods": list(dataset.methods),
         "metrics": {
             metric: {
@@ -81,41 +57,50 @@ def page_data(
     }
     if any(order.z is not None for order in orders):
         data["predictor"] = "" if dataset.predictor is None else dataset.predictor.label
-        data["z"] = [None if order.z is None else round(order.z, 2) for order in orders]
+        data["z"] = pack_decimals([order.z for order in orders])
     repeats = [max(order.repeats.values()) for order in orders]
     if max(repeats, default=1) > 1:
-        data["repeats"] = repeats
+        data["repeats"] = pack(repeats)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)
 
 
-def _choices(orders: Orders) -> list[str]:
-    """Who chose each order, as text; labels of protocols with very many orders are left out."""
-    counts: dict[str, int] = {}
-    for order in orders:
-        for protocol, _ in order.choices:
-            counts[protocol] = counts.get(protocol, 0) + 1
-    crowded = {protocol for protocol, count in counts.items() if count > _MOST_LABELS}
-    if not crowded:
-        return [order.chosen_by for order in orders]
-    return [
-        ", ".join(
-            dict.fromkeys(p if p in crowded else f"{p} {label}".rstrip() for p, label in pairs)
-        )
-        for pairs in (order.choices for order in orders)
-    ]
+def _task_of_classes(orders: Orders, classes: int) -> np.ndarray[Any, Any]:
+    """The task of every class in every order, shape (orders, classes)."""
+    order = np.array([row.sequence.order for row in orders], dtype=np.int64)
+    sizes = orders[0].sequence.sizes
+    tasks = np.empty((len(orders), classes), dtype=np.int64)
+    place = np.repeat(np.arange(len(sizes)), sizes)
+    np.put_along_axis(tasks, order, np.broadcast_to(place, order.shape), axis=1)
+    return tasks
+
+
+def _split(texts: Sequence[str]) -> tuple[list[str], list[int], list[int | None]]:
+    """Texts as places in a list of different beginnings, and the whole number at their end.
+
+    >>> _split(["random seed-1", "random seed-20", "edge hard", "seed-01"])
+    (['random seed-', 'edge hard', 'seed-0'], [0, 0, 1, 2], [1, 20, None, 1])
+    """
+    stems: dict[str, int] = {}
+    places, numbers = [], []
+    for text in texts:
+        match = _NUMBERED.fullmatch(text)
+        stem, digits = (text, None) if match is None else (match[1], int(match[2]))
+        places.append(stems.setdefault(stem, len(stems)))
+        numbers.append(digits)
+    return list(stems), places, numbers
 
 
 def _values(
     orders: Orders, places: Mapping[ClassSequence, int], methods: Mapping[str, object]
-) -> dict[str, list[float | None]]:
+) -> dict[str, Packed]:
     """By method, the accuracy of each order of the page; None where it was not run."""
     columns: dict[str, list[float | None]] = {name: [None] * len(places) for name in methods}
     for order in orders:
         place = places.get(order.sequence)
         if place is not None:
             for name, accuracy in order.accuracies.items():
-                columns[name][place] = round(accuracy, 2)
-    return columns
+                columns[name][place] = accuracy
+    return {name: pack_decimals(column) for name, column in columns.items()}

@@ -16,6 +16,7 @@ _ABSENT = "–"
 _GAP = "  "  # between columns of text
 _PRINTED = 2000  # rows beyond which a table is no longer printed
 _LONG = 40  # rows beyond which a LaTeX table must break across pages
+_LAST_LATIN = 0x17F  # of the letters that pdfLaTeX knows without more packages
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -35,7 +36,9 @@ _LATEX = {
     "|": r"\textbar{}",
     "<": "$<$",
     ">": "$>$",
-    '"': r"\textquotedbl{}",
+    '"': r"\char34{}",  # in any font encoding
+    "[": "{[}",  # a row that begins with it would be an option of the row before
+    "*": "{*}",
     "✓": r"$\checkmark$",
     "○": r"$\circ$",
     "✗": r"$\times$",
@@ -147,6 +150,9 @@ def as_latex(table: Table) -> str:
     caption = escape_latex(f"{table.title}. {table.noted_caption}".strip())
     label = f"\\label{{tab:{table.name}}}"
     packages = "% \\usepackage{amssymb,booktabs,longtable}"
+    letters = _beyond_latin(f"{caption} {header} {' '.join(rows)}")
+    if letters:
+        packages += f"\n% Compile with LuaLaTeX or XeLaTeX: pdfLaTeX has no letters {letters}"
     if len(rows) > _LONG:
         lines = [
             packages,
@@ -280,7 +286,13 @@ def escape_latex(text: str) -> str:
     >>> print(escape_latex("50% of a_b"))
     50\% of a\_b
     """
-    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.splitlines()))
+    plain = (letter if letter.isprintable() else " " for letter in " ".join(text.splitlines()))
+    return "".join(_LATEX.get(letter, letter) for letter in plain)
+
+
+def _beyond_latin(text: str) -> str:
+    """The letters of a text that pdfLaTeX does not know, each once."""
+    return "".join(sorted({letter for letter in text if ord(letter) > _LAST_LATIN}))
 
 
 def _is_number(text: str) -> bool:

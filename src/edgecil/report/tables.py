@@ -10,8 +10,9 @@ from edgecil.estimation.analysis import DatasetAnalysis, ProtocolRanking
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.estimation.placebo import MEASURES
 from edgecil.estimation.summary import PAPER_ESTIMATOR, protocol_range
-from edgecil.report.class_names import class_name, describe
+from edgecil.report.class_names import class_name, class_names, describe
 from edgecil.report.method_tables import comparisons_table, summary_table
+from edgecil.report.metrics import metric_words
 from edgecil.report.table import Cell, Column, Table
 
 _CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "stability"))
@@ -321,6 +322,9 @@ def normality_table(dataset: DatasetAnalysis) -> Table:
 def early_classes_table(dataset: DatasetAnalysis, method: str) -> Table:
     """What each class loses by coming in the first task instead of the last."""
     positions = dataset.class_positions[method]
+    words = metric_words(dataset.metric)
+    last = int(np.flatnonzero(positions.orders.any(axis=0))[-1])
+    is_last = last == positions.orders.shape[1] - 1
     costs = positions.cost_of_first
     ranked = sorted(
         (class_ for class_ in range(len(costs)) if not np.isnan(costs[class_])),
@@ -330,7 +334,7 @@ def early_classes_table(dataset: DatasetAnalysis, method: str) -> Table:
         (
             class_name(dataset.table, class_),
             float(positions.mean[class_, 0]),
-            float(positions.mean[class_, -1]),
+            float(positions.mean[class_, last]),
             float(costs[class_]),
             None if np.isnan(error := positions.cost_error[class_]) else float(error),
         )
@@ -339,13 +343,14 @@ def early_classes_table(dataset: DatasetAnalysis, method: str) -> Table:
     return Table(
         "early-classes",
         "Who suffers from coming early",
-        "Final accuracy in % if the class comes in the first and in the last task, what it loses "
-        "by coming first in points, and the standard error of that.",
+        f"The number on the left, in {words.unit}, if the class comes in the first and in the "
+        f"{'last' if is_last else 'last but one'} task; by how many points it is worse off in the "
+        "first, and the standard error of that.",
         (
             Column("class"),
             Column("first", 1),
-            Column("last", 1),
-            Column("loss", 1, signed=True),
+            Column("last" if is_last else f"task {last + 1}", 1),
+            Column("worse by", 1, signed=True),
             Column("±", 1),
         ),
         tuple(rows),
@@ -363,12 +368,13 @@ def orders_table(dataset: DatasetAnalysis, orders: Sequence[OrderRow] | None = N
     has_predictor = any(order.z is not None for order in orders)
     repeated = any(count > 1 for order in orders for count in order.repeats.values())
     label = "" if dataset.predictor is None else dataset.predictor.label
+    names = class_names(dataset.table)
     rows: list[tuple[Cell, ...]] = []
     for order in orders:
         z: tuple[Cell, ...] = (order.z,) if has_predictor else ()
         repeats: tuple[Cell, ...] = (max(order.repeats.values()),) if repeated else ()
         accuracies = [order.accuracies.get(name) for name in dataset.methods]
-        classes = describe(dataset.table, order.sequence)
+        classes = describe(names, order.sequence)
         rows.append((*accuracies, *z, *repeats, order.chosen_by, classes))
     explained = f"; z is {label} in standard deviations from its mean" if has_predictor else ""
     return Table(

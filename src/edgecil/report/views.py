@@ -13,7 +13,8 @@ from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
 from edgecil.report import narrative, tables
 from edgecil.report.figures.budgets import build_budgets
 from edgecil.report.figures.closeness import build_closeness
-from edgecil.report.figures.overview import build_overview
+from edgecil.report.figures.curves import build_curves
+from edgecil.report.figures.overview import build_overview, explain
 from edgecil.report.figures.pairs import build_pairs
 from edgecil.report.figures.prediction import build_prediction
 from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
@@ -88,6 +89,8 @@ class MetricView:
         next_step: one sentence; empty for none.
         warnings: sentences.
         overview: the first chart.
+        explanation: how to read it; may be empty.
+        curves: the metric after each task; None without results after each task.
         grid: protocols compared with random orders; None without a truth.
         pairs: the interval plot of all pairs; None with one method.
         many_pairs: how many pairs there are if the plot is folded, else 0.
@@ -101,6 +104,8 @@ class MetricView:
     next_step: str
     warnings: list[str]
     overview: ReportFigure
+    explanation: str
+    curves: ReportFigure | None
     grid: Grid | None
     pairs: ReportFigure | None
     many_pairs: int
@@ -122,8 +127,8 @@ class MetricView:
     @property
     def figures(self) -> list[ReportFigure]:
         """Every figure."""
-        parts = [part.figure for part in self.protocols]
-        return [figure for figure in (self.overview, self.pairs, *parts) if figure is not None]
+        shown = (self.overview, self.curves, self.pairs, *(it.figure for it in self.protocols))
+        return [figure for figure in shown if figure is not None]
 
 
 def build_view(
@@ -152,6 +157,8 @@ def build_view(
         narrative.next_step(dataset, ranked),
         narrative.warnings(dataset),
         build_overview(dataset, ranked, drawn, places, name=f"overview{suffix}", words=words),
+        explain(ranked),
+        build_curves(dataset, words, name=f"curves{suffix}"),
         protocol_grid(dataset),
         build_pairs(pairs, name=f"pairs{suffix}", is_small=len(pairs) <= _MOST_PAIRS),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
@@ -170,7 +177,8 @@ def _without_papers(view: MetricView) -> MetricView:
 
     parts = tuple(replace(part, figure=plain(part.figure)) for part in view.protocols)
     overview = replace(view.overview, kinds=SVG_ONLY)
-    return replace(view, overview=overview, pairs=plain(view.pairs), protocols=parts)
+    curves, pairs = plain(view.curves), plain(view.pairs)
+    return replace(view, overview=overview, curves=curves, pairs=pairs, protocols=parts)
 
 
 def rank(dataset: DatasetAnalysis, words: MetricWords) -> list[MethodSummary]:

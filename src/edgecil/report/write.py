@@ -94,7 +94,7 @@ def write_report(
             analysis.version,
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
-        pages.append(_write_page(compose_page(dataset, origin, same), place))
+        pages.append(write_page(compose_page(dataset, origin, same), place))
     analysis.save(folder / _ANALYSIS_FILE)
     return Report(tuple(pages), analysis)
 
@@ -138,7 +138,8 @@ def _holds_report(folder: Path) -> bool:
         return file.read(64).startswith(b'{"schema":"edgecil.analysis/')
 
 
-def _write_page(page: Page, folder: Path) -> Path:
+def write_page(page: Page, folder: Path) -> Path:
+    """Write a page and the files beside it into a folder."""
     for name, content in _files(page):
         with replace_file(folder / name) as file:
             file.write(content)

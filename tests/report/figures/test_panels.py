@@ -7,14 +7,18 @@ import pytest
 
 from edgecil.estimation import BudgetPoint
 from edgecil.estimation.comparison import Comparison
-from edgecil.estimation.details import TaskCurve
+from edgecil.estimation.details import Confusion, TaskCurve
 from edgecil.report.figures.budgets import draw_budgets
 from edgecil.report.figures.class_positions import draw_class_positions
 from edgecil.report.figures.closeness import draw_closeness
+from edgecil.report.figures.confusion import draw_confusion
 from edgecil.report.figures.curves import draw_curves
 from edgecil.report.figures.pairs import draw_pairs
 from edgecil.report.figures.prediction import Cloud, draw_prediction
-from edgecil.report.scene import Cells, Dots, Line, Text
+from edgecil.report.metrics import metric_words
+from edgecil.report.scene import Cells, Dots, Line, Rect, Text
+
+WORDS = metric_words("accuracy")
 
 
 def texts(scene):
@@ -39,7 +43,7 @@ def test_curves_end_at_their_last_accuracy_and_names_do_not_overlap(width) -> No
     for place, name in enumerate(names):
         mean = np.linspace(90.0, 50.0 + 0.1 * place, 10)
         curves[name] = TaskCurve(5, mean, mean, mean, mean, {"0.05": mean - 2, "0.95": mean + 2})
-    scene = draw_curves(curves, width=width)
+    scene = draw_curves(curves, WORDS, width=width)
     inside(scene)
     lines = {mark.tip: mark for mark in of(Line, scene) if mark.tip}
     assert list(lines) == names
@@ -53,7 +57,7 @@ def test_curves_end_at_their_last_accuracy_and_names_do_not_overlap(width) -> No
 def test_few_curves_have_bands_of_ninety_per_cent() -> None:
     mean = np.array([90.0, 60.0])
     quantiles = {"0.05": mean - 5.0, "0.95": mean + 5.0}
-    scene = draw_curves({"icarl": TaskCurve(9, mean, mean, mean, mean, quantiles)})
+    scene = draw_curves({"icarl": TaskCurve(9, mean, mean, mean, mean, quantiles)}, WORDS)
     (band,) = [mark for mark in of(Line, scene) if mark.fill]
     (line,) = [mark for mark in of(Line, scene) if mark.tip == "icarl"]
     low, high = band.points[:2], band.points[:1:-1]
@@ -121,3 +125,16 @@ def test_curves_of_the_number_of_runs_fall_with_their_means(sizes) -> None:
     assert len(lines) == (len(sizes) > 1)
     for line in lines:
         assert [y for _, y in line.points] == sorted(y for _, y in line.points)
+
+
+def test_confusion_fills_a_bar_for_each_task() -> None:
+    right, earlier, same, later = np.array([[50.0, 80.0], [0.0, 15.0], [10.0, 5.0], [40.0, 0.0]])
+    scene = draw_confusion({"icarl": Confusion(3, right, earlier, same, later)})
+    bars = [mark for mark in scene.marks if isinstance(mark, Rect) and mark.tip]
+    assert len(bars) == 8
+    whole = sum(bar.height for bar in bars[:4])
+    assert whole == pytest.approx(sum(bar.height for bar in bars[4:]))
+    assert bars[0].height / whole == pytest.approx(0.5)
+    tips = [bar.tip for bar in bars]
+    assert "task 1: wrong, later task 40 %" in tips
+    assert "task 2: wrong, earlier task 15 %" in tips

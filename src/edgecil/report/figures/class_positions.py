@@ -1,4 +1,4 @@
-"""Final accuracy on each class by the task in which it comes, as a heat map."""
+"""A metric of each class by the task in which it comes, as a heat map."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.io.arrays import Floats
 from edgecil.report.class_names import class_name
 from edgecil.report.figures.report_figure import NARROW, WIDE_ONLY, ReportFigure
-from edgecil.report.scene.layout import fit, label_width
+from edgecil.report.metrics import metric_words
+from edgecil.report.scene.layout import fit, label_width, text_width
 from edgecil.report.scene.marks import Cells, Mark, Scene, Text
+from edgecil.report.scene.scale import tick_text
 from edgecil.report.scene.theme import is_dark_shade, shade_of, shades
 from edgecil.report.slug import slug
 
@@ -20,36 +22,52 @@ _MOST_NAMED = 60  # classes; beyond, names appear on hover only
 _MOST_NUMBERED = 20
 
 
-def build_class_positions(dataset: DatasetAnalysis, method: str) -> ReportFigure | None:
-    """A method's heat map; None if no result has counts per class."""
+def build_class_positions(
+    dataset: DatasetAnalysis, method: str, *, suffix: str = ""
+) -> ReportFigure | None:
+    """A method's heat map; None if no result has counts per class.
+
+    Args:
+        dataset: the analysis.
+        method: the method.
+        suffix: of its file names.
+    """
     positions = dataset.class_positions.get(method)
-    if positions is None:
+    if positions is None or np.isnan(positions.mean).all():
         return None
+    words = metric_words(dataset.metric)
     names = [class_name(dataset.table, class_) for class_ in range(len(positions.mean))]
     costs = np.nan_to_num(positions.cost_of_first)
     order = [int(place) for place in np.argsort(-costs, kind="stable")]
     caption = (
-        f"Final accuracy of {method} on each class by the task in which it comes, mean over "
-        "orders; the classes that lose most by coming in the first task are on top."
+        f"{words.classes}, by the task in which it comes: {method}, mean over orders. The classes "
+        "that are worst off in the first task are on top."
     )
     values = positions.mean[order]
     labels = [names[place] for place in order]
     wide, narrow = (
-        draw_class_positions(method, labels, values, width=width) for width in (_HALF, NARROW)
+        draw_class_positions(method, labels, values, width=width, unit=words.unit)
+        for width in (_HALF, NARROW)
     )
-    return ReportFigure(f"classes-{slug(method)}", caption, wide, narrow, WIDE_ONLY)
+    return ReportFigure(f"classes-{slug(method)}{suffix}", caption, wide, narrow, WIDE_ONLY)
 
 
 def draw_class_positions(
-    method: str, labels: Sequence[str], values: Floats, *, width: float = _HALF
+    method: str,
+    labels: Sequence[str],
+    values: Floats,
+    *,
+    width: float = _HALF,
+    unit: str = "%",
 ) -> Scene:
     """Draw a row for each class and a column for each task.
 
     Args:
         method: its name, for the page's script.
         labels: of the classes.
-        values: (N, K) per cent; NaN where a class never came in a task.
+        values: (N, K); NaN where a class has no value for a task.
         width: of the drawing.
+        unit: of the values.
     """
     classes, tasks = values.shape
     is_named = classes <= _MOST_NAMED
@@ -66,7 +84,7 @@ def draw_class_positions(
         marks.append(text)
     data = {
         "method": method,
-        "box": f"{left:.1f} {top:.1f} {cell:.3f} {height:.3f}",
+        "unit": unit,
         "names": "\n".join(labels),
         "values": ";".join(
             ",".join("" if np.isnan(value) else f"{value:.1f}" for value in row) for row in values
@@ -81,7 +99,7 @@ def draw_class_positions(
     if classes <= _MOST_NUMBERED and cell >= 26.0:
         marks += _number_cells(values, left, top, cell, height, low, high)
     bottom = top + classes * height
-    return Scene(width, bottom + 40.0, (*marks, *_colour_bar(left, bottom + 12.0, low, high)))
+    return Scene(width, bottom + 40.0, (*marks, *_colour_bar(left, bottom + 12.0, low, high, unit)))
 
 
 def _number_cells(
@@ -92,17 +110,20 @@ def _number_cells(
         value = float(values[row, column])
         colour = "on-dark" if is_dark_shade(shade_of(value, low, high)) else "on-light"
         x, y = left + (column + 0.5) * cell, top + (row + 0.5) * height + 4.0
-        marks.append(Text(x, y, f"{value:.0f}", 11.5, "middle", colour=colour))
+        text = f"{value:.0f}".replace("-", "−")
+        marks.append(Text(x, y, text, 11.5, "middle", colour=colour))
     return marks
 
 
-def _colour_bar(left: float, y: float, low: float, high: float) -> list[Mark]:
+def _colour_bar(left: float, y: float, low: float, high: float, unit: str) -> list[Mark]:
     steps = len(shades())
     bar = np.linspace(low, high, steps)[None, :]
+    start, end = (tick_text(round(value)) for value in (low, high))
+    room = text_width(start, 11.0) + 8.0
     return [
-        Text(left, y + 9.5, f"{low:.0f} %", 11.0, colour="faint"),
-        Cells(left + 44.0, y, 5.0, 10.0, bar, low, high),
-        Text(left + 50.0 + 5.0 * steps, y + 9.5, f"{high:.0f} %", 11.0, colour="faint"),
+        Text(left, y + 9.5, start, 11.0, colour="faint"),
+        Cells(left + room, y, 5.0, 10.0, bar, low, high),
+        Text(left + room + 6.0 + 5.0 * steps, y + 9.5, f"{end} {unit}", 11.0, colour="faint"),
     ]
 
 

@@ -327,6 +327,25 @@ def _entries(rows: Sequence[OverviewRow]) -> list[Entry]:
     return entries
 
 
+def explain(summaries: Sequence[MethodSummary]) -> str:
+    """How to read the bars and the grey areas of the chart, one or two sentences."""
+    bases = {summary.basis for summary in summaries}
+    sentences = []
+    if bases & {"enumerated", "sample"}:
+        sentences.append(
+            "Grey is the measured distribution over "
+            + ("all orders" if "sample" not in bases else "a random sample of orders")
+            + ", and the thin bar holds 90 % of it."
+        )
+    if "estimate" in bases:
+        sentences.append(
+            "Grey is the distribution that fits the orders run best; the thin bar, in which the "
+            "next order falls with 90 % probability, is wider because it adds the uncertainty of "
+            "that fit."
+        )
+    return " ".join(sentences)
+
+
 def _caption(rows: Sequence[OverviewRow], words: MetricWords) -> str:
     behind = {
         "enumerated": "grey, the distribution over all orders",

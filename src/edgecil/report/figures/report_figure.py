@@ -48,8 +48,10 @@ class ReportFigure:
         """Both drawings; the page's style sheet shows the one that fits."""
         if self.narrow is self.wide:
             return inline_svg(self.wide, self.caption)
-        wide = inline_svg(self.wide, self.caption, css_class="wide")
-        return Markup(f"{wide}\n{inline_svg(self.narrow, self.caption, css_class='narrow')}")
+        cells = f"cells-{self.name}"
+        wide = inline_svg(self.wide, self.caption, css_class="wide", cells=cells)
+        narrow = inline_svg(self.narrow, self.caption, css_class="narrow", cells=cells, again=True)
+        return Markup(f"{wide}\n{narrow}")
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """The files for papers and slides, by name."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 
 import numpy as np
 from markupsafe import Markup
 
-from edgecil.report.scene.marks import Cells, Dots, Line, Mark, Rect, Scene, Shape, Text
+from edgecil.report.scene.marks import Cells, Dots, Line, Rect, Scene, Shape, Text
 from edgecil.report.scene.theme import DARK, LIGHT, shade_of, shades
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
@@ -25,16 +26,20 @@ _OUTLINES: dict[Shape, tuple[tuple[float, float], ...]] = {
 }
 
 
-def inline_svg(scene: Scene, label: str, *, css_class: str = "") -> Markup:
+def inline_svg(
+    scene: Scene, label: str, *, css_class: str = "", cells: str = "", again: bool = False
+) -> Markup:
     """A scene as part of a page whose style sheet has :func:`theme_css`.
 
     Args:
         scene: what to draw.
         label: the text alternative.
         css_class: of the element.
+        cells: id of its cells, so that another drawing can show them.
+        again: whether that other drawing stands before this one.
     """
     attributes = f'class="chart {css_class}" role="img" aria-label="{_escape(label)}"'
-    return Markup(_svg(scene, attributes))
+    return Markup(_svg(scene, attributes, cells=cells, again=again))
 
 
 def svg_file(scene: Scene, label: str) -> bytes:
@@ -56,25 +61,30 @@ def theme_css(root: str = ":root") -> str:
     for name in LIGHT:
         rules.append(f".f-{name}{{fill:var(--{name})}}.s-{name}{{stroke:var(--{name})}}")
     for place, colour in enumerate(shades()):
-        rules.append(f".h{place}{{fill:{colour}}}.b{place}{{background:{colour}}}")
+        rules.append(f".h{place}{{stroke:{colour}}}.b{place}{{background:{colour}}}")
     return "\n".join(rules)
 
 
-def _svg(scene: Scene, attributes: str, head: str = "") -> str:
+def _svg(
+    scene: Scene, attributes: str, head: str = "", *, cells: str = "", again: bool = False
+) -> str:
     box = f"0 0 {_number(scene.width)} {_number(scene.height)}"
-    body = "\n".join(_element(mark) for mark in scene.marks)
+    body = "\n".join(
+        _cells(mark, cells if mark.data else "", again=again)
+        if isinstance(mark, Cells)
+        else _element(mark)
+        for mark in scene.marks
+    )
     start = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" {attributes}>'
     return f"{start}{head}\n{body}\n</svg>"
 
 
-def _element(mark: Mark) -> str:
+def _element(mark: Text | Line | Rect | Dots) -> str:
     if isinstance(mark, Text):
         return _text(mark)
     if isinstance(mark, Line):
         return _line(mark)
-    if isinstance(mark, Rect):
-        return _rect(mark)
-    return _dots(mark) if isinstance(mark, Dots) else _cells(mark)
+    return _rect(mark) if isinstance(mark, Rect) else _dots(mark)
 
 
 def _text(mark: Text) -> str:
@@ -133,17 +143,39 @@ def _dots(mark: Dots) -> str:
     return f'<path class="dots f-{mark.colour}" {attributes} d="{path}"/>'
 
 
-def _cells(mark: Cells) -> str:
-    """One path for every colour."""
+def _cells(mark: Cells, name: str, *, again: bool) -> str:
+    """A path for every colour: lines as thick as a row, in units of one cell.
+
+    Args:
+        mark: the cells.
+        name: their id; empty for none.
+        again: whether they are drawn elsewhere under that id, with their values.
+    """
+    unit = f"scale({mark.width:.5g} {mark.height:.5g})"
+    place = f"translate({_number(mark.x)} {_number(mark.y + 0.5 * mark.height)}) {unit}"
+    box = " ".join(f"{part:.5g}" for part in (mark.x, mark.y, mark.width, mark.height))
+    data = {"box": box, **({} if again else mark.data)} if name else mark.data
+    start = f'<g class="cells" {" ".join(_data(data))} transform="{place}">'
+    if again and name:
+        return f'{start}<use href="#{_escape(name)}"/></g>'
+    group = f'<g id="{_escape(name)}">' if name else "<g>"
+    return f"{start}{group}{_shaded_lines(mark)}</g></g>"
+
+
+def _shaded_lines(mark: Cells) -> str:
     paths: dict[int, list[str]] = {}
-    width, height = _number(mark.width), _number(mark.height)
-    for row, column in zip(*np.nonzero(~np.isnan(mark.values)), strict=True):
-        place = shade_of(float(mark.values[row, column]), mark.low, mark.high)
-        x, y = mark.x + column * mark.width, mark.y + row * mark.height
-        cell = f"M{_number(x)} {_number(y)}h{width}v{height}h-{width}z"
-        paths.setdefault(place, []).append(cell)
-    body = "".join(f'<path class="h{place}" d="{"".join(d)}"/>' for place, d in paths.items())
-    return f'<g class="cells" {" ".join(_data(mark.data))}>{body}</g>'
+    for row, values in enumerate(mark.values):
+        shades_ = [
+            None if np.isnan(value) else shade_of(float(value), mark.low, mark.high)
+            for value in values
+        ]
+        column = 0
+        for shade, run in groupby(shades_):
+            length = len(list(run))
+            if shade is not None:
+                paths.setdefault(shade, []).append(f"M{column} {row}h{length}")
+            column += length
+    return "".join(f'<path class="h{shade}" d="{"".join(d)}"/>' for shade, d in paths.items())
 
 
 def _closed(start: str, tag: str, tip: str) -> str:

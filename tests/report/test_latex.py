@@ -1,0 +1,84 @@
+"""Every LaTeX table and PDF figure compiles, whatever the names are."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from edgecil.report.page import Page
+from edgecil.report.table import Column, Table, as_latex
+from tests.estimation.tables import six_classes
+from tests.report.made_up import page_of, steady, varied, write_run
+from tests.report.test_page import HOSTILE
+
+PDFLATEX = shutil.which("pdflatex")
+needs_latex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
+
+NAMES = ("<script>", '"', "a'b`c", "$c_1$ & d", "[e] *", "50 % ~^\\{}#")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> Page:
+    """A page whose classes and methods have names that LaTeX could take for commands."""
+    shares = dict(zip(HOSTILE, (steady, varied, steady, varied, steady), strict=True))
+    folder = write_run(
+        tmp_path_factory.mktemp("odd") / "odd", shares, ("edge", "random", "enumerate"), names=NAMES
+    )
+    return page_of(folder, six_classes())
+
+
+def compile_latex(body: str, folder: Path) -> str:
+    """The log of pdflatex on a document with the packages that the tables name."""
+    packages = "\\usepackage{amssymb,booktabs,longtable}\\usepackage{graphicx}"
+    (folder / "all.tex").write_text(
+        f"\\documentclass{{article}}{packages}\\begin{{document}}\n{body}\n\\end{{document}}\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [str(PDFLATEX), "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=folder,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    log = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    return log
+
+
+@needs_latex
+@pytest.mark.slow
+def test_every_table_and_figure_compiles(page: Page, tmp_path: Path) -> None:
+    parts = [as_latex(table) + "\\clearpage" for table in page.tables]
+    for figure in page.figures:
+        for name, content in figure.files():
+            if name.endswith(".pdf"):
+                plain = name.replace(".column.pdf", "-column.pdf")
+                (tmp_path / plain).write_bytes(content)
+                parts.append(f"\\includegraphics[width=\\columnwidth]{{{plain}}}\\clearpage")
+    log = compile_latex("\n".join(parts), tmp_path)
+    assert "Missing character" not in log
+    pages = int(log.rsplit("Output written on all.pdf (", 1)[1].split(" page")[0])
+    assert pages >= len(parts)
+
+
+def test_a_row_never_begins_with_an_option() -> None:
+    table = Table("t", "T", "", (Column("name"), Column("n", 0)), (("[b]", 1), ("*", 2)))
+    latex = as_latex(table)
+    assert "{[}b] & 1" in latex
+    assert "{*} & 2" in latex
+
+
+def test_letters_beyond_latin_are_named_in_a_comment() -> None:
+    table = Table("t", "T", "", (Column("name"),), (("学习",), ("Ωé",)))
+    latex = as_latex(table)
+    assert "LuaLaTeX or XeLaTeX: pdfLaTeX has no letters 习学\n" in latex
+    assert "LuaLaTeX" not in as_latex(Table("t", "T", "", (Column("name"),), (("Ωé",),)))
+
+
+def test_control_characters_become_blanks() -> None:
+    table = Table("t", "T", "", (Column("name"),), (("a\u202eb\u0007c",),))
+    assert "a b c" in as_latex(table)

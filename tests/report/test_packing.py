@@ -1,0 +1,49 @@
+"""Packed columns hold every value: packing and unpacking gives the same numbers."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgecil.report.packing import Packed, pack, pack_decimals
+
+WHOLE = st.integers(-(2**40), 2**40)
+
+
+def unpack(column: Packed, count: int) -> list[int | None]:
+    """What a page's script reads, bit by bit."""
+    bits = np.unpackbits(np.frombuffer(base64.b64decode(column["text"]), dtype=np.uint8))
+    codes = []
+    for place in range(count):
+        own = bits[place * column["bits"] : (place + 1) * column["bits"]]
+        codes.append(int("".join(map(str, own)), 2))
+    return [None if code == column["none"] else column["low"] + code for code in codes]
+
+
+@given(st.lists(st.none() | WHOLE, max_size=40))
+def test_every_value_comes_back(values: list[int | None]) -> None:
+    assert unpack(pack(values), len(values)) == values
+
+
+@given(st.lists(st.integers(0, 19), min_size=1, max_size=60))
+def test_an_array_is_packed_like_a_list(values: list[int]) -> None:
+    assert pack(np.array(values).reshape(1, -1)) == pack(values)
+
+
+@given(st.lists(st.floats(-1000.0, 1000.0), max_size=40))
+def test_decimals_are_rounded_as_they_are_printed(values: list[float]) -> None:
+    unpacked = unpack(pack_decimals(values), len(values))
+    assert [f"{value / 100:.2f}" for value in unpacked if value is not None] == [
+        f"{round(value, 2) + 0.0:.2f}" for value in values
+    ]
+
+
+def test_a_column_has_no_more_bits_than_its_range_needs() -> None:
+    packed = pack([1000 + place for place in range(8)])
+    assert (packed["bits"], packed["none"]) == (3, -1)
+    assert len(base64.b64decode(packed["text"])) == 3
+    assert pack([5] * 16)["bits"] == 1
+    assert pack([None, 5])["bits"] == 1
