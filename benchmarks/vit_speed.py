@@ -2,10 +2,10 @@
 
     python benchmarks/vit_speed.py [--depth 12] [--batch 8] [--steps 3]
 
-Processor seconds per image, one thread, random weights: "features" is evaluation under inference
-mode, "training" a forward and a backward pass. The first table is with the processor's own kernels,
-the second with AVX2's, which `run` selects; bfloat16 depends on them. The last column is the
-largest difference of a feature from float32, relative to the largest feature.
+Processor seconds per image, one thread, random weights: "features" is evaluation without
+gradients, "training" a forward and a backward pass. The first table is with the processor's own
+kernels, the second with AVX2's, which `run` selects; bfloat16 depends on them. The last column is
+the largest difference of a feature from float32, relative to the largest feature.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 OWN = "EDGECIL_OWN_KERNELS"
 
@@ -40,9 +41,14 @@ def measure(depth: int, batch: int, steps: int) -> None:
             step()
         return (time.process_time() - start) / steps / batch
 
-    def row(name: str, forward: Callable[[torch.Tensor], torch.Tensor], low: bool = False) -> None:
+    def row(
+        name: str,
+        forward: Callable[[torch.Tensor], torch.Tensor],
+        low: bool = False,
+        evaluation: Callable[[], Any] = torch.no_grad,
+    ) -> None:
         def features() -> torch.Tensor:
-            with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=low):
+            with evaluation(), torch.autocast("cpu", torch.bfloat16, enabled=low):
                 return forward(images)
 
         def train() -> None:
@@ -59,6 +65,7 @@ def measure(depth: int, batch: int, steps: int) -> None:
     print(f"\nKernels: {torch.backends.cpu.get_cpu_capability()}\n")
     print("| way | features | training | difference |\n|---|---|---|---|")
     row("float32", network)
+    row("float32, inference mode", network, evaluation=torch.inference_mode)
     row("bfloat16 (autocast)", network, low=True)
     row("float32, channels-last images", lambda x: network(x.to(memory_format=torch.channels_last)))
     compiled = torch.compile(network)

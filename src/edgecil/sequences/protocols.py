@@ -259,7 +259,7 @@ for _protocol in (
     Protocol(
         "random",
         partial(_random, legacy=False),
-        "uniformly random orders (RS); by default the paper's seeds 0, 42, 1993",
+        "uniformly random orders (RS)",
         needs_similarity=False,
     ),
     Protocol(
