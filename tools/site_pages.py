@@ -170,13 +170,16 @@ def published_page() -> str:
     from edgecil.methods.order_share import MEASURED
     from edgecil.methods.published import ACCURACIES, COMMITS, PUBLISHED
 
+    parity = _parity_rows()
     lines = [
         "# Published settings",
         "",
         "For each method: the settings that its authors, PyCIL or PILOT use, where they were read,",
         "and the command that trains with them. **None of these commands was run by the",
         "developers**: they require a GPU and the datasets. How far the code agrees with the",
-        "references is in [Methods](../methods.md#parity). This page is generated from the code.",
+        "references is in [Methods](../methods.md#parity), and per method below. The commands are",
+        "for CIFAR-100; for another dataset of a table, `--recipe published-DATASET --dataset",
+        "DATASET`. This page is generated from the code.",
         "",
         "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
         "",
@@ -202,6 +205,8 @@ def published_page() -> str:
         ]
         if defaults:
             lines += ["", f"Other settings: {_cell(', '.join(defaults))}."]
+        if hasattr(entry.config, "alignment"):
+            lines += ["", f"Alignment: {_training(entry.config().alignment)}."]
         normalisation = "dataset" if method == "hide-prompt" else "none"
         network = (
             f"--pretrained vit-b16-in1k --preparation centre-crop --normalisation {normalisation}"
@@ -216,9 +221,13 @@ def published_page() -> str:
             "```",
             "",
         ]
-        lines.append(
-            ACCURACIES.get(method, "Published accuracy: see the publication.") + " Not run here."
-        )
+        stated = ACCURACIES.get(method, "The sources state no accuracy with these settings.")
+        lines += [f"Published accuracy. {stated} Not run here.", ""]
+        lines += _of_the_paper(method, pretrained=entry.pretrained)
+        if method in parity:
+            lines += ["Parity (ours / reference):", "", *parity[method], ""]
+        else:
+            lines += ["Parity: not measured.", ""]
         if method in MEASURED:
             share = MEASURED[method]
             lines.append(
@@ -228,6 +237,42 @@ def published_page() -> str:
             )
         lines.append("")
     return "\n".join(lines)
+
+
+def _of_the_paper(method: str, *, pretrained: bool) -> list[str]:
+    """What the EDGE paper states about a method, and the command that should give it."""
+    from edgecil.methods.published import PAPER_ACCURACIES, PAPER_DATASETS
+
+    if method not in PAPER_ACCURACIES:
+        return []
+    family = "pretrained" if pretrained else "scratch"
+    values = ", ".join(
+        f"{dataset} {value}"
+        for dataset, value in zip(PAPER_DATASETS, PAPER_ACCURACIES[method], strict=True)
+    )
+    return [
+        f"The EDGE paper states, for three random orders: {values}. Not run here.",
+        "",
+        "```console",
+        f"edgecil run --config recipe:classic-cifar100-{family} --method {method} "
+        f"--protocol random --root DIR --device cuda --out runs/{method}-paper",
+        "```",
+        "",
+    ]
+
+
+def _parity_rows() -> dict[str, list[str]]:
+    """The rows of the table of accuracies in docs/methods.md, with its head, by method."""
+    text = (Path(__file__).parents[1] / "docs" / "methods.md").read_text(encoding="utf-8")
+    section = text.split("\n## Parity\n")[1].split("\n## ")[0].splitlines()
+    head = next(line for line in section if line.startswith("| method | classifier |"))
+    start = section.index(head)
+    rows: dict[str, list[str]] = {}
+    for line in section[start + 2 :]:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == head.count("|") - 1:
+            rows.setdefault(cells[0], [head, section[start + 1]]).append(line)
+    return rows
 
 
 def _reference(entry: Any) -> str:
@@ -254,6 +299,8 @@ def _training(recipe: Any) -> str:
         parts.append(f"heads × {recipe.head_factor:g}")
     if recipe.clip is not None:
         parts.append(f"gradients clipped at {recipe.clip:g}")
+    if recipe.drop_last:
+        parts.append("without incomplete batches")
     return ", ".join((*parts, " ".join(recipe.augment)))
 
 

@@ -147,6 +147,25 @@ def test_prototypes_are_class_means_in_each_subspace() -> None:
             torch.testing.assert_close(method.prototypes[1][subspace, label], mean)
 
 
+def test_the_unmodified_transformer_is_one_more_subspace() -> None:
+    """With a weight that exceeds all cosines it decides alone: the class with the nearest mean."""
+    method = trained(unmodified=1e6)
+    pixels = SCENARIO.test.pixels
+    features = method.frozen_features(pixels)
+    means = torch.stack(
+        [
+            method.frozen_features(SCENARIO.train.only((class_,)).pixels).mean(dim=0)
+            for class_ in method.seen
+        ]
+    )
+    torch.testing.assert_close(method.unmodified, means)
+    expected = torch.cosine_similarity(features[:, None], means[None], dim=2).argmax(dim=1)
+    assert method.classify(pixels)["head"].tolist() == expected.tolist()
+    again = build("ease", DATASET, recipe=BRIEF, settings={"unmodified": 1e6})
+    again.restore(method.state())
+    assert again.classify(pixels)["head"].tolist() == expected.tolist()
+
+
 def test_the_reweighted_ensemble_by_hand() -> None:
     method = trained(others=0.4)
     pixels = SCENARIO.test.pixels

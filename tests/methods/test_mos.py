@@ -100,6 +100,14 @@ def test_what_is_kept_of_the_classes() -> None:
         torch.testing.assert_close(method.gaussians.means[label], own.mean(dim=0))
 
 
+def test_the_diagonal_covariance_keeps_variances_alone() -> None:
+    method = trained(TASKS[:1], covariance="diagonal")
+    pixels = SCENARIO.train.only((method.seen[0],)).pixels
+    features = method.adapted_features(pixels, method.adapters[0])
+    expected = (features.var(dim=0) + 1e-4).sqrt().diag()
+    torch.testing.assert_close(method.gaussians.roots[0], expected)
+
+
 def refine_by_hand(first: np.ndarray, logits: np.ndarray, often: int) -> np.ndarray:
     """Logits (classes,) of one image, two classes to a task; (classes,) and (tasks, classes)."""
     task = int(first.argmax()) // 2

@@ -190,8 +190,8 @@ def test_the_first_task_has_its_own_recipe() -> None:
     assert [len(labels) for _, labels in batches] == [9]
 
 
-def test_the_quarter_cosine_ends_at_a_small_rate() -> None:
+def test_the_quarter_cosine_starts_one_epoch_late() -> None:
     recipe = replace(PLAIN, schedule="quarter-cosine", epochs=11)
-    assert recipe.rate(0) == 1.0
-    assert recipe.rate(5) == pytest.approx(cos(0.2475 * pi))
-    assert recipe.rate(10) == pytest.approx(cos(0.495 * pi))
+    assert recipe.rate(0) == recipe.rate(1) == 1.0
+    assert recipe.rate(6) == pytest.approx(cos(0.2475 * pi))
+    assert recipe.rate(10) == pytest.approx(cos(0.4455 * pi))

@@ -34,7 +34,7 @@ class ClassStatistics(ABC):
 
 
 class ClassGaussians(ClassStatistics):
-    """The features of each class as one Gaussian with a full covariance matrix.
+    """The features of each class as one Gaussian.
 
     Attributes:
         means: (classes, d).
@@ -45,13 +45,20 @@ class ClassGaussians(ClassStatistics):
         self.means = torch.zeros(0, width, device=device)
         self.roots = torch.zeros(0, width, width, device=device)
 
-    def add(self, features: torch.Tensor) -> None:
-        """Add the next class from its features (n, d)."""
+    def add(self, features: torch.Tensor, *, diagonal: bool = False) -> None:
+        """Add the next class from its features (n, d).
+
+        Args:
+            features: (n, d).
+            diagonal: whether to keep the variances alone.
+        """
         mean = features.mean(dim=0)
         apart = (
             (features - mean).cpu().double()
         )  # double precision: few features give a nearly singular covariance
         covariance = apart.T @ apart / max(1, len(features) - 1)
+        if diagonal:
+            covariance = covariance.diagonal().diag()
         covariance.diagonal().add_(_LEAST_VARIANCE)
         root = torch.linalg.cholesky(covariance).to(self.roots)
         self.means = torch.cat([self.means, mean[None]])

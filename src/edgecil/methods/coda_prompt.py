@@ -31,6 +31,7 @@ PUBLISHED = Recipe(
     weight_decay=0.0,
     batch_size=128,
     augment=("resized-crop:0.08", "flip"),
+    drop_last=True,
 )
 
 
@@ -65,7 +66,13 @@ class CODAPromptConfig:
     CODAPromptConfig,
     "prompts mixed from growing orthogonal components (2023)",
     fast=replace(
-        PUBLISHED, epochs=5, learning_rate=0.005, schedule="cosine", batch_size=16, augment=()
+        PUBLISHED,
+        epochs=5,
+        learning_rate=0.005,
+        schedule="cosine",
+        batch_size=16,
+        augment=(),
+        drop_last=False,
     ),
     published_settings={"orthogonality": 0.0},
 )

@@ -41,17 +41,20 @@ class EASEConfig:
         recipe: training recipe of each task's adapters.
         bottleneck: width of the adapters.
         others: α, the total weight of all other subspaces relative to a class's own.
+        unmodified: β, the weight of the transformer without adapters, as a subspace of all classes;
+            0 leaves it out. The authors use it on CUB-200.
     """
 
     recipe: Recipe = PUBLISHED
     bottleneck: int = 64
     others: float = 0.1
+    unmodified: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.bottleneck < 1 or self.others < 0.0:
+        if self.bottleneck < 1 or self.others < 0.0 or self.unmodified < 0.0:
             raise UsageError(
-                f"EASE requires bottleneck >= 1 and others >= 0. Got {self.bottleneck} and "
-                f"{self.others}."
+                "EASE requires bottleneck >= 1, others >= 0 and unmodified >= 0. Got "
+                f"{self.bottleneck}, {self.others} and {self.unmodified}."
             )
 
 
@@ -68,6 +71,7 @@ class EASE(PretrainedMethod):
         adapters: by task; each set depends on its own task only.
         prototypes: by task, class means in the subspaces of this and all earlier tasks,
             (subspaces so far, classes of the task, d).
+        unmodified: class means without adapters, (classes seen, d); empty if they are not used.
     """
 
     def __init__(self, config: EASEConfig, environment: Environment) -> None:
@@ -75,6 +79,7 @@ class EASE(PretrainedMethod):
         self.config = config
         self.adapters: list[nn.ModuleList] = []
         self.prototypes: list[torch.Tensor] = []
+        self.unmodified = torch.zeros(0, self.vit.feature_size, device=environment.device)
 
     def learn(self, task: Task) -> None:
         """Train adapters for the task and compute its class prototypes in every subspace."""
@@ -88,6 +93,9 @@ class EASE(PretrainedMethod):
         labels = task.alone().labels
         means = [class_means(features, labels) for features in self.subspaces(task.pixels)]
         self.prototypes.append(torch.stack(means))
+        if self.config.unmodified:
+            frozen = class_means(self.frozen_features(task.pixels), labels)
+            self.unmodified = torch.cat([self.unmodified, frozen])
         self.seen = task.seen
 
     def train_adapters(self, task: Task, recipe: Recipe) -> State:
@@ -115,6 +123,9 @@ class EASE(PretrainedMethod):
             by_class = weights.repeat_interleave(torch.tensor(sizes, device=logits.device))
             similarity = normalize(features, dim=1) @ normalize(complete[subspace], dim=1).T
             logits += by_class * similarity
+        if self.config.unmodified:
+            frozen = normalize(self.frozen_features(pixels), dim=1)
+            logits += self.config.unmodified * frozen @ normalize(self.unmodified, dim=1).T
         return {"head": logits.argmax(dim=1)}
 
     def state(self) -> dict[str, Any]:
@@ -123,6 +134,7 @@ class EASE(PretrainedMethod):
             **super().state(),
             "adapters": [adapters_state(adapters) for adapters in self.adapters],
             "prototypes": [prototypes.cpu() for prototypes in self.prototypes],
+            "unmodified": self.unmodified.cpu(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -132,6 +144,7 @@ class EASE(PretrainedMethod):
         for weights in state["adapters"]:
             self.add_adapters(weights)
         self.prototypes = [values.to(self.environment.device) for values in state["prototypes"]]
+        self.unmodified = state["unmodified"].to(self.environment.device)
 
 
 def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:

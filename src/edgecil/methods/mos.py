@@ -46,6 +46,7 @@ PUBLISHED = Recipe(
     head_factor=0.1,
 )
 MERGING_RULES = ("step", "use")
+COVARIANCES = ("full", "diagonal")
 ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
 
 
@@ -66,6 +67,8 @@ class MOSConfig:
         contrast: weight of the contrastive regularisation.
         temperature: temperature of the contrastive regularisation.
         refinements: maximum number of times that an image's adapters are chosen.
+        covariance: of the classes' Gaussians; `diagonal` keeps variances alone, as the authors do
+            on ImageNet-A.
     """
 
     recipe: Recipe = PUBLISHED
@@ -76,6 +79,7 @@ class MOSConfig:
     contrast: float = 0.1
     temperature: float = 0.8
     refinements: int = 4
+    covariance: Literal["full", "diagonal"] = "full"
 
     def __post_init__(self) -> None:
         counts = (self.bottleneck, self.refinements)
@@ -86,6 +90,8 @@ class MOSConfig:
             )
         if self.merging_rule not in MERGING_RULES:
             raise unknown("merging rule of MOS", self.merging_rule, MERGING_RULES)
+        if self.covariance not in COVARIANCES:
+            raise unknown("covariance of MOS", self.covariance, COVARIANCES)
 
 
 @register_method(
@@ -130,8 +136,9 @@ class MOS(PretrainedMethod):
         self.adapters.append(self.train_adapters(task))
         labels = task.alone().labels
         newest, first = (self.features(task.pixels, self.in_use(i)) for i in (task.index, 0))
+        diagonal = self.config.covariance == "diagonal"
         for label in range(len(task.classes)):
-            self.gaussians.add(newest[labels == label])
+            self.gaussians.add(newest[labels == label], diagonal=diagonal)
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
         self.task_of_class += [task.index] * len(task.classes)
         if task.old_count:

@@ -24,14 +24,41 @@ COMMITS = {
     "HiDe-Prompt": "thu-ml/HiDe-Prompt 0ed4333",
     "RanPAC": "RanPAC/RanPAC 012927f",
     "CODA-Prompt": "GT-RIPL/CODA-Prompt 6417d4f",
+    "APER": "zhoudw-zdw/RevisitingCIL a2e6b71",
 }
 
-# Accuracies that the references state, in per cent.
+# Accuracies on CIFAR-100 that the references state, in per cent.
 ACCURACIES = {
-    "foster": "Published average accuracy in 10 tasks of 10 classes: 72.9; the authors' repository "
-    "states 73.1 for its code (boosted network).",
-    "ease": "Published average accuracy in 20 tasks of 5 classes: 91.51 (`--tasks 20`).",
+    "er": "Final accuracy in 10 tasks of 10 classes: about 41, read from a figure of PyCIL.",
+    "icarl": "Final accuracy in 10 tasks of 10 classes: about 50, read from a figure of PyCIL.",
+    "wa": "Final accuracy in 10 tasks of 10 classes: about 52, read from a figure of PyCIL.",
+    "bic": "Final accuracy in 10 tasks of 10 classes: about 51, read from a figure of PyCIL.",
+    "der": "Final accuracy in 10 tasks of 10 classes: about 59, read from a figure of PyCIL.",
+    "foster": "Average accuracy in 10 tasks of 10 classes: 72.9; the authors' repository states "
+    "73.1 for its code (boosted network).",
+    "l2p": "Final accuracy in 10 tasks of 10 classes: 83.83; its PyTorch port "
+    "(JH-LEE-KR/l2p-pytorch) states 83.77.",
+    "ease": "Average accuracy in 20 tasks of 5 classes: 91.51 (`--tasks 20`).",
+    "mos": "Average accuracy in 20 tasks of 5 classes: 93.3 (`--tasks 20`).",
 }
+
+# A(O) in per cent over three random orders, mean and standard deviation, in the EDGE paper's
+# tables of its large experiments.
+PAPER_ACCURACIES = {
+    "ewc": ("14.34 ± 0.45", "10.60 ± 0.24", "7.61 ± 0.17"),
+    "der": ("58.48 ± 0.91", "47.50 ± 0.61", "31.57 ± 1.57"),
+    "icarl": ("38.85 ± 2.03", "32.36 ± 0.19", "15.83 ± 0.41"),
+    "foster": ("49.87 ± 1.25", "43.07 ± 0.49", "19.47 ± 0.77"),
+    "memo": ("56.80 ± 1.36", "40.23 ± 0.94", "21.08 ± 0.73"),
+    "tagfex": ("62.42 ± 0.19", "46.47 ± 0.46", "34.16 ± 0.09"),
+    "l2p": ("83.46 ± 0.72", "67.25 ± 0.99", "71.29 ± 0.14"),
+    "coda-prompt": ("85.30 ± 0.18", "70.74 ± 0.59", "73.27 ± 0.21"),
+    "hide-prompt": ("85.45 ± 0.53", "82.06 ± 0.50", "72.58 ± 0.60"),
+    "ranpac": ("90.68 ± 0.25", "89.49 ± 0.19", "77.30 ± 0.02"),
+    "ease": ("87.35 ± 0.13", "82.21 ± 0.82", "76.00 ± 0.09"),
+    "mos": ("91.03 ± 0.24", "89.08 ± 0.23", "77.15 ± 0.18"),
+}
+PAPER_DATASETS = ("cifar100", "cub200", "imagenet-r")
 
 
 @dataclass(frozen=True)
@@ -89,8 +116,8 @@ def _frozen(
     return Published(recipe, source, settings=settings)
 
 
-def _mos(source: str, *values: Any) -> Published:
-    published = _frozen(source, *values)
+def _mos(source: str, *values: Any, **settings: Any) -> Published:
+    published = _frozen(source, *values, **settings)
     return replace(published, recipe=replace(published.recipe, head_factor=0.1))
 
 
@@ -116,6 +143,7 @@ def _coda(source: str, epochs: int) -> Published:
         weight_decay=0.0,
         batch_size=128,
         augment=("resized-crop:0.08", "flip"),
+        drop_last=True,
     )
     return Published(recipe, source)
 
@@ -202,29 +230,63 @@ PUBLISHED: dict[str, dict[str, Published]] = {
         ),
         "cub200": _hide("train_cub_vit.sh", 1.0, length=20, contrast=0.01),
     },
-    "simplecil": {"cifar100": Published(PAPER, "PILOT models/simplecil.py: nothing is trained")},
+    "simplecil": {
+        dataset: Published(PAPER, "PILOT models/simplecil.py: nothing is trained")
+        for dataset in PUBLISHED_DATASETS.values()
+    },
     "aper": {
-        "cifar100": _frozen("PILOT exps/aper_aperpter.json", 20, 0.01, 48, 5e-4),
-        "imagenet-r": _frozen("PILOT exps/aper_aperpter_inr.json", 10, 0.05, 16, 5e-3),
+        "cifar100": _frozen(
+            "PILOT exps/aper_aperpter.json; APER exps/aper_adapter", 20, 0.01, 48, 5e-4
+        ),
+        "imagenet-r": _frozen(
+            "PILOT exps/aper_aperpter_inr.json (APER: 20 epochs, batches of 24)",
+            10,
+            0.05,
+            16,
+            5e-3,
+        ),
+        "cub200": _frozen("APER exps/aper_adapter", 20, 0.01, 48, 5e-4),
+        "imagenet-a": _frozen("APER exps/aper_adapter", 20, 0.01, 48, 5e-4),
     },
     "ranpac": {
         "cifar100": _frozen(
             "PILOT exps/ranpac.json; RanPAC args/cifar224_publish.csv", 20, 0.01, 48, 5e-4
         ),
-        "imagenet-r": _frozen("PILOT exps/ranpac_inr.json", 10, 0.05, 16, 5e-3),
+        "imagenet-r": _frozen(
+            "PILOT exps/ranpac_inr.json (RanPAC args/imagenetr_publish.csv: SSF, 20 epochs, 0.01, "
+            "weight decay 5e-4, batches of 48)",
+            10,
+            0.05,
+            16,
+            5e-3,
+        ),
         "cub200": _frozen("RanPAC args/cub_publish.csv", 20, 0.01, 48, 5e-4),
+        "imagenet-a": _frozen(
+            "RanPAC args/imageneta_publish.csv (SSF there, adapters here)", 20, 0.01, 48, 5e-4
+        ),
     },
     "ease": {
         "cifar100": _frozen("PILOT exps/ease.json; EASE exps/ease_cifar.json", 20, 0.025, 48, 5e-4),
-        "imagenet-r": _frozen("PILOT exps/ease_inr.json", 20, 0.05, 16, 5e-3),
-        "cub200": _frozen("EASE exps/ease_cub.json", 20, 0.005, 16, 5e-4, others=0.005),
+        "imagenet-r": _frozen(
+            "PILOT exps/ease_inr.json; EASE exps/ease_inr.json", 20, 0.05, 16, 5e-3
+        ),
+        "cub200": _frozen(
+            "EASE exps/ease_cub.json (ImageNet-21k weights: 0.008, batches of 32, others = 0.05, "
+            "unmodified = 0)",
+            20,
+            0.005,
+            16,
+            5e-4,
+            others=0.005,
+            unmodified=1.0,
+        ),
         "imagenet-a": _frozen("EASE exps/ease_ina.json", 20, 0.05, 32, 5e-3),
     },
     "mos": {
         "cifar100": _mos("PILOT exps/mos.json; MOS exps/mos_cifar.json", 20, 0.03, 48, 5e-4),
-        "imagenet-r": _mos("PILOT exps/mos_inr.json", 10, 0.05, 16, 5e-3),
+        "imagenet-r": _mos("PILOT exps/mos_inr.json; MOS exps/mos_inr.json", 10, 0.05, 16, 5e-3),
         "cub200": _mos("MOS exps/mos_cub.json", 10, 0.01, 32, 5e-4),
-        "imagenet-a": _mos("MOS exps/mos_ina.json", 10, 0.05, 32, 5e-3),
+        "imagenet-a": _mos("MOS exps/mos_ina.json", 10, 0.05, 32, 5e-3, covariance="diagonal"),
     },
 }
 

@@ -26,7 +26,8 @@ class Recipe:
         epochs: passes over the task's images.
         learning_rate: initial learning rate.
         schedule: `steps` multiplies by `decay` at each milestone; `cosine` decays to zero along
-            half a cosine; `quarter-cosine` decays to 1.6 % in the last epoch (CODA-Prompt's).
+            half a cosine; `quarter-cosine` is CODA-Prompt's: a quarter of a cosine, one epoch
+            late, so that the first two epochs have the full rate.
         milestones: epochs of the steps.
         decay: factor of each step.
         optimizer: `sgd`, `adam` or `adamw`.
@@ -88,7 +89,9 @@ class Recipe:
         if self.schedule == "cosine":
             return self.learning_rate * 0.5 * (1.0 + cos(pi * epoch / self.epochs))
         if self.schedule == "quarter-cosine":
-            return self.learning_rate * cos(0.495 * pi * epoch / max(1, self.epochs - 1))
+            return self.learning_rate * cos(
+                0.495 * pi * max(0, epoch - 1) / max(1, self.epochs - 1)
+            )
         passed = sum(epoch >= milestone for milestone in self.milestones)
         return self.learning_rate * self.decay**passed
 
