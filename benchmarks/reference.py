@@ -21,10 +21,11 @@ from torch import nn
 
 from edgecil.backbones import build_backbone
 from edgecil.data import ImageDataset
-from edgecil.methods import Environment, Recipe
+from edgecil.methods import Environment, Recipe, get_method
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.seeds import derive_generator
 
+NAME = "PyCIL"
 # Our learners, and module and class of theirs.
 LEARNERS = {
     "finetune": ("finetune", "Finetune"),
@@ -33,11 +34,13 @@ LEARNERS = {
     "er": ("replay", "Replay"),
     "icarl": ("icarl", "iCaRL"),
     "wa": ("wa", "WA"),
+    "bic": ("bic", "BiC"),
     "der": ("der", "DER"),
     "foster": ("foster", "FOSTER"),
     "memo": ("memo", "MEMO"),
     "tagfex": ("tagfex", "TagFex"),
 }
+CLASSIFIERS = {"icarl": ("nme", "head"), "foster": ("boosted", "head")}
 
 
 class Convnet(nn.Module):
@@ -121,6 +124,25 @@ class Images:
         subset = Subset(data, goals, augmented, self.views if augmented else 1)
         return (data, goals, subset) if ret_data else subset
 
+    def get_dataset_with_split(
+        self,
+        indices: np.ndarray,
+        source: str,
+        mode: str,
+        appendent: Any = None,
+        val_samples_per_class: int = 0,
+    ) -> tuple[Subset, Subset]:
+        """The images, and a number of random ones per class apart from them (BiC)."""
+        data, labels, _ = self.get_dataset(indices, source, mode, appendent, ret_data=True)
+        apart = np.zeros(len(labels), dtype=bool)
+        for label in np.unique(labels):
+            where = np.random.permutation(np.flatnonzero(labels == label))  # noqa: NPY002
+            apart[where[:val_samples_per_class]] = True
+        kept, held_out = (
+            Subset(data[part], labels[part], True, self.views) for part in (~apart, apart)
+        )
+        return kept, held_out
+
 
 class Loader:
     """Batches of a subset, prepared by our pipelines; in place of torch's DataLoader."""
@@ -129,9 +151,15 @@ class Loader:
     recipe: Recipe
 
     def __init__(
-        self, dataset: Subset, batch_size: int = 1, shuffle: bool = False, **_: Any
+        self,
+        dataset: Subset,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        **_: Any,
     ) -> None:
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
+        self.drop_last = drop_last
 
     def __len__(self) -> int:
         return max(1, -(-len(self.dataset) // self.batch_size))
@@ -143,6 +171,8 @@ class Loader:
         steps = self.recipe.augment if self.dataset.augmented else ()
         prepare = self.environment.pipeline(steps)
         parts = list(order.split(self.batch_size))
+        if self.drop_last and len(parts) > 1 and len(parts[-1]) < self.batch_size:
+            parts.pop()
         if len(parts) > 1 and len(parts[-1]) == 1:  # batch normalisation requires two images
             parts[-2:] = [torch.cat(parts[-2:])]
         for part in parts:
@@ -151,7 +181,7 @@ class Loader:
             yield (part, *views, torch.from_numpy(self.dataset.labels[part.numpy()]))
 
 
-class _Quiet:
+class Quiet:
     """tqdm without output."""
 
     def __init__(self, values: Any, **_: Any) -> None:
@@ -168,13 +198,59 @@ class _Quiet:
 
 
 def find_toolbox(path: str | Path) -> Path:
-    """The checkout; the program ends if it is not one of PyCIL."""
+    """The checkout, importable; the program ends if it is not one of PyCIL."""
     root = Path(path).expanduser().resolve()
-    if not (root / "models" / "icarl.py").is_file() or not (root / "convs").is_dir():
+    if not matches(root):
         sys.exit(f"{root} is not a checkout of PyCIL (github.com/LAMDA-CL/PyCIL).")
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
     return root
+
+
+def matches(root: Path) -> bool:
+    """Whether a folder is a checkout of PyCIL."""
+    return (root / "models" / "icarl.py").is_file() and (root / "convs").is_dir()
+
+
+def configure(name: str, args: Any) -> Any:
+    """Config of our learner: PyCIL's behaviour and the recipe that the options give.
+
+    The rate has steps at a half and three quarters; FOSTER has a cosine in both codes.
+    """
+    epochs = args.epochs
+    recipe = Recipe(
+        epochs=epochs,
+        learning_rate=args.learning_rate,
+        schedule="cosine" if name == "foster" else "steps",
+        milestones=(epochs // 2, epochs * 3 // 4),
+        batch_size=args.batch_size,
+        augment=("crop:2", "flip"),
+    )
+    entry = get_method(name)
+    memory = MemoryBudget(total=None, per_class=args.memory)
+    return entry.configure(recipe, memory, entry.settings("published"))
+
+
+def curves(
+    name: str,
+    config: Any,
+    environment: Environment,
+    dataset: ImageDataset,
+    tasks: tuple[tuple[int, ...], ...],
+) -> list[dict[str, float]]:
+    """Accuracies of PyCIL's learner after every task, in per cent, by classifier."""
+    Loader.environment, Loader.recipe = environment, config.recipe
+    memory = getattr(config, "memory", MemoryBudget(total=None, per_class=1))
+    learner = build_reference(name, environment, config.recipe, memory)
+    if name == "bic":  # it holds out a share of its exemplars, by their total number
+        learner._memory_size = memory.per_class * sum(len(task) for task in tasks)
+    images = Images(dataset, tasks, 2 if name == "tagfex" else 1)
+    results = []
+    for _ in tasks:
+        learner.incremental_train(images)
+        results.append(accuracies(learner))
+        learner.after_task()
+    return results
 
 
 def build_reference(
@@ -217,7 +293,7 @@ def build_reference(
     for part in (module, base):
         part.DataLoader = loader
         if hasattr(part, "tqdm"):
-            part.tqdm = _Quiet
+            part.tqdm = Quiet
     size = 64
     arguments = {
         **constants,
