@@ -9,6 +9,7 @@ import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Protocol, cast
@@ -82,12 +83,19 @@ class OrderAccuracies:
     def __len__(self) -> int:
         return len(self.sequences)
 
-    def by_sequence(self) -> dict[ClassSequence, float]:
+    def by_sequence(self) -> Mapping[ClassSequence, float]:
         """The accuracy of each distinct sequence, averaged over the labels that share it."""
+        return self._by_sequence
+
+    @cached_property
+    def _by_sequence(self) -> dict[ClassSequence, float]:
         grouped: dict[ClassSequence, list[float]] = {}
-        for sequence, accuracy in zip(self.sequences, self.accuracies, strict=True):
-            grouped.setdefault(sequence, []).append(float(accuracy))
-        return {sequence: fmean(values) for sequence, values in grouped.items()}
+        for sequence, accuracy in zip(self.sequences, self.accuracies.tolist(), strict=True):
+            grouped.setdefault(sequence, []).append(accuracy)
+        return {
+            sequence: values[0] if len(values) == 1 else fmean(values)
+            for sequence, values in grouped.items()
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,12 +117,16 @@ class AccuracyTable:
             raise DataError("An accuracy table requires at least one run; got none.")
         first = self.runs[0]
         classes = set(first.sequence.order)
+        checked: set[ClassSequence] = set()
         for run in self.runs:
             if run.dataset != first.dataset:
                 raise UsageError(
                     f"A table holds runs of one dataset, but these are of {first.dataset!r} and "
                     f"{run.dataset!r}; split the table by dataset."
                 )
+            if run.sequence in checked:
+                continue
+            checked.add(run.sequence)
             if run.sequence.sizes != first.sequence.sizes or set(run.sequence.order) != classes:
                 raise DataError(
                     "All sequences of a dataset must have the same classes and task sizes, but "
@@ -139,49 +151,60 @@ class AccuracyTable:
         """The N class ids in the sequences, ascending."""
         return tuple(sorted(self.runs[0].sequence.order))
 
-    @property
+    @cached_property
     def space(self) -> SequenceSpace:
         """Every sequence with these task sizes."""
         return SequenceSpace(self.runs[0].sequence.sizes)
 
-    @property
+    @cached_property
     def methods(self) -> tuple[str, ...]:
         """Names of the methods, in order of appearance."""
         return tuple(dict.fromkeys(run.method for run in self.runs))
 
-    @property
+    @cached_property
     def protocols(self) -> tuple[str, ...]:
         """Names of the protocols, in order of appearance."""
         return tuple(dict.fromkeys(run.protocol for run in self.runs))
 
-    @property
+    @cached_property
+    def sequences(self) -> tuple[ClassSequence, ...]:
+        """The different sequences, in order of appearance."""
+        return tuple(dict.fromkeys(run.sequence for run in self.runs))
+
+    @cached_property
     def failed(self) -> int:
         """Number of runs without an accuracy, which every statistic leaves out."""
         return sum(run.accuracy is None for run in self.runs)
 
+    def runs_of(self, method: str, protocol: str | None = None) -> Sequence[Run]:
+        """A method's runs for one protocol, or for all, in the order of the source."""
+        return self._groups.get((method, protocol), ())
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, str | None], list[Run]]:
+        """Runs by method and protocol, and by method alone."""
+        groups: dict[tuple[str, str | None], list[Run]] = {}
+        for run in self.runs:
+            groups.setdefault((run.method, None), []).append(run)
+            groups.setdefault((run.method, run.protocol), []).append(run)
+        return groups
+
     def orders(self, method: str, protocol: str | None = None) -> OrderAccuracies:
         """A method's accuracies over the sequences of one protocol, or of all protocols."""
-        grouped: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
-        for run in self.runs:
-            if run.method == method and protocol in (None, run.protocol):
-                if run.accuracy is None:
-                    continue
-                label = "" if protocol is None else run.label
-                # Protocols share runs: equal seed and accuracy mean the same run.
-                same_order = grouped.setdefault((label, run.sequence), {})
-                same_order[run.seed, run.accuracy] = run.accuracy
-        means = [fmean(values.values()) for values in grouped.values()]
-        return OrderAccuracies(
-            tuple(label for label, _ in grouped),
-            tuple(sequence for _, sequence in grouped),
-            np.array(means, dtype=np.float64),
-        )
+        key = method, protocol
+        if key not in self._orders:
+            self._orders[key] = _average_repeats(self.runs_of(*key), labelled=protocol is not None)
+        return self._orders[key]
+
+    @cached_property
+    def _orders(self) -> dict[tuple[str, str | None], OrderAccuracies]:
+        return {}
 
     def repeats(self, method: str) -> list[Floats]:
         """A method's accuracies grouped by sequence, one per training seed."""
         grouped: dict[ClassSequence, set[tuple[int, float]]] = {}
-        for run in self.runs:
-            if run.method == method and run.accuracy is not None:
+        for run in self.runs_of(method):
+            if run.accuracy is not None:
                 grouped.setdefault(run.sequence, set()).add((run.seed, run.accuracy))
         return [np.array([value for _, value in sorted(group)]) for group in grouped.values()]
 
@@ -196,7 +219,7 @@ class AccuracyTable:
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
         """Labels of a protocol's sequences on which no run of the method has an accuracy."""
-        chosen = [run for run in self.runs if (run.method, run.protocol) == (method, protocol)]
+        chosen = self.runs_of(method, protocol)
         done = {(run.label, run.sequence) for run in chosen if run.accuracy is not None}
         labelled = {(run.label, run.sequence): None for run in chosen}
         return tuple(label for label, sequence in labelled if (label, sequence) not in done)
@@ -221,7 +244,7 @@ class AccuracyTable:
             return self
         sequences = {
             sequence: ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
-            for sequence in {run.sequence for run in self.runs}
+            for sequence in self.sequences
         }
         names = None if self.names is None else dict(zip(ids, self.names, strict=True))
         return replace(
@@ -229,6 +252,25 @@ class AccuracyTable:
             runs=tuple(replace(run, sequence=sequences[run.sequence]) for run in self.runs),
             names=None if names is None else tuple(names[id_] for id_ in sorted(names)),
         )
+
+
+def _average_repeats(runs: Iterable[Run], *, labelled: bool) -> OrderAccuracies:
+    """The mean over training seeds of each sequence, or of each sequence under each label."""
+    grouped: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
+    for run in runs:
+        if run.accuracy is not None:
+            # Protocols share runs: equal seed and accuracy mean the same run.
+            same_order = grouped.setdefault((run.label if labelled else "", run.sequence), {})
+            same_order[run.seed, run.accuracy] = run.accuracy
+    means = [
+        next(iter(values.values())) if len(values) == 1 else fmean(values.values())
+        for values in grouped.values()
+    ]
+    return OrderAccuracies(
+        tuple(label for label, _ in grouped),
+        tuple(sequence for _, sequence in grouped),
+        np.array(means, dtype=np.float64),
+    )
 
 
 def read_accuracies(
@@ -343,8 +385,9 @@ def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
 
 def _parse_rows(rows: _Rows, origin: str, metric: str) -> Iterator[Run]:
     numbers: dict[tuple[object, ...], int] = {}
+    sequences: dict[str, ClassSequence] = {}  # equal ones are one object
     for number, row in rows:
-        run = _parse(row, f"Row {number} of {origin}", metric)
+        run = _parse(row, f"Row {number} of {origin}", metric, sequences)
         key = (run.method, run.dataset, run.protocol, run.label, run.sequence, run.seed)
         if key in numbers:
             raise DataError(
@@ -355,10 +398,13 @@ def _parse_rows(rows: _Rows, origin: str, metric: str) -> Iterator[Run]:
         yield run
 
 
-def _parse(row: dict[str, str], where: str, metric: str) -> Run:
-    """One row of the table."""
+def _parse(
+    row: dict[str, str], where: str, metric: str, sequences: dict[str, ClassSequence]
+) -> Run:
+    """One row of the table; `sequences` holds those of earlier rows by their text."""
+    text = row["sequence"]
     try:
-        sequence = ClassSequence.parse(row["sequence"])
+        sequence = sequences.get(text) or sequences.setdefault(text, ClassSequence.parse(text))
     except (ValueError, EdgecilError) as error:
         raise DataError(
             f"{where} has the sequence {row['sequence']!r}; write tasks of class ids as "

@@ -36,10 +36,12 @@ from edgecil.estimation.predictors import (
     unbiased_sequences,
 )
 from edgecil.estimation.redraws import (
+    EXTREMES,
     AllRedraws,
     average_protocols,
     budget_curves,
     find_candidates,
+    labelled_orders,
     redraw_estimates,
 )
 from edgecil.estimation.relabelling import Relabelled, adjust_correlations, relabel
@@ -91,6 +93,7 @@ def analyze_table(
     if table.failed:
         notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
     notes += _note_repeats(table) + _note_contradictions(table) + _note_fractions(table)
+    notes += _note_extremes(table)
     methods: dict[str, MethodAnalysis] = {}
     redraws: dict[str, AllRedraws] = {}
     relabelled: Relabelled = {}
@@ -154,8 +157,7 @@ def _summarize(
     """What a report needs of a predictor: its z for every sequence of the table."""
     if predictor is None:
         return None
-    sequences = tuple(dict.fromkeys(run.sequence for run in table.runs))
-    values = zip(sequences, predictor.z(sequences).tolist(), strict=True)
+    values = zip(table.sequences, predictor.z(table.sequences).tolist(), strict=True)
     return PredictorSummary(
         predictor.name,
         predictor_label(predictor.name),
@@ -198,6 +200,21 @@ def _note_contradictions(table: AccuracyTable) -> list[str]:
         f"{other.accuracy:g} ({other.protocol} {other.label}); pairs of this kind: {len(pairs)}. "
         "They count as repeated trainings; if one is wrong, remove it."
     ]
+
+
+def _note_extremes(table: AccuracyTable) -> list[str]:
+    """A sentence on each protocol that calls several orders hard, or several easy."""
+    notes = []
+    for protocol in table.protocols:
+        orders = [table.orders(method, protocol) for method in table.methods]
+        for label in EXTREMES:
+            different = set[ClassSequence]().union(*(labelled_orders(o, label) for o in orders))
+            if len(different) > 1:
+                notes.append(
+                    f"{protocol} has {len(different)} different orders with the label {label!r}; "
+                    "it is not compared with random orders. Give each its own protocol."
+                )
+    return notes
 
 
 def _note_fractions(table: AccuracyTable) -> list[str]:

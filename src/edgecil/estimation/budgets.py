@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.estimators import Observations, get_estimator
+from edgecil.estimation.estimators import get_estimator
 from edgecil.io.arrays import Ints
 
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
@@ -62,8 +62,10 @@ def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence
             f"The 'runs' parameter must be an int in [{len(fixed)}, {size}]. Got {runs} instead."
         )
     # `runs` draws suffice even if all fixed ones are among them; the space is never listed.
-    drawn = rng.choice(size, runs, replace=False).tolist()
-    others = [place for place in drawn if place not in fixed]
+    drawn = rng.choice(size, runs, replace=False)
+    if not fixed:
+        return drawn
+    others = [place for place in drawn.tolist() if place not in fixed]
     return np.array([*fixed, *others[: runs - len(fixed)]], dtype=np.int64)
 
 
@@ -93,10 +95,9 @@ def budget_curve(
     chosen, target = get_estimator(estimator), Target.of(values)
     points = []
     for size in (n for n in sizes if max(1, len(fixed)) <= n <= len(values)):
-        drawn = (draw_runs(len(values), size, rng, fixed=fixed) for _ in range(draws))
-        distances = target.distances(
-            [chosen(Observations(accuracies[places])).distribution for places in drawn]
-        )
+        places = np.array([draw_runs(len(values), size, rng, fixed=fixed) for _ in range(draws)])
+        made = chosen.estimates(accuracies[places])
+        distances = target.distances([estimate.distribution for estimate in made])
         low, high = np.quantile(distances, _BAND, axis=0)
         jsd, distance = distances.mean(axis=0)
         points.append(

@@ -222,8 +222,8 @@ def _trainings(table: AccuracyTable, method: str, sequences: tuple[ClassSequence
     return len(
         {
             (run.sequence, run.seed, run.accuracy)
-            for run in table.runs
-            if run.method == method and run.accuracy is not None and run.sequence in chosen
+            for run in table.runs_of(method)
+            if run.accuracy is not None and run.sequence in chosen
         }
     )
 

@@ -91,8 +91,8 @@ def average_closeness(
     measures = {
         "jsd": jsd,
         "wasserstein": distance,
-        "mean_error": np.abs([one.mean - truth.mean() for one in distributions]),
-        "std_error": np.abs([one.std - truth.std() for one in distributions]),
+        "mean_error": np.abs(np.array([one.mean for one in distributions]) - truth.mean()),
+        "std_error": np.abs(np.array([one.std for one in distributions]) - truth.std()),
         "min_error": np.abs(low - truth.min()),
         "max_error": np.abs(high - truth.max()),
         "missed_range": np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0),

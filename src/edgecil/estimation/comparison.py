@@ -139,19 +139,20 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
     trained with the same seeds is compared by the means over these seeds.
     """
     values = {name: _by_sequence(table, name) for name in methods}
-    chosen_by: dict[ClassSequence, set[str]] = {}
+    blind_protocols = {name for name in table.protocols if ignores_similarity(name)}
+    chosen_by: dict[ClassSequence, set[str]] = {}  # protocols that ignore similarity
     for run in table.runs:
-        chosen_by.setdefault(run.sequence, set()).add(run.protocol)
+        if run.protocol in blind_protocols:
+            chosen_by.setdefault(run.sequence, set()).add(run.protocol)
     pairs: dict[tuple[str, str], Comparison] = {}
     for first, second in combinations(methods, 2):
         both = [sequence for sequence in values[first] if sequence in values[second]]
         if not both:
             continue
-        blind = [one for one in both if any(map(ignores_similarity, chosen_by[one]))]
-        used = blind or both
+        blind = [one for one in both if one in chosen_by]
+        used = tuple(blind or both)
         latin = len(used) > 1 and all(
-            {name for name in chosen_by[one] if ignores_similarity(name)} <= {"latin", CONTINUED}
-            for one in used
+            chosen_by.get(one, set()) <= {"latin", CONTINUED} for one in used
         )
         paired = [_pair(values[first][one], values[second][one]) for one in used]
         pairs[first, second] = compare_accuracies(
@@ -198,8 +199,8 @@ def _share_interval(won: float, n: int) -> Interval:
 def _by_sequence(table: AccuracyTable, method: str) -> dict[ClassSequence, dict[int, list[float]]]:
     """A method's accuracies by sequence and training seed."""
     values: dict[ClassSequence, dict[int, set[float]]] = {}
-    for run in table.runs:
-        if run.method == method and run.accuracy is not None:
+    for run in table.runs_of(method):
+        if run.accuracy is not None:
             values.setdefault(run.sequence, {}).setdefault(run.seed, set()).add(run.accuracy)
     return {
         sequence: {seed: sorted(some) for seed, some in by_seed.items()}
@@ -211,9 +212,13 @@ def _pair(
     first: Mapping[int, Sequence[float]], second: Mapping[int, Sequence[float]]
 ) -> tuple[float, float]:
     """Means over the seeds that both have; over all seeds of each if they share none."""
+    if len(first) == 1 and len(second) == 1:
+        a, b = (next(iter(by_seed.values())) for by_seed in (first, second))
+        if len(a) == 1 and len(b) == 1:
+            return a[0], b[0]
     seeds = [seed for seed in first if seed in second]
-    a, b = (
+    of_first, of_second = (
         fmean(value for seed in seeds or by_seed for value in by_seed[seed])
         for by_seed in (first, second)
     )
-    return a, b
+    return of_first, of_second

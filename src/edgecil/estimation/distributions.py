@@ -7,6 +7,7 @@ and so is every distance that is computed from them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -74,7 +75,15 @@ class Distribution:
     @classmethod
     def normal(cls, mean: float, std: float) -> Distribution:
         """N(mean, std²); a point mass if std is 0."""
-        return cls(np.array([mean]), np.ones(1), std)
+        if not (math.isfinite(mean) and 0.0 <= std < math.inf):
+            return cls(mean, 1.0, std)  # which is an error
+        made = object.__new__(cls)  # analyses make many of these
+        object.__setattr__(made, "locations", np.array([mean], dtype=np.float64))
+        object.__setattr__(made, "weights", np.ones(1))
+        object.__setattr__(made, "width", float(std))
+        object.__setattr__(made, "mean", float(mean))
+        object.__setattr__(made, "std", math.sqrt(std * std))
+        return made
 
     def cdf(self, at: ArrayLike) -> Floats:
         """P(X <= x) at each of any array of points."""

@@ -7,23 +7,23 @@ standardised values for these orders and over the whole space. It returns a full
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammaln, ndtr
+from scipy.special import gammaln
 
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distances import SAME
-from edgecil.estimation.distributions import Distribution, invert
-from edgecil.estimation.intervals import LEVEL, Interval, posterior
+from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.intervals import Interval, posterior
+from edgecil.estimation.linear_fit import Fits, fit
 from edgecil.io.arrays import Floats
 
-_CORRELATIONS = 61
-_SCALES = 60
-_QUANTILE_GRID = 800
-_NO_RELATION = 0.5
 _KERNEL = 0.6
 _SMOOTHED_FROM = 5
+
+
+Levels = tuple[Floats, Floats]  # a predictor's values over Ω, and their weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Observations:
 
     accuracies: Floats
     z: Floats | None = None
-    levels: tuple[Floats, Floats] | None = None
+    levels: Levels | None = None
     space_size: int | None = None
     overlap: Floats | None = None
 
@@ -74,21 +74,24 @@ class Estimator:
 
     Attributes:
         name: its name in :data:`ESTIMATORS`.
-        estimate: the function from observations to an estimate.
+        estimate: the function from observations to an estimate; with `intervals=False` it leaves
+            these out, which is faster.
         least_runs: the smallest number of runs that it accepts.
         needs_predictor: whether it requires a predictor.
         summary: what it does, in one line.
         counts_repeats: whether an order that was run under two labels counts twice.
-        few_draws: whether redraws are limited to 200, because each takes milliseconds.
+        few_draws: whether redraws are limited to 200, because each takes long.
+        many: what :meth:`estimates` does at once; None if it estimates one by one.
     """
 
     name: str
-    estimate: Callable[[Observations], Estimate]
+    estimate: Callable[..., Estimate]
     least_runs: int
     needs_predictor: bool
     summary: str
     counts_repeats: bool = False
     few_draws: bool = False
+    many: Callable[[Floats, Floats | None, Levels | None], list[Estimate]] | None = None
 
     def obstacle(self, runs: Observations) -> str | None:
         """Why it cannot estimate from these observations; None if it can."""
@@ -111,6 +114,22 @@ class Estimator:
             raise UsageError(f"Estimator {self.name!r} {reason}.")
         return self.estimate(runs)
 
+    def estimates(
+        self, accuracies: Floats, z: Floats | None = None, levels: Levels | None = None
+    ) -> list[Estimate]:
+        """Estimates without intervals from B >= 1 sets of runs, both arrays of shape (B, n)."""
+        reason = self.obstacle(Observations(accuracies[0], z, levels))
+        if reason is not None:
+            raise UsageError(f"Estimator {self.name!r} {reason}.")
+        if self.many is not None:
+            return self.many(accuracies, z, levels)
+        return [
+            self.estimate(
+                Observations(values, None if z is None else z[row], levels), intervals=False
+            )
+            for row, values in enumerate(accuracies)
+        ]
+
 
 def unbiasing(count: int) -> float:
     """c4(n) = E[s] / σ for the sample standard deviation s of n normal values.
@@ -125,7 +144,7 @@ def unbiasing(count: int) -> float:
     )
 
 
-def gaussian(runs: Observations) -> Estimate:
+def gaussian(runs: Observations, *, intervals: bool = True) -> Estimate:
     """The paper's estimate: N(mean, std²) of the runs, std with ddof 0; extremes as observed."""
     values = runs.accuracies
     return Estimate(
@@ -135,7 +154,7 @@ def gaussian(runs: Observations) -> Estimate:
     )
 
 
-def gaussian_c4(runs: Observations) -> Estimate:
+def gaussian_c4(runs: Observations, *, intervals: bool = True) -> Estimate:
     """N(mean, (s/c4)²), whose standard deviation is unbiased for random orders.
 
     The intervals are those of :mod:`edgecil.estimation.intervals`.
@@ -146,11 +165,11 @@ def gaussian_c4(runs: Observations) -> Estimate:
         Distribution.normal(mean, spread / unbiasing(count)),
         float(values.min()),
         float(values.max()),
-        *_intervals(runs),
+        *(_intervals(runs) if intervals else ()),
     )
 
 
-def smoothed(runs: Observations) -> Estimate:
+def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
     """The runs with equal weights, smoothed by a normal kernel; mean and variance are kept.
 
     The kernel has 0.6 times Silverman's width, 1.06 s n^(-1/5), and every run is moved towards the
@@ -166,48 +185,29 @@ def smoothed(runs: Observations) -> Estimate:
         Distribution(mean + inwards * (values - mean), np.ones(len(values)), width),
         float(values.min()),
         float(values.max()),
-        *_intervals(runs),
+        *(_intervals(runs) if intervals else ()),
     )
 
 
-def regression(runs: Observations) -> Estimate:
+def regression(runs: Observations, *, intervals: bool = True) -> Estimate:
     """The predictor's distribution over Ω, mapped by a Bayesian linear fit of accuracy.
 
-    Model: a = μ + s (ρ z + √(1-ρ²) ε) with z standardised over Ω, so that μ and s are the mean and
-    the standard deviation over Ω and ρ is the correlation. Prior: μ flat; s with density s⁻², under
-    which the posterior median has the smallest expected error relative to s; ρ = 0 with probability
-    1/2 and uniform on (-1, 1) otherwise. The posterior is computed on a grid. The estimate takes
-    the posterior medians of μ and s and the posterior mean of ρ. The intervals are those of the
-    posterior under the prior s⁻¹, which cover as they claim if accuracy is normal and unrelated to
-    the predictor; under s⁻² they would be too narrow.
+    The estimate takes the posterior medians of mean and standard deviation and the posterior mean
+    of the correlation; the model is that of :mod:`edgecil.estimation.linear_fit`.
     """
     assert runs.z is not None
     assert runs.levels is not None
     values = runs.accuracies
     if np.ptp(values) <= SAME:
         return gaussian(runs)
-    correlation, scale, probability = _posterior(values, runs.z)
-    std, *_ = _quantiles(scale, probability)
-    centre = values.mean() - runs.z.mean() * correlation * scale
-    blur = scale * np.sqrt((1.0 - correlation**2) / len(values))
-    mean, *_ = _blurred_quantiles(centre.ravel(), blur.ravel(), probability.ravel())
-    wider = probability * scale  # the prior s⁻¹ in place of s⁻²
-    wider /= wider.sum()
-    _, *std_interval = _quantiles(scale, wider)
-    _, *mean_interval = _blurred_quantiles(centre.ravel(), blur.ravel(), wider.ravel())
-    rho = float((probability * correlation).sum())
-    levels, weights = runs.levels
-    distribution = Distribution(mean + std * rho * levels, weights, std * np.sqrt(1.0 - rho**2))
-    return Estimate(
-        distribution,
-        float(values.min()),
-        float(values.max()),
-        (mean_interval[0], mean_interval[1]),
-        (std_interval[0], std_interval[1]),
-    )
+    made = fit(values[None], runs.z[None], intervals=intervals)
+    (estimate,) = _fitted(made, values[None], runs.levels)
+    if not intervals:
+        return estimate
+    return replace(estimate, mean_interval=made.mean_interval[0], std_interval=made.std_interval[0])
 
 
-def stratified(runs: Observations) -> Estimate:
+def stratified(runs: Observations, *, intervals: bool = True) -> Estimate:
     """Runs weighted by the share of Ω that is nearest to them in the predictor, smoothed.
 
     A run's weight is the share of z's distribution that lies nearest to it (runs at the same
@@ -232,6 +232,52 @@ def stratified(runs: Observations) -> Estimate:
     return Estimate(distribution, float(values.min()), float(values.max()))
 
 
+def _gaussians(values: Floats, z: Floats | None, levels: Levels | None) -> list[Estimate]:
+    """:func:`gaussian` of each row."""
+    return _normals(values, values.std(axis=1))
+
+
+def _gaussians_c4(values: Floats, z: Floats | None, levels: Levels | None) -> list[Estimate]:
+    """:func:`gaussian_c4` of each row."""
+    return _normals(values, values.std(axis=1, ddof=1) / unbiasing(values.shape[1]))
+
+
+def _normals(values: Floats, stds: Floats) -> list[Estimate]:
+    numbers = (values.mean(axis=1), stds, values.min(axis=1), values.max(axis=1))
+    return [
+        Estimate(Distribution.normal(mean, std), low, high)
+        for mean, std, low, high in zip(*(array.tolist() for array in numbers), strict=True)
+    ]
+
+
+def _regressions(values: Floats, z: Floats | None, levels: Levels | None) -> list[Estimate]:
+    """:func:`regression` of each row."""
+    assert z is not None
+    assert levels is not None
+    estimates = _gaussians(values, z, levels)
+    varied = np.flatnonzero(np.ptp(values, axis=1) > SAME)
+    if varied.size:
+        made = _fitted(fit(values[varied], z[varied]), values[varied], levels)
+        for place, estimate in zip(varied, made, strict=True):
+            estimates[place] = estimate
+    return estimates
+
+
+def _fitted(made: Fits, values: Floats, levels: Levels) -> list[Estimate]:
+    """Estimates from fits of the rows of `values`."""
+    points, weights = levels
+    return [
+        Estimate(
+            Distribution(mean + std * rho * points, weights, std * np.sqrt(1.0 - rho**2)), low, high
+        )
+        for mean, std, rho, low, high in zip(
+            *(made.mean.tolist(), made.std.tolist(), made.correlation.tolist()),
+            *(values.min(axis=1).tolist(), values.max(axis=1).tolist()),
+            strict=True,
+        )
+    ]
+
+
 ESTIMATORS: dict[str, Estimator] = {
     estimator.name: estimator
     for estimator in (
@@ -242,8 +288,16 @@ ESTIMATORS: dict[str, Estimator] = {
             False,
             "the paper's N(μ, σ²), σ with ddof 0",
             counts_repeats=True,
+            many=_gaussians,
         ),
-        Estimator("gaussian-c4", gaussian_c4, 2, False, "N(μ, σ²) with σ unbiased for random runs"),
+        Estimator(
+            "gaussian-c4",
+            gaussian_c4,
+            2,
+            False,
+            "N(μ, σ²) with σ unbiased for random runs",
+            many=_gaussians_c4,
+        ),
         Estimator(
             "smoothed",
             smoothed,
@@ -259,6 +313,7 @@ ESTIMATORS: dict[str, Estimator] = {
             True,
             "a predictor's distribution, fitted",
             few_draws=True,
+            many=_regressions,
         ),
         Estimator(
             "stratified",
@@ -297,63 +352,6 @@ def _intervals(runs: Observations) -> tuple[Interval | None, Interval | None, In
     if made is None:
         return None, None, None
     return made.mean_interval(), made.std_interval(), made.next_interval()
-
-
-def _posterior(values: Floats, z: Floats) -> tuple[Floats, Floats, Floats]:
-    """Grids of ρ, shape (R, 1), and of s for each ρ, shape (R, S), and their probabilities (R, S).
-
-    For a given ρ the posterior of ln s has one mode, in closed form, around which its grid lies.
-    """
-    count, a, x = len(values), values - values.mean(), z - z.mean()
-    step = np.pi / _CORRELATIONS
-    angle = step * (np.arange(_CORRELATIONS) + 0.5) - np.pi / 2.0
-    rho = np.append(np.sin(angle), 0.0)[:, None]
-    prior = np.append((1.0 - _NO_RELATION) * np.cos(angle) * step / 2.0, _NO_RELATION)[:, None]
-    unexplained = 1.0 - rho**2
-    aa, ax = a @ a, rho * (a @ x)
-    mode = (ax + np.sqrt(ax**2 + 4.0 * count * unexplained * aa)) / (2.0 * aa)  # of 1/s
-    width = np.sqrt(unexplained / (2.0 * aa * mode**2 - ax * mode))  # of ln s
-    low, high = -np.log(mode) - 6.0 * width, -np.log(mode) + 10.0 * width
-    log_s = low + (high - low) * np.linspace(0.0, 1.0, _SCALES)
-    t = np.exp(-log_s)
-    misfit = (aa * t**2 - 2.0 * ax * t + rho**2 * (x @ x)) / unexplained
-    # s^(1-n) is the likelihood's with μ integrated out, s^-2 the prior's, s that of d ln s.
-    log = -count * log_s - 0.5 * (count - 1) * np.log(unexplained) - 0.5 * misfit
-    log += np.log(prior * (high - low))
-    posterior = np.exp(log - log.max())
-    return rho, np.exp(log_s), posterior / posterior.sum()
-
-
-def _quantiles(points: Floats, weights: Floats) -> list[float]:
-    """Median and both ends of the central 90 % interval of s, given its grids row by row."""
-    rows = weights.sum(axis=1) > 1e-6
-    log, mass = np.log(points[rows]), weights[rows] / weights[rows].sum()
-    reached = np.cumsum(mass, axis=1) - mass / 2.0
-    common = np.linspace(log.min(), log.max(), _QUANTILE_GRID)
-    total = sum(
-        np.interp(common, at, cdf, left=0.0, right=cdf[-1])
-        for at, cdf in zip(log, reached, strict=True)
-    )
-    tail = (1.0 - LEVEL) / 2.0
-    quantiles = np.exp(np.interp([0.5, tail, 1.0 - tail], total, common))
-    return [float(value) for value in quantiles]
-
-
-def _blurred_quantiles(centre: Floats, blur: Floats, weights: Floats) -> list[float]:
-    """The same of a mixture of normal distributions with different widths."""
-    keep = weights > 1e-4 * weights.max()
-    centre, blur, weights = centre[keep], blur[keep], weights[keep] / weights[keep].sum()
-    tail = (1.0 - LEVEL) / 2.0
-    wanted = np.array([0.5, tail, 1.0 - tail])
-    low = np.full(3, (centre - 9.0 * blur).min())
-    high = np.full(3, (centre + 9.0 * blur).max())
-
-    def curve(points: Floats) -> tuple[Floats, Floats]:
-        z = (points[:, None] - centre) / blur
-        density = np.exp(-0.5 * z**2) @ (weights / blur) / np.sqrt(2.0 * np.pi)
-        return np.asarray(ndtr(z) @ weights), np.asarray(density)
-
-    return [float(value) for value in invert(curve, wanted, low, high)]
 
 
 def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:

@@ -119,9 +119,8 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
             )
     more = max((step.orders for step in steps.values()), default=0)
     again = max((step.repeats for step in steps.values()), default=0)
-    done = tuple(dict.fromkeys(run.sequence for run in table.runs))
     orders = continue_design(table, more, order_seed=order_seed)
-    return NextRuns(table.dataset, steps, orders, done[:again])
+    return NextRuns(table.dataset, steps, orders, table.sequences[:again])
 
 
 def continue_design(
@@ -138,7 +137,7 @@ def continue_design(
     """
     rng, space = np.random.default_rng(order_seed), table.space
     classes = table.classes
-    seen = list(dict.fromkeys(run.sequence for run in table.runs))
+    seen = list(table.sequences)
     first = len(seen)
     for _ in range(min(count, space.size - first)):
         drawn: dict[ClassSequence, None] = {}

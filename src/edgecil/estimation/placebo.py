@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from edgecil.estimation.budgets import draw_runs
 from edgecil.estimation.distances import Target
-from edgecil.estimation.estimators import ESTIMATORS, Observations, default_estimator
+from edgecil.estimation.estimators import ESTIMATORS, default_estimator
 from edgecil.estimation.intervals import LEVEL, Interval
 from edgecil.estimation.redraws import Candidates, latin_designs
 from edgecil.io.arrays import Floats, Ints
@@ -165,10 +165,9 @@ def _ratios(
 
 def _distances(candidates: Candidates, drawn: list[Ints], estimator: str) -> Floats:
     """W₁, JSD and the missed range of each draw, shape (n, 3)."""
-    truth, estimate = candidates.truth, ESTIMATORS[estimator].estimate
-    values = [candidates.accuracies[places] for places in drawn]
-    made = [estimate(Observations(some)).distribution for some in values]
+    truth, values = candidates.truth, candidates.accuracies[np.array(drawn)]
+    made = [estimate.distribution for estimate in ESTIMATORS[estimator].estimates(values)]
     jsd, distance = Target.of(truth.accuracies).distances(made).T
-    low, high = np.array([(some.min(), some.max()) for some in values]).T
+    low, high = values.min(axis=1), values.max(axis=1)
     missed = np.maximum(low - truth.min, 0.0) + np.maximum(truth.max - high, 0.0)
     return np.column_stack([distance, jsd, missed])

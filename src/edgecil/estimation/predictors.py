@@ -39,7 +39,8 @@ class Predictor:
         mean: over Ω.
         std: over Ω, population; 0 if the predictor is constant.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
-        of_orders: the same as `values` for orders as an array, shape (n, N); None if there is none.
+        of_orders: the same as `values` for orders as an array, shape (n, N), each of which holds
+            the classes 0 … N-1 once; None if there is none.
     """
 
     name: str
@@ -87,11 +88,11 @@ def objective_predictor(
     exact = moments(similarity, space, chosen)
 
     def of_orders(orders: Ints) -> Floats:
-        return score_orders(similarity, space, orders, chosen)
+        return score_orders(similarity, space, orders, chosen, check=False)
 
     def values(sequences: Sequence[ClassSequence]) -> Floats:
         orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
-        return of_orders(orders.reshape(-1, space.classes))
+        return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
 
     if space.size <= _ENUMERATED:
         population = values(tuple(space.enumerate()))
@@ -174,13 +175,8 @@ def unbiased_sequences(
             default. A sequence that another method ran for `random` may be an extreme one here.
     """
     unbiased = {name for name in table.protocols if ignores_similarity(name)}
-    return tuple(
-        dict.fromkeys(
-            run.sequence
-            for run in table.runs
-            if run.protocol in unbiased and method in (None, run.method)
-        )
-    )
+    runs = table.runs if method is None else table.runs_of(method)
+    return tuple(dict.fromkeys(run.sequence for run in runs if run.protocol in unbiased))
 
 
 def ignores_similarity(protocol: str) -> bool:

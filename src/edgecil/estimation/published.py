@@ -20,7 +20,8 @@ from edgecil.engine.accuracies import DataFrame
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.ranking import CRITERIA, Ranking, ranking_error
 from edgecil.estimation.ranking import rank as rank_numbers
-from edgecil.io.files import read_rows
+from edgecil.io.files import check_header, read_rows
+from edgecil.io.numbers import parse_float
 
 TRUTH = "truth"
 PUBLISHED = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-baselines")
@@ -162,6 +163,7 @@ def _read(source: str | Path | DataFrame) -> tuple[str, list[dict[str, str]]]:
         raise DataError(f"There is no file {path}; give a CSV file or one of {PUBLISHED}.")
     header, *rows = read_rows(path) or [[]]
     names = [name.strip() for name in header]
+    check_header(names, str(source))
     for number, cells in enumerate(rows, start=2):
         if len(cells) != len(names):
             raise DataError(
@@ -206,7 +208,7 @@ def _number(text: str, name: str, where: str) -> float | None:
     if text.lower() in ("", "nan"):
         return None
     try:
-        value = float(text)
+        value = parse_float(text)
     except ValueError:
         value = math.nan
     highest = math.inf if name.startswith("rank") else 100.0

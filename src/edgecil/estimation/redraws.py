@@ -7,7 +7,7 @@ protocols are evaluated by their average over many draws.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -28,7 +28,7 @@ from edgecil.sequences.space import SequenceSpace
 
 EXAMPLES = 15
 
-_EXTREMES = ("hard", "easy")
+EXTREMES = ("hard", "easy")
 _RUNS = 3
 # Draws for estimators that take a hundred times as long as a Gaussian of three runs.
 _FEW = 200
@@ -92,7 +92,7 @@ class Candidates:
     extremes: dict[str, list[int]]
 
     def runs(self, places: Ints) -> Observations:
-        """The runs at these positions."""
+        """The runs at these positions, which may have any shape."""
         z = None if self.z is None else self.z[places]
         return Observations(self.accuracies[places], z, self.levels, self.truth.space_size)
 
@@ -100,20 +100,20 @@ class Candidates:
 def find_candidates(
     truth: Truth, ran: Mapping[str, OrderAccuracies], predictor: Predictor | None
 ) -> Candidates:
-    """The truth and the hard and easy sequences of every protocol that labels them."""
+    """The truth, and the hard and the easy sequence of every protocol that has one of each."""
     place = truth.index()
     values = truth.accuracies.tolist()
     extremes = {}
     for protocol, orders in ran.items():
+        if any(len(labelled_orders(orders, goal)) != 1 for goal in EXTREMES):
+            continue
         accuracies = orders.by_sequence()
         labelled = dict(zip(orders.labels, orders.sequences, strict=True))
-        if not all(goal in labelled for goal in _EXTREMES):
-            continue
-        for goal in _EXTREMES:
+        for goal in EXTREMES:
             if labelled[goal] not in place:
                 place[labelled[goal]] = len(values)
                 values.append(accuracies[labelled[goal]])
-        extremes[protocol] = sorted({place[labelled[goal]] for goal in _EXTREMES})
+        extremes[protocol] = sorted({place[labelled[goal]] for goal in EXTREMES})
     return Candidates(
         truth,
         np.array(values),
@@ -121,6 +121,12 @@ def find_candidates(
         None if predictor is None else predictor.levels(),
         extremes,
     )
+
+
+def labelled_orders(orders: OrderAccuracies, label: str) -> set[ClassSequence]:
+    """The different orders that have a label: a protocol should have one hard and one easy."""
+    pairs = zip(orders.labels, orders.sequences, strict=True)
+    return {sequence for name, sequence in pairs if name == label}
 
 
 def redraw_estimates(
@@ -144,13 +150,15 @@ def redraw_estimates(
     redraws = {}
     for protocol, budget in budgets.items():
         places, exhaustive = _redraw(candidates, protocol, budget, space, draws, seed)
-        drawn = [candidates.runs(some) for some in places]
+        if not len(places):
+            continue
         by_estimator = {}
         for name, estimator in ESTIMATORS.items():
-            used = drawn[:_FEW] if estimator.few_draws else drawn
-            if used and all(estimator.obstacle(runs) is None for runs in used):
-                estimates = [estimator.estimate(runs) for runs in used]
-                by_estimator[name] = Redraws(estimates, exhaustive and len(used) == len(drawn))
+            used = places[:_FEW] if estimator.few_draws else places
+            runs = candidates.runs(used)
+            if estimator.obstacle(replace(runs, accuracies=runs.accuracies[0])) is None:
+                estimates = estimator.estimates(runs.accuracies, runs.z, runs.levels)
+                by_estimator[name] = Redraws(estimates, exhaustive and len(used) == len(places))
         if by_estimator:
             redraws[protocol] = by_estimator
     return redraws
@@ -190,35 +198,45 @@ def _redraw(
     space: SequenceSpace,
     draws: int,
     seed: int,
-) -> tuple[list[Ints], bool]:
-    """Positions of the candidates in each draw, and whether the draws are exhaustive.
+) -> tuple[Ints, bool]:
+    """Positions of the candidates in each draw, a row each, and whether the draws are exhaustive.
 
     If there are no more possible choices than `draws`, each is made once, in random order; they are
     exhaustive unless the truth is a sample. A protocol without a registered random part gets none.
     """
     rng, size = np.random.default_rng(seed), len(candidates.truth.sequences)
     fixed = candidates.extremes.get(protocol, [])
+    none = np.empty((0, budget), dtype=np.int64)
     if budget > size:
-        return [], False
+        return none, False
     if fixed or protocol in ("random", "random-legacy"):
         runs = max(budget, len(fixed))
         others = size - sum(place < size for place in fixed)
         if comb(others, runs - len(fixed)) > draws:
-            return [draw_runs(size, runs, rng, fixed=fixed) for _ in range(draws)], False
+            drawn = [draw_runs(size, runs, rng, fixed=fixed) for _ in range(draws)]
+            return np.array(drawn), False
         every = combinations(np.setdiff1d(np.arange(size), fixed), runs - len(fixed))
-        drawn = rng.permutation([[*fixed, *some] for some in every])
-        return list(drawn), candidates.truth.kind == "enumerated"
+        shuffled = rng.permutation([[*fixed, *some] for some in every])
+        return shuffled, candidates.truth.kind == "enumerated"
     if protocol == "latin" and size == candidates.truth.space_size:
         place = candidates.truth.index()
         designs = latin_designs(space, budget, draws, seed)
-        return [np.array([place[sequence] for sequence in design]) for design in designs], False
-    return [], False
+        return np.array([[place[sequence] for sequence in design] for design in designs]), False
+    return none, False
 
 
-@lru_cache(maxsize=8)
 def latin_designs(
     space: SequenceSpace, budget: int, draws: int, seed: int
 ) -> list[list[ClassSequence]]:
     """Latin designs, the same for every method of a table."""
-    rng = np.random.default_rng(seed)
-    return [latin(space, budget, rng) for _ in range(draws)]
+    rng, designs = _latin_designs(space, budget, seed)
+    designs += [latin(space, budget, rng) for _ in range(draws - len(designs))]
+    return designs[:draws]
+
+
+@lru_cache(maxsize=8)
+def _latin_designs(
+    space: SequenceSpace, budget: int, seed: int
+) -> tuple[np.random.Generator, list[list[ClassSequence]]]:
+    """A stream and the designs that were drawn from it so far."""
+    return np.random.default_rng(seed), []

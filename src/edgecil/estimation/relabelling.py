@@ -29,6 +29,7 @@ MOST = 999
 _FEWEST_ORDERS = 8  # fewer say nothing about a correlation
 _LEAST = 199
 _SCORES = 100_000
+_CELLS = 2_000_000  # of an array of relabelled orders
 
 
 def relabelled_values(
@@ -51,15 +52,19 @@ def relabelled_values(
         return None
     orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
     labels = _relabellings(orders.shape[1], len(orders), seed)
-    relabelled = labels[:, orders].reshape(-1, orders.shape[1])
-    if predictor.of_orders is not None:
-        values = predictor.of_orders(relabelled)
-    else:
-        sizes = sequences[0].sizes
-        values = predictor.values([ClassSequence.from_order(row, sizes) for row in relabelled])
-    if not np.isfinite(values).all():
-        return None
-    return values.reshape(len(labels), len(orders))
+    sizes = sequences[0].sizes
+    values = np.empty((len(labels), len(orders)))
+    block = max(1, _CELLS // orders.size)
+    for start in range(0, len(labels), block):
+        relabelled = labels[start : start + block][:, orders].reshape(-1, orders.shape[1])
+        if predictor.of_orders is not None:
+            scores = predictor.of_orders(relabelled)
+        else:
+            scores = predictor.values([ClassSequence.from_order(row, sizes) for row in relabelled])
+        if not np.isfinite(scores).all():
+            return None
+        values[start : start + block] = scores.reshape(-1, len(orders))
+    return values
 
 
 def relabel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -88,11 +89,10 @@ def find_truth(table: AccuracyTable, method: str) -> Truth | None:
 
 
 def _in_order(
-    table: AccuracyTable, accuracies: dict[ClassSequence, float]
+    table: AccuracyTable, accuracies: Mapping[ClassSequence, float]
 ) -> dict[ClassSequence, float]:
     """Sequences in the order of the table's runs, which is the same for every method."""
-    ordered = dict.fromkeys(run.sequence for run in table.runs)
-    return {sequence: accuracies[sequence] for sequence in ordered if sequence in accuracies}
+    return {one: accuracies[one] for one in table.sequences if one in accuracies}
 
 
 def _truth(

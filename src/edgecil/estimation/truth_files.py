@@ -98,13 +98,16 @@ def read_truths(path: str | Path) -> list[TruthTable]:
             )
         counts, _ = read_npz(path, names)
         return [_read_table(entry, counts, path) for entry in manifest["tables"]]
-    except (UnicodeDecodeError, KeyError, TypeError, UsageError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, UsageError, ValueError) as error:
         raise DataError(f"{path} is damaged: {error}.") from error
 
 
 def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> TruthTable:
     space = SequenceSpace(entry["sizes"])
+    counted = {arrays[f"{entry['name']}/{method}"].shape[-1] for method in entry["methods"]}
     if entry["kind"] == "enumerated":
+        if counted - {space.size}:
+            raise DataError(f"{path} is damaged: {entry['name']} does not have all its orders.")
         sequences = tuple(space.enumerate())
     else:
         orders = arrays[f"{entry['name']}/orders"].tolist()

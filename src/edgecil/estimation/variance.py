@@ -83,12 +83,13 @@ def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
     """
     arrays = [np.asarray(group, dtype=np.float64) for group in groups]
     sizes = np.array([len(group) for group in arrays], dtype=np.float64)
-    means = np.array([group.mean() for group in arrays])
+    means = np.array([group[0] if len(group) == 1 else group.mean() for group in arrays])
     count, total = len(arrays), int(sizes.sum())
     about = count, int((sizes > 1).sum()), total - count, float(np.ptp(means))
     if total == count:
         return OrderEffect(*about, reason="each order was trained once")
-    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in arrays)
+    several = [group for group in arrays if len(group) > 1]
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in several)
     within, freedom = squares / (total - count), total - count
     noise = float(np.sqrt(within))
     if count < 2:

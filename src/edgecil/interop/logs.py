@@ -306,10 +306,12 @@ def _label_orders(
     Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
     """
     labels = {run.sequence: run.label for run in stored}
+    taken = set(labels.values())
     for run in runs:
-        if run.sequence not in labels:
-            taken = run.label in labels.values()
-            labels[run.sequence] = f"{run.label}-{run.order_hash}" if taken else run.label
+        sequence = run.sequence
+        if sequence not in labels:
+            labels[sequence] = f"{run.label}-{run.order_hash}" if run.label in taken else run.label
+            taken.add(labels[sequence])
     return [LabelledSequence(label, sequence) for sequence, label in labels.items()]
 
 

@@ -20,8 +20,20 @@ def score_orders(
     space: SequenceSpace,
     orders: Ints,
     objective: Objective | None = None,
+    *,
+    check: bool = True,
 ) -> Floats:
-    """The objective (S by default) of n orders, shape (n, N), of the space: shape (n,)."""
+    """The objective (S by default) of n orders, shape (n, N), of the space: shape (n,).
+
+    Args:
+        similarity: over the N classes.
+        space: of the orders.
+        orders: each holds every class 0 … N-1 once.
+        objective: what to compute.
+        check: look whether they do, which takes longer than the scores.
+    """
+    if not check:
+        return _score(similarity, space, orders, objective)
     if orders.ndim != 2 or orders.shape[1] != space.classes:
         raise UsageError(
             f"Orders must be an (n, {space.classes}) array. Got shape {orders.shape} instead."

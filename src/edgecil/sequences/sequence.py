@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +57,14 @@ class ClassSequence:
             twice = next(id_ for id_ in order if order.count(id_) > 1)
             raise UsageError(f"Class {twice} appears more than once in the class sequence.")
         object.__setattr__(self, "tasks", whole)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Kept, because tables look up each sequence many times and tuples do not keep theirs."""
+        return hash(self.tasks)
 
     def __repr__(self) -> str:
         if len(self.order) <= _SHORT:

@@ -1,0 +1,171 @@
+"""How long edgecil takes for many runs: analysis, report, plan and the import of logs.
+
+    python benchmarks/scale.py [--rows 100000] [--only NAME …]
+
+Each part runs in a process of its own. Seconds are processor time, which other programs on the
+machine hardly change; memory is the peak of the process, of which importing edgecil takes a part.
+
+- `analysis`: a CSV file of ten methods on 10,000 random orders of ten QuickDraw classes in five
+  tasks is read and analysed with the default options.
+- `report`: the page of that analysis is written; its size is given too.
+- `classes`: the same analysis of 100 classes in ten tasks.
+- `plan`: the plan of 10,000 orders of 20 classes in ten tasks, and what of it is left to train.
+- `logs`: 400 and 800 log files of PyCIL are imported.
+- `demo`: the analysis of the demo (four learners, 90 orders, five protocols).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+METHODS = 10
+TARGETS = {"analysis": "10 s, 500 MB", "report": "5 s, 5 MB", "plan": "2 s"}
+
+
+def write_table(path: Path, rows: int, classes: int, tasks: int) -> Path:
+    """Accuracies of ten methods on random orders: effects of the classes at the end, and noise."""
+    from edgecil import SequenceSpace
+
+    space, rng = SequenceSpace.equal(classes, tasks), np.random.default_rng(0)
+    drawn = dict.fromkeys(space.sample(rows // METHODS, rng))
+    while len(drawn) < rows // METHODS:
+        drawn |= dict.fromkeys(space.sample(rows // METHODS - len(drawn), rng))
+    effects = rng.normal(0.0, 2.0, (METHODS, classes))
+    with path.open("w", encoding="utf-8") as file:
+        file.write("method,dataset,protocol,label,sequence,seed,accuracy\n")
+        for method in range(METHODS):
+            noise = rng.normal(0.0, 1.0, len(drawn))
+            for number, order in enumerate(drawn):
+                last = effects[method, list(order.tasks[-1])].mean()
+                accuracy = np.clip(50.0 + method + last + noise[number], 0.0, 100.0)
+                file.write(
+                    f"method-{method},quickdraw,random,seed-{number},{order},0,{accuracy:.3f}\n"
+                )
+    return path
+
+
+def analysis(folder: Path, rows: int, classes: int = 10, tasks: int = 5) -> dict[str, float]:
+    import edgecil
+
+    path = write_table(folder / "runs.csv", rows, classes, tasks)
+    edgecil.analyze(ROOT / "tests" / "demo" / "accuracies.csv", draws=5)  # loads compiled code
+    start = time.process_time()
+    edgecil.analyze(path)
+    return {"seconds": time.process_time() - start}
+
+
+def hundred_classes(folder: Path, rows: int) -> dict[str, float]:
+    return analysis(folder, rows, 100, 10)
+
+
+def report(folder: Path, rows: int) -> dict[str, float]:
+    import edgecil
+
+    made = edgecil.analyze(write_table(folder / "runs.csv", rows, 10, 5))
+    start = time.process_time()
+    edgecil.write_report(made, out=folder / "report")
+    seconds = time.process_time() - start
+    page = (folder / "report" / "index.html").stat().st_size
+    return {"seconds": seconds, "page_mb": page / 1e6}
+
+
+def plan(folder: Path, rows: int) -> dict[str, float]:
+    from edgecil import SequenceSpace
+    from edgecil.engine.plan import Plan
+    from edgecil.engine.scheduler import _Queue
+    from edgecil.engine.store import Store
+
+    orders = SequenceSpace.equal(20, 10).sample(10_000, np.random.default_rng(0))
+    with Store(folder / "experiment") as store:
+        start = time.process_time()
+        _Queue(Plan(["finetune"], [0], orders), store)
+        return {"seconds": time.process_time() - start}
+
+
+LOG = """config: ./exps/icarl.json
+dataset: cifar100
+init_cls: 5
+increment: 5
+model_name: icarl
+shuffle: True
+seed: {seed}
+{order}
+CNN: {{'total': 90.0, 'old': 0, 'new': 90.0, '00-04': 90.0}}
+CNN: {{'total': 70.0, 'old': 60.0, 'new': 80.0, '00-04': 60.0, '05-09': 80.0}}
+CNN top1 curve: [90.0, 70.0]"""
+
+
+def logs(folder: Path, rows: int) -> dict[str, float]:
+    from edgecil.interop.logs import import_logs
+
+    rng, paths = random.Random(0), []
+    for seed in range(800):
+        lines = LOG.format(seed=seed, order=rng.sample(range(10), 10)).splitlines()
+        path = folder / f"{seed}.log"
+        path.write_text("\n".join(f"2024-01-01 00:00:00,000 [trainer.py] => {it}" for it in lines))
+        paths.append(path)
+    seconds = {}
+    for count in (400, 800):
+        start = time.process_time()
+        import_logs(paths[:count], out=folder / f"experiment-{count}")
+        seconds[count] = time.process_time() - start
+    return {"seconds": seconds[800], "seconds_of_half": seconds[400]}
+
+
+def demo(folder: Path, rows: int) -> dict[str, float]:
+    import edgecil
+
+    path = ROOT / "tests" / "demo" / "accuracies.csv"
+    edgecil.analyze(path, draws=5)
+    start = time.process_time()
+    edgecil.analyze(path)
+    return {"seconds": time.process_time() - start}
+
+
+PARTS: dict[str, Callable[[Path, int], dict[str, float]]] = {
+    "analysis": analysis,
+    "report": report,
+    "classes": hundred_classes,
+    "plan": plan,
+    "logs": logs,
+    "demo": demo,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.part:
+        with tempfile.TemporaryDirectory() as folder:
+            numbers = PARTS[arguments.part](Path(folder), arguments.rows)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps({**numbers, "peak_mb": peak}))
+        return
+    print("| part | processor time | peak memory | more | target |\n|---|---|---|---|---|")
+    for part in arguments.only:
+        words = [sys.executable, __file__, "--part", part, "--rows", str(arguments.rows)]
+        answer = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+        numbers = json.loads(answer.splitlines()[-1])
+        seconds, peak = numbers.pop("seconds"), numbers.pop("peak_mb")
+        more = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in numbers.items())
+        target = TARGETS.get(part, "")
+        print(f"| {part} | {seconds:.2f} s | {peak:.0f} MB | {more} | {target} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
