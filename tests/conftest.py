@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import signal
 import sys
+import tempfile
 from collections import defaultdict
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,15 @@ SLOW = Path(__file__).with_name("slow.txt")
 SLOW_SECONDS = 0.3
 
 _seconds: defaultdict[str, float] = defaultdict(float)
+
+_FOLDER = tempfile.TemporaryDirectory()  # gone with the process
+_numbers = count()
+
+
+@pytest.fixture(autouse=True)
+def _no_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test uses weights of the hub for the first time."""
+    monkeypatch.setenv("EDGECIL_HUB_PINS", f"{_FOLDER.name}/pins-{next(_numbers)}.json")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -159,7 +159,7 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
 
     monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
     info = SimpleNamespace(sha="abc", siblings=[SimpleNamespace(rfilename="model.safetensors")])
-    monkeypatch.setattr(huggingface_hub, "model_info", lambda _, revision: info)
+    monkeypatch.setattr(huggingface_hub, "model_info", lambda _, **__: info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     assert is_pretrained("us/tiny")
     first = load_vit("us/tiny", DRAWING).eval()(drawings())

@@ -9,8 +9,18 @@ from pathlib import Path
 import pytest
 
 from edgecil.errors import EdgecilError
-from edgecil.io.files import replace_file
+from edgecil.io.files import replace_file, user_cache
 from edgecil.io.locks import locked
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from edgecil.io.files import replace_file
+with replace_file(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 TRY_THE_LOCK = """
 import sys
@@ -50,3 +60,45 @@ def test_a_whole_file_takes_the_old_ones_place(tmp_path: Path) -> None:
     with replace_file(path) as file:
         file.write(b"new")
     assert path.read_bytes() == b"new"
+
+
+def _kill_writer(path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks that end with a process")
+def test_what_a_killed_writer_left_goes_when_the_file_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    _kill_writer(path)
+    (left,) = tmp_path.iterdir()
+    assert left.read_bytes() == b"half"
+    (tmp_path / ".x.txt.notes").touch()  # of somebody else
+    (tmp_path / ".y.txt.abcd_123").touch()
+    with replace_file(path) as file:
+        file.write(b"new")
+        with replace_file(path) as other:  # a second writer, which leaves the first alone
+            other.write(b"newer")
+        file.write(b"est")
+    assert path.read_bytes() == b"newest"
+    names = {entry.name for entry in tmp_path.iterdir()}
+    assert names == {"x.txt", ".x.txt.notes", ".y.txt.abcd_123"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks that end with a process")
+def test_the_cache_is_cleaned_of_all_killed_writers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+    _kill_writer(tmp_path / "features" / "one.npz")
+    with replace_file(tmp_path / "features" / "two.npz") as file:
+        file.write(b"new")
+    assert [entry.name for entry in (tmp_path / "features").iterdir()] == ["two.npz"]
+
+
+def test_a_user_without_a_home_has_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", staticmethod(homeless))
+    assert user_cache().parent.is_dir()

@@ -6,8 +6,6 @@ have configuration files.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -16,12 +14,14 @@ from typing import Any
 from edgecil.backbones.vit import ViTLayout
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError
+from edgecil.io.files import read_json
 from edgecil.io.weights import WeightFiles
 
 CONFIG, OPEN_CLIP_CONFIG = "config.json", "open_clip_config.json"
 PREPROCESSOR = "preprocessor_config.json"
 SETTINGS = (CONFIG, OPEN_CLIP_CONFIG, PREPROCESSOR)
 HEAD_WIDTH = 64  # default width of an attention head
+_LARGE = 1e9  # no setting is larger
 
 
 def described_layout(files: WeightFiles) -> ViTLayout | None:
@@ -107,7 +107,7 @@ def _of_right_kinds(path: Path, configured: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) < _LARGE
 
 
 def _description(files: WeightFiles) -> Path:
@@ -136,10 +136,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file; empty if the file does not exist."""
     if not path.is_file():
         return {}
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} is not a configuration: {error}.") from error
+    held = read_json(path)
     if not isinstance(held, dict):
         raise DataError(f"{path} is not a configuration: it holds no JSON object.")
     return held

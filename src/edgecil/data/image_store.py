@@ -3,6 +3,7 @@
 A store is one memory-mapped array in the user's cache. It is named by what determines its content:
 paths, sizes and modification times of the image files, the shape of the decoded images, and the
 version of the decoder. It is filled in order, so that decoding resumes where it was interrupted.
+Beside the pixels there is a checksum of each image, which is verified when an image is first read.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import hashlib
 import os
 import shutil
 import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecil.data.decode import decode_images
 from edgecil.errors import DataError, EdgecilWarning
@@ -22,8 +25,11 @@ from edgecil.io.arrays import Pixels
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.locks import waiting_lock
 
-STORE_VERSION = 1  # increase it when the same files are decoded to other pixels
+STORE_VERSION = 2  # increase it when the same files are decoded to other pixels
 
+SUMS = "sums"  # the file of the images' checksums
+
+_SUM = np.dtype(np.uint32).itemsize
 _AT_ONCE = 256  # images between two notes of the progress
 _SPARE = 2**28  # bytes that stay free on the disk
 
@@ -53,8 +59,8 @@ class ImageStore:
     def done(self) -> int:
         """The number of images that are decoded and on disk."""
         try:
-            return min(int((self.directory / "done").read_text()), len(self._paths))
-        except (OSError, ValueError):
+            return min(int(_read_note(self.directory / "done") or 0), len(self._paths))
+        except ValueError:
             return 0
 
     def fill(self, name: str) -> None:
@@ -95,20 +101,24 @@ class ImageStore:
         warnings.warn(f"{text}.", EdgecilWarning, stacklevel=4)
 
     def _decode(self) -> None:
-        path = self.directory / "pixels"
-        start = self.done if path.exists() else 0
-        with path.open("r+b" if path.exists() else "w+b") as file:
-            file.truncate(self.size)
+        path, sums_path = self.directory / "pixels", self.directory / SUMS
+        start = self.done if path.exists() and sums_path.exists() else 0
         row = self.size // len(self._paths)
-        with path.open("r+b") as file:
+        for whole, size in ((path, self.size), (sums_path, _SUM * len(self._paths))):
+            with whole.open("r+b" if whole.exists() else "w+b") as file:
+                file.truncate(size)
+        with path.open("r+b") as file, sums_path.open("r+b") as sums:
             file.seek(start * row)
+            sums.seek(start * _SUM)
             for begin in range(start, len(self._paths), _AT_ONCE):
                 part = self._paths[begin : begin + _AT_ONCE]
-                file.write(decode_images(part, self.shape[1:]).tobytes())
-                file.flush()
-                os.fsync(file.fileno())
-                with replace_file(self.directory / "done") as note:
-                    note.write(str(begin + len(part)).encode())
+                images = decode_images(part, self.shape[1:])
+                file.write(images.tobytes())
+                sums.write(image_sums(images).tobytes())
+                for written in (file, sums):
+                    written.flush()
+                    os.fsync(written.fileno())
+                _write_note(self.directory / "done", str(begin + len(part)))
 
     def digest(self, key: bytes, compute: Callable[[], str]) -> str:
         """A digest of the pixels and of something else, computed once and kept beside them.
@@ -118,10 +128,31 @@ class ImageStore:
             compute: reads all pixels.
         """
         path = self.directory / f"digest-{hashlib.sha256(key).hexdigest()[:32]}"
-        if not path.exists():
-            with replace_file(path) as file:
-                file.write(compute().encode())
-        return path.read_text()
+        kept = _read_note(path)
+        if kept is None:
+            kept = compute()
+            _write_note(path, kept)
+        return kept
+
+
+def image_sums(images: Pixels) -> NDArray[np.uint32]:
+    """A checksum of each image, shape (n,)."""
+    return np.array([zlib.crc32(image.tobytes()) for image in images], dtype=np.uint32)
+
+
+def _write_note(path: Path, text: str) -> None:
+    """Write a text with its checksum."""
+    with replace_file(path) as file:
+        file.write(f"{text} {zlib.crc32(text.encode()):08x}".encode())
+
+
+def _read_note(path: Path) -> str | None:
+    """The text in such a file; None if it is missing or damaged."""
+    try:
+        text, _, checksum = path.read_text(encoding="utf-8").rpartition(" ")
+    except (OSError, ValueError):
+        return None
+    return text if checksum == f"{zlib.crc32(text.encode()):08x}" else None
 
 
 def _name(paths: Sequence[Path], shape: tuple[int, int, int]) -> str:

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from edgecil.data.image_store import SUMS, image_sums
 from edgecil.errors import DataError
 from edgecil.io.arrays import Ints, Pixels
 
@@ -53,6 +55,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
             warnings.simplefilter("ignore")  # the array is read-only, and so is this class
             source = torch.from_numpy(pixels)
         source.origin = pixels
+        source.sums = _Sums.beside(pixels)
         count = len(pixels)
         return cls([source], torch.zeros(count, dtype=torch.int64), torch.arange(count))
 
@@ -61,11 +64,15 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         pinned = torch.cuda.is_available()  # copies to a GPU then overlap with its work
         out = torch.empty(self.shape, dtype=torch.uint8, pin_memory=pinned)
         if len(self._sources) == 1:
-            return torch.index_select(self._sources[0], 0, self._rows, out=out)
+            torch.index_select(self._sources[0], 0, self._rows, out=out)
+            _verify(self._sources[0], self._rows, out)
+            return out
         for number, source in enumerate(self._sources):
             where = (self._owner == number).nonzero().view(-1)
             if len(where):
-                out.index_copy_(0, where, source.index_select(0, self._rows[where]))
+                images = source.index_select(0, self._rows[where])
+                _verify(source, self._rows[where], images)
+                out.index_copy_(0, where, images)
         return out
 
     def fetch_ahead(self, chosen: torch.Tensor) -> None:
@@ -141,6 +148,47 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
 
     def __repr__(self, **_: Any) -> str:
         return f"StoredPixels({tuple(self.shape)})"
+
+
+class _Sums:
+    """Checksums of the images of a source, each compared when its image is first read."""
+
+    def __init__(self, path: Path, sums: NDArray[np.uint32]) -> None:
+        self._path, self._sums = path, sums
+        self._compared = np.zeros(len(sums), dtype=np.bool_)
+
+    @classmethod
+    def beside(cls, pixels: Pixels) -> _Sums | None:
+        """Those in the file beside the pixels of an image store; None if there is none."""
+        filename = getattr(pixels, "filename", None)
+        path = None if filename is None else Path(filename).with_name(SUMS)
+        if path is None or not path.is_file():
+            return None
+        begin = pixels.offset // max(1, pixels[:1].nbytes)  # type: ignore[attr-defined]
+        sums = np.fromfile(path, np.uint32)[begin : begin + len(pixels)]
+        if len(sums) != len(pixels):
+            raise _damaged(path)
+        return cls(path, sums)
+
+    def compare(self, rows: Ints, images: Pixels) -> None:
+        """An error if an image differs from its checksum."""
+        new = np.flatnonzero(~self._compared[rows])
+        if new.size and (image_sums(images[new]) != self._sums[rows[new]]).any():
+            raise _damaged(self._path)
+        self._compared[rows[new]] = True
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        f"The decoded images in {path.parent} are damaged: one differs from its checksum; delete "
+        "the directory, and they are decoded again."
+    )
+
+
+def _verify(source: torch.Tensor, rows: torch.Tensor, images: torch.Tensor) -> None:
+    sums = getattr(source, "sums", None)
+    if sums is not None:
+        sums.compare(rows.numpy(), images.numpy())
 
 
 def stored_tensor(pixels: Pixels) -> torch.Tensor:

@@ -6,18 +6,26 @@ import csv
 import gzip
 import json
 import os
+import re
 import stat
 import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io import limits
 from edgecil.io.limits import Limit
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_ATTEMPTS = 10
 
 
 def check_file(path: Path, limit: Limit | None = None) -> int:
@@ -109,7 +117,8 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Write to a temporary neighbour and rename it to `path` at the end.
 
     After any failure (full disk, missing permission, Ctrl-C) an older file is unchanged and no
-    partial one remains.
+    partial one remains. What a killed process left is removed when the file is next written, and in
+    the cache also when another file of its folder is.
 
     Args:
         path: the file; missing folders are created.
@@ -118,8 +127,8 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
+        remove_abandoned(path)
+        handle, temporary = _new_temporary(path)
         with os.fdopen(handle, "wb") as file:
             yield file
         temporary.chmod(0o600 if private else 0o666 & ~_umask())
@@ -131,6 +140,34 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
 
 
+def remove_abandoned(path: Path) -> None:
+    """Delete temporary neighbours of a file whose writers were killed.
+
+    A writer holds a lock on its temporary file, which ends with its process.
+    """
+    if fcntl is None:
+        return
+    name = ".+" if path.is_relative_to(cache_directory()) else re.escape(path.name)
+    for neighbour in list(path.parent.iterdir()):
+        if re.fullmatch(rf"\.{name}\.[a-z0-9_]{{8}}", neighbour.name) and neighbour.is_file():
+            with suppress(OSError), neighbour.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                neighbour.unlink()
+
+
+def _new_temporary(path: Path) -> tuple[int, Path]:
+    """An open temporary neighbour of a file, locked where the file system has locks."""
+    for _ in range(_ATTEMPTS):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if Path(name).exists():
+            return handle, Path(name)
+        os.close(handle)  # another process removed it before it was locked
+    raise EdgecilError(f"Cannot write {path}: its temporary files vanish.")
+
+
 def cache_directory() -> Path:
     """The directory of computed embeddings: $EDGECIL_CACHE, else edgecil/ in the user's cache."""
     if given := os.environ.get("EDGECIL_CACHE"):
@@ -140,13 +177,21 @@ def cache_directory() -> Path:
 
 def user_cache() -> Path:
     """The user's cache directory; a temporary one for a user without a home."""
-    if base := os.environ.get("XDG_CACHE_HOME"):
+    return user_directory("XDG_CACHE_HOME", ".cache")
+
+
+def user_directory(variable: str, name: str) -> Path:
+    """A directory of the user's by its variable, else by its name below the user's home.
+
+    It is a temporary one for a user without a home.
+    """
+    if base := os.environ.get(variable):
         return Path(base)
     try:
-        return Path.home() / ".cache"
+        return Path.home() / name
     except RuntimeError:
         user = os.getuid() if hasattr(os, "getuid") else 0
-        return Path(tempfile.gettempdir()) / f"cache-{user}"
+        return Path(tempfile.gettempdir()) / f"{name.lstrip('.')}-{user}"
 
 
 def reason(error: Exception) -> str:

@@ -1,12 +1,12 @@
 """The Hugging Face hub: files of earlier downloads, and downloads at a fixed revision.
 
 A hub id is `owner/name`, or `owner/name@revision` with a commit, tag or branch. A download is made
-at one commit; files whose checksum is in `CHECKSUMS` must have it.
+at one commit. Weights must have the checksum that the hub states and the one of their first use;
+see :mod:`edgecil.io.hub_pins`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -17,9 +17,7 @@ from pathlib import Path
 
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.files import replace_file, user_cache
-
-# SHA-256 of weight files by hub id and file name. A file listed here is refused with another sum.
-CHECKSUMS: dict[tuple[str, str], str] = {}
+from edgecil.io.hub_pins import check_weights, pinned_commit, pins_path
 
 
 def hub_folder(
@@ -89,8 +87,14 @@ def split_hub_id(hub_id: str) -> tuple[str, str]:
     return repository, revision or "main"
 
 
-def cached_snapshot(hub_id: str, wanted: Sequence[str]) -> Path | None:
-    """The folder of an earlier download of `hub_id`, if it has one of the files `wanted`."""
+def cached_snapshot(hub_id: str, wanted: Sequence[str], *, verify: bool = True) -> Path | None:
+    """The folder of an earlier download of `hub_id`, if it has one of the files `wanted`.
+
+    Args:
+        hub_id: owner/name, or owner/name@revision.
+        wanted: names of files, the preferred first.
+        verify: compare the file with its checksums, which takes about a second per gigabyte.
+    """
     home = os.environ.get("HF_HOME")
     default = (Path(home) if home else user_cache() / "huggingface") / "hub"
     cache = Path(os.environ.get("HF_HUB_CACHE") or default).expanduser()
@@ -102,28 +106,19 @@ def cached_snapshot(hub_id: str, wanted: Sequence[str]) -> Path | None:
         commit = revision
     if not re.fullmatch(r"\w[\w.-]*", commit):
         return None
-    snapshot = repository / "snapshots" / commit
-    file = first_file(snapshot, wanted)
+    pinned = pinned_commit(name, revision) or commit
+    file = first_file(repository / "snapshots" / pinned, wanted)
     if file is None:
+        if pinned != commit and first_file(repository / "snapshots" / commit, wanted):
+            raise DataError(
+                f"{hub_id} was at commit {pinned} when it was first used here, and now is at "
+                f"{commit}; give {name}@{commit} to use that, or delete {revision!r} of {name} in "
+                f"{pins_path()}."
+            )
         return None
-    check_checksum(name, file)
-    return snapshot
-
-
-def check_checksum(repository: str, file: Path) -> None:
-    """An error if a file's SHA-256 differs from the one in `CHECKSUMS`."""
-    expected = CHECKSUMS.get((repository, file.name))
-    if expected is None:
-        return
-    digest = hashlib.sha256()
-    with file.open("rb") as content:
-        while block := content.read(1 << 22):
-            digest.update(block)
-    if digest.hexdigest() != expected:
-        raise DataError(
-            f"{file} has the SHA-256 sum {digest.hexdigest()}, not {expected} as {repository} "
-            "published it; delete it and download it again."
-        )
+    if verify:
+        check_weights(name, revision, file)
+    return file.parent
 
 
 def first_file(folder: Path, names: Sequence[str]) -> Path | None:
@@ -165,9 +160,11 @@ def _download(hub_id: str, wanted: Sequence[str], settings: Sequence[str]) -> Pa
     import huggingface_hub
 
     repository, revision = split_hub_id(hub_id)
-    info = huggingface_hub.model_info(repository, revision=revision)
-    names = {sibling.rfilename for sibling in info.siblings or ()}
-    file = next(name for name in wanted if name in names)
+    info = huggingface_hub.model_info(
+        repository, revision=pinned_commit(repository, revision) or revision, files_metadata=True
+    )
+    stored = {sibling.rfilename: getattr(sibling, "lfs", None) for sibling in info.siblings or ()}
+    file = next(name for name in wanted if name in stored)
     folder = Path()
     for patterns in (list(settings), [file]):  # the weights last: with them it counts as complete
         folder = Path(
@@ -175,7 +172,8 @@ def _download(hub_id: str, wanted: Sequence[str], settings: Sequence[str]) -> Pa
                 repository, revision=info.sha, allow_patterns=patterns
             )
         )
-    check_checksum(repository, folder / file)
+    published = getattr(stored[file], "sha256", None)
+    check_weights(repository, revision, folder / file, published)
     _remember_revision(folder, revision)
     return folder
 

@@ -53,7 +53,7 @@ def _checksum(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _check_checksum(data: bytes, origin: str) -> None:
+def check_checksum(data: bytes, origin: str) -> None:
     """An error if a text ends with a checksum that is not its own; others have none."""
     match = _TAIL.search(data)
     if match and _checksum(data[: match.start()] + b"}") != match[1].decode():
@@ -75,7 +75,7 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
         origin: where the text comes from, for error messages.
     """
     try:
-        _check_checksum(data, origin)
+        check_checksum(data, origin)
         plain = msgspec.json.decode(data)
         if not isinstance(plain, Mapping) or plain.get("schema") != schema:
             given = plain.get("schema") if isinstance(plain, Mapping) else None

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.json import check_checksum, with_checksum
 from edgecil.io.terminal import printable
 
 _OPENAI = "https://api.openai.com/v1"
@@ -202,17 +203,19 @@ class Conversation:
                 "answer": answer,
             }
             with replace_file(path, private=True) as file:
-                file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
+                file.write(with_checksum(json.dumps(transcript, ensure_ascii=False).encode()))
         self.messages[-1]["content"] = answer["content"] or answer["refusal"] or ""
         return answer
 
 
 def _saved_answer(path: Path) -> dict[str, Any] | None:
-    """The answer in a transcript; None if the file is missing or incomplete."""
+    """The answer in a transcript; None if the file is missing, incomplete or damaged."""
     try:
-        answer = json.loads(path.read_text(encoding="utf-8"))["answer"]
+        data = path.read_bytes()
+        check_checksum(data, str(path))
+        answer = json.loads(data)["answer"]
         return {name: answer[name] for name in ("content", "refusal", "finish_reason")}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, DataError):
         return None
 
 
