@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import random
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +20,31 @@ import torch
 from PIL import Image
 from safetensors.torch import save as save_safetensors
 
+from edgecil.backbones.vit_settings import configured_layout, configured_statistics
+from edgecil.classes import read_classes
+from edgecil.classes.lists import class_list
 from edgecil.engine.accuracies import read_accuracies
 from edgecil.engine.config import build_config, read_config
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import Store
+from edgecil.estimation import Analysis
+from edgecil.estimation.analyze import analyze
+from edgecil.estimation.published import rank, read_published
+from edgecil.estimation.truth_files import read_truths, write_truths
+from edgecil.estimation.truth_tables import Counts, TruthTable
 from edgecil.interop.configs import translate_config
 from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
-from edgecil.io.weights import read_tensors
-from edgecil.sequences import ClassSequence
+from edgecil.io.hub_pins import pinned_commit
+from edgecil.io.weights import WeightFiles, read_tensors
+from edgecil.sequences import ClassSequence, SequenceSpace
+from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.similarity import read_embeddings, read_similarity
+from edgecil.similarity.captions import read_captions
+from edgecil.similarity.sources import read_sources
 
 NAMES = ["cat", "dog", "bus", "car"]
 
@@ -140,6 +154,51 @@ def _experiment(path: Path) -> None:
     assert [run.accuracy for run in table.runs] == [75.0, 62.5, None, None]
 
 
+def _captions(path: Path) -> None:
+    classes = class_list("toy", NAMES)
+    assert all(caption.strip() for caption in read_captions(path, classes))
+
+
+def _class_names(path: Path) -> None:
+    labels = read_classes(path).labels
+    assert len(set(labels)) == len(labels) > 0
+    assert all(label.strip() for label in labels)
+
+
+def _orders(path: Path) -> None:
+    space = SequenceSpace.equal(4, 2)
+    for texts in given_texts(path).values():
+        assert all(run.sequence in space for run in parse_given(texts, space))
+
+
+def _analysis(path: Path) -> None:
+    analysis = Analysis.load(path)
+    # what is read is what was written
+    assert [run.accuracy for run in analysis.datasets[0].table.runs] == [75.0, 62.5, None, None]
+
+
+def _truths(path: Path) -> None:
+    (table,) = read_truths(path)
+    assert (table.accuracies("m") <= 100.0).all()
+
+
+def _published(path: Path) -> None:
+    for summary in read_published(path):
+        assert summary.min is None or 0.0 <= summary.min <= 100.0
+    rank(path)
+
+
+def _pins(path: Path) -> None:
+    os.environ["EDGECIL_HUB_PINS"] = str(path)  # which each test sets anew
+    commit = pinned_commit("us/tiny", "main")
+    assert commit is None or "/" not in commit
+
+
+def _layout(path: Path) -> None:
+    configured_layout(path)
+    configured_statistics(WeightFiles(path.parent / "none.safetensors", (path.name,)))
+
+
 def _log(path: Path) -> None:
     for run in read_log(path):
         for reported in run.reported().values():
@@ -230,7 +289,73 @@ def formats(directory: Path) -> list[Format]:
         Format("result.json", json.dumps(result).encode(), lambda path: read_result(path, 2)),
         Format("run.log", LOG.encode(), _log),
         Format("results.sqlite", experiment_bytes(directory), _experiment),
+        Format(
+            "captions.json", json.dumps({name: f"a {name}" for name in NAMES}).encode(), _captions
+        ),
+        Format("captions.csv", b"name,caption\ncat,a\ndog,b\nbus,c\ncar,d\n", _captions),
+        Format("names.json", json.dumps(NAMES).encode(), _class_names),
+        Format("names.csv", b"name,more\ncat,1\ndog,2\nbus,3\ncar,4\n", _class_names),
+        Format("names.txt", "\n".join(NAMES).encode(), _class_names),
+        Format(
+            "orders.json", b'{"sequences": [{"label": "a", "tasks": [[0, 1], [2, 3]]}]}', _orders
+        ),
+        Format("analysis.json", _analysis_bytes(directory), _analysis),
+        Format("truths.npz", truth_bytes(directory), _truths),
+        Format("published.csv", PUBLISHED.encode(), _published),
+        Format("hub-pins.json", PINS.encode(), _pins),
+        Format("config.json", CONFIG.encode(), _layout),
+        Format("sources.toml", SOURCES.encode(), lambda path: read_sources(path)),
     ]
+
+
+PUBLISHED = "method,dataset,protocol,min,max,std\n" + "".join(
+    f"{method},toy,{protocol},{low},{low + 9},2.5\n"
+    for low, (method, protocol) in enumerate(product(("a", "b"), ("edge", "enumerate")), 40)
+)
+PINS = json.dumps(
+    {
+        "schema": "edgecil.hub-pins/1",
+        "revisions": {"us/tiny": {"main": "abc"}},
+        "files": {"us/tiny": {"abc": {"model.safetensors": "0" * 64}}},
+    }
+)
+CONFIG = json.dumps(
+    {
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "layer_norm_eps": 1e-6,
+        "hidden_act": "gelu",
+        "pretrained_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]},
+    }
+)
+SOURCES = """
+dataset = "cifar100"
+tasks = 10
+[similarities.one]
+encoder = "minilm-bundled"
+[similarities.two]
+encoder = "minilm-bundled"
+template = "{name}"
+"""
+
+
+def _analysis_bytes(directory: Path) -> bytes:
+    experiment_bytes(directory / "analysed")
+    path = directory / "analysis.json"
+    analyze(directory / "analysed", draws=5).save(path)
+    return path.read_bytes()
+
+
+def truth_bytes(directory: Path) -> bytes:
+    space = SequenceSpace((1, 1))
+    correct = np.arange(8).reshape(1, 1, 2, 2, 2)
+    counts = Counts((0,), ("head",), correct, np.array([9, 9]))
+    table = TruthTable(
+        "toy", "toy", None, "enumerated", tuple(space.enumerate()), {"m": counts}, {"m": {}}
+    )
+    write_truths([table], directory / "truths.npz")
+    return (directory / "truths.npz").read_bytes()
 
 
 TOKENS = [b"nan", b"-1", b"1e999", b"9" * 4400, b"null", b"{}", b"[]", b"\0", b"\xff\xfe", b"=1+1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,18 +12,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from edgecil.backbones.features import FeatureBank
+from edgecil.data.image_store import ImageStore
+from edgecil.data.stored_pixels import stored_tensor
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.node_training import pack, unpack
 from edgecil.engine.store import Store
-from edgecil.errors import EdgecilError
+from edgecil.errors import EdgecilError, EdgecilWarning
 from edgecil.estimation import Analysis
 from edgecil.estimation.analyze import analyze
+from edgecil.estimation.truth_files import read_truths
+from edgecil.io.hub import cached_snapshot
+from edgecil.io.language_model import Conversation, LanguageModel
 from edgecil.methods.task_cache import _read as read_piece
-from edgecil.similarity import SimilarityMatrix, read_similarity, save_similarity
+from edgecil.similarity import (
+    SimilarityMatrix,
+    get_encoder,
+    read_similarity,
+    save_similarity,
+)
+from edgecil.similarity.cache import encode_cached
 from tests.attacks.conftest import strength
-from tests.attacks.hostile import experiment_bytes
+from tests.attacks.hostile import experiment_bytes, truth_bytes
 
 
 def flips(path: Path, check: Callable[[], str], count: int) -> Counter[str]:
@@ -156,3 +169,95 @@ def test_pieces_features_and_similarities(tmp_path: Path) -> None:
     for path, check in ((piece, read_task), (bank, read_features), (saved, read_matrix)):
         assert flips(path, check, strength(40, 600))["silent"] == 0
     shutil.rmtree(folder)
+
+
+def test_cached_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+    encoder, texts = get_encoder("minilm-bundled"), ["a photo of a apple.", "a photo of a bee."]
+    monkeypatch.setattr(type(encoder), "encode", lambda self, some: np.eye(len(some), 3))
+    expected = encode_cached(encoder, texts)
+    (path,) = tmp_path.rglob("*.npz")
+
+    def check() -> str:
+        return "equal" if np.array_equal(encode_cached(encoder, texts), expected) else "silent"
+
+    assert flips(path, check, strength(40, 600))["silent"] == 0
+
+
+def test_conversations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged answer is not reused: the model is asked again."""
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+    answer = {"content": "3 1|0 2", "refusal": None, "finish_reason": "stop"}
+    monkeypatch.setattr(LanguageModel, "complete", lambda self, messages: answer)
+
+    def ask() -> str:
+        return Conversation(LanguageModel("toy")).ask("Which order?", str)
+
+    assert ask() == "3 1|0 2"
+    (path,) = tmp_path.rglob("*.json")
+    outcomes = flips(path, lambda: "equal" if ask() == "3 1|0 2" else "silent", strength(60, 1000))
+    assert outcomes["silent"] == 0
+
+
+def test_truth_tables_and_pins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truths = tmp_path / "truths.npz"
+    truths.write_bytes(truth_bytes(tmp_path))
+    (expected,) = read_truths(truths)
+
+    def read_table() -> str:
+        try:
+            (table,) = read_truths(truths)
+        except EdgecilError:
+            return "noticed"
+        same = np.array_equal(table.accuracies("m"), expected.accuracies("m"))
+        return "equal" if same and table.sequences == expected.sequences else "silent"
+
+    assert flips(truths, read_table, strength(60, 1000))["silent"] == 0
+
+    pins, repository = tmp_path / "pins.json", tmp_path / "hub" / "models--us--tiny"
+    weights = repository / "snapshots" / "abc" / "model.safetensors"
+    weights.parent.mkdir(parents=True)
+    weights.write_bytes(b"weights")
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("abc")
+    monkeypatch.setenv("EDGECIL_HUB_PINS", str(pins))
+    monkeypatch.setenv("HF_HUB_CACHE", str(repository.parent))
+    assert cached_snapshot("us/tiny", [weights.name]) == weights.parent
+
+    def use_weights() -> str:
+        try:
+            used = cached_snapshot("us/tiny", [weights.name])
+        except EdgecilError:
+            return "noticed"
+        return "equal" if used == weights.parent else "silent"
+
+    outcomes = flips(pins, use_weights, strength(60, 1000))
+    assert outcomes["silent"] == 0
+    assert outcomes["noticed"] > 0
+
+
+def test_decoded_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
+    paths = []
+    for number in range(6):
+        paths.append(tmp_path / f"{number}.png")
+        Image.new("RGB", (4, 4), (40 * number, 7, 99)).save(paths[-1])
+    store = ImageStore(paths, (3, 4, 4))
+    with pytest.warns(EdgecilWarning):
+        store.fill("toy")
+    expected = stored_tensor(store.rows(0, 6)).read()
+
+    def check() -> str:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                store.fill("toy")
+                images = stored_tensor(store.rows(0, 6))[torch.arange(6)].clone()
+            except EdgecilError:
+                return "noticed"
+        return "equal" if torch.equal(images, expected) else "silent"
+
+    for name in ("pixels", "sums", "done"):
+        outcomes = flips(store.directory / name, check, strength(30, 400))
+        assert outcomes["silent"] == 0
+        assert outcomes["noticed"] > 0 or name == "done"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -62,10 +65,79 @@ def test_a_killed_head_ends_in_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_work_is_said_within_seconds() -> None:
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "no.such.host.invalid:1"])
+def test_an_unreachable_address_is_an_error_within_seconds(address: str) -> None:
     pytest.importorskip("ray")
     context = make_context({"instant": {}})
     start = time.monotonic()
     with pytest.raises(PrerequisiteError, match="Cannot reach a Ray cluster"):
-        get_executor("ray", context, workers=1, address="127.0.0.1:9")
+        get_executor("ray", context, workers=1, address=address)
     assert time.monotonic() - start < 20.0
+
+
+@pytest.mark.parametrize(
+    ("threads", "resources", "message"),
+    [
+        (4, {"num_cpus": 4}, "has the 4 processors of one worker; the largest has 2"),
+        (1, {"num_cpus": 1, "num_gpus": 1}, "has a GPU"),
+    ],
+)
+def test_requests_that_no_node_can_satisfy(
+    threads: int, resources: dict[str, float], message: str
+) -> None:
+    """They waited forever."""
+    from edgecil.engine.executors.ray import RayExecutor
+
+    executor = object.__new__(RayExecutor)
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 1.0}},
+        {"Alive": True, "Resources": {"CPU": 2.0}},
+        {"Alive": False, "Resources": {"CPU": 8.0, "GPU": 1.0}},
+    ]
+    executor._ray, executor._resources = SimpleNamespace(nodes=lambda: nodes), resources
+    context = replace(make_context({"instant": {}}), threads=threads)
+    with pytest.raises(PrerequisiteError, match=message):
+        executor._check_resources(context)
+
+
+@pytest.mark.attack
+@pytest.mark.timeout(300)
+def test_unsatisfiable_requests_and_stopped_workers_of_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    from edgecil.engine.executors import ray as module
+
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    strange = {"classes": [0, 1], "file": str(trigger)}
+    context = make_context({"stopping": strange, "sleepy": strange})
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        start = time.monotonic()
+        with pytest.raises(PrerequisiteError, match="4 processors"):
+            get_executor("ray", replace(context, threads=4), workers=1, address=cluster.address)
+        assert time.monotonic() - start < 30.0
+        monkeypatch.setattr(module, "LOST_AFTER", 8.0)
+        executor = get_executor("ray", context, workers=1, address=cluster.address, timeout=None)
+        job = Job(Node("stopping", 0, ((0, 1),)), None, None)
+        with closing(executor):
+            executor.submit(job)
+            finished = executor.wait()
+            assert finished is not None
+            assert "did not respond for 8 s" in (finished.outcome.error or "")
+            executor.submit(job)  # on the only processor, which is free again
+            finished = executor.wait()
+            assert finished is not None
+            assert finished.outcome.result is not None
+        trigger.touch()
+        limited = get_executor("ray", context, workers=1, address=cluster.address, timeout=3.0)
+        with closing(limited):
+            limited.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
+            finished = limited.wait()
+            assert finished is not None
+            assert finished.outcome.error == "The training was stopped after 3 s."
+    finally:
+        cluster.shutdown()

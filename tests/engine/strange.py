@@ -121,3 +121,19 @@ class Diverging(Instant):
         value = float("nan") if self.config.strikes(task) else 1.0
         self.scale = torch.nn.Linear(1, 1)
         torch.nn.init.constant_(self.scale.weight, value)
+
+
+@register_method("hungry", StrangeConfig, "asks for more memory than there is")
+class Hungry(Instant):
+    def learn(self, task: Task) -> None:
+        if self.config.strikes(task):
+            import resource
+
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            _, most = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (used + 50_000_000, most))
+            try:
+                self.means += [torch.ones(1_000_000) for _ in range(1000)]
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        super().learn(task)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import signal
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -10,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from edgecil.backbones import pretrained
 from edgecil.engine.executors import Executor, Job, get_executor, local
-from edgecil.engine.handshake import differences, worker_identity
+from edgecil.engine.handshake import differences, expected_identity, worker_identity
 from edgecil.engine.node_training import Outcome, train_node, unpack
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import NodeResult
@@ -22,7 +26,7 @@ from edgecil.methods import get_method
 from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.sequences import ClassSequence
 from tests.engine.contexts import ORDERS, make_context, plan_of
-from tests.toys import QUICK, same
+from tests.toys import QUICK, same, toy_vit
 
 pytestmark = pytest.mark.slow
 
@@ -249,23 +253,55 @@ def test_a_worker_that_dies_between_jobs_is_replaced(tmp_path: Path) -> None:
         worker.process.join()
         pool.submit(strange_job("instant"))
         again = ended(pool)
-        if again.result is None:  # the job was sent before the end of the process was seen
-            assert "SIGKILL" in (again.error or "")
-            pool.submit(strange_job("instant"))
-            again = ended(pool)
         assert again.result is not None
         assert first is not None
         assert again.result.correct == first.correct
 
 
+def test_a_job_is_not_charged_with_the_death_of_a_worker_that_has_not_begun_it(
+    tmp_path: Path,
+) -> None:
+    with closing(pool_for("instant", tmp_path)) as pool:
+        pool.submit(strange_job("instant"))
+        first = ended(pool).result
+        (worker,) = pool._workers
+        os.kill(worker.process.pid, signal.SIGSTOP)
+        pool.submit(strange_job("instant"))  # which it does not read any more
+        worker.process.kill()
+        again = ended(pool)
+        assert again.error is None
+        assert first is not None
+        assert again.result is not None
+        assert again.result.correct == first.correct
+
+
+def test_workers_that_always_end_before_they_begin_are_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    class Stillborn(local._Worker):
+        def begin(self, job: Job) -> bool:
+            started.append(self)
+            begun = super().begin(job)
+            self.process.kill()
+            return begun
+
+    monkeypatch.setattr(local, "_Worker", Stillborn)
+    with closing(pool_for("instant", tmp_path)) as pool:
+        pool.submit(strange_job("instant"))
+        assert "SIGKILL" in (ended(pool).error or "")
+        assert len(started) == 3
+
+
 def test_a_pool_leaves_nothing_in_the_system_when_everything_is_killed(tmp_path: Path) -> None:
     """Named semaphores would stay in /dev/shm for ever."""
-    shared = Path("/dev/shm")
-    before = set(shared.glob("sem.mp-*")) if shared.is_dir() else set()
     with closing(pool_for("instant", tmp_path)) as pool:
         pool.submit(strange_job("instant"))
         assert ended(pool).result is not None
-        assert (set(shared.glob("sem.mp-*")) if shared.is_dir() else set()) <= before
+        (worker,) = pool._workers
+        maps = Path(f"/proc/{worker.process.pid}/maps")
+        assert not maps.exists() or "/dev/shm/sem." not in maps.read_text()
 
 
 def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
@@ -298,6 +334,57 @@ def test_other_data_or_weights_are_differences() -> None:
     finally:
         context.scenario.test.pixels[0, 0, 0, 0] ^= 1
     assert set(found) == {"dataset"}
+
+
+def test_other_weights_at_the_same_path_are_a_difference_unless_they_are_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node with other weights at the same path gave 9 of 15 wrong rows."""
+    path = Path(shutil.copy(toy_vit(), tmp_path / "vit.safetensors"))
+    context = make_context({"instant": {}})
+    environment = replace(context.environment, pretrained=str(path))
+    expected, contents = expected_identity(environment), pretrained.weight_contents(str(path))
+    monkeypatch.setattr(pretrained, "_supplied", {})
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)  # as on another node
+    pretrained.fingerprint.cache_clear()
+    on_node = worker_identity(environment)
+    assert set(differences(expected, on_node)) == {f"weights {path}"}
+    pretrained.supply_weights(str(path), contents)
+    pretrained.fingerprint.cache_clear()
+    assert differences(expected, worker_identity(environment)) == {}
+    pretrained.fingerprint.cache_clear()
+
+
+def test_messages_of_one_worker_do_not_make_another_one_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each message counted as a second of silence of all others."""
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    strange = {"classes": [0, 1], "file": str(trigger)}
+    context = make_context({"sleepy": strange, "instant": strange})
+    monkeypatch.setattr(local, "LOST_AFTER", 20.0)  # less than the messages below
+    with closing(local.WorkerPool(context, 2)) as pool:
+        pool.submit(Job(Node("instant", 0, ((0, 1),)), None, None))
+        pool.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
+        for _ in range(60):
+            finished = pool.wait()
+            assert finished is not None
+            assert finished.job.node.method == "instant", finished.outcome.error
+            pool.submit(Job(Node("instant", 0, ((0, 1),)), None, None))
+
+
+def test_out_of_memory_fails_the_job_and_nothing_else(tmp_path: Path) -> None:
+    """It ended in a segmentation fault."""
+    with closing(pool_for("hungry", tmp_path)) as pool:
+        pool.submit(strange_job("hungry"))
+        error = ended(pool).error or ""
+        assert re.search("memory", error), error
+        pool.submit(Job(Node("hungry", 0, ((0, 2),)), None, None))
+        assert ended(pool).result is not None
 
 
 def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:

@@ -120,6 +120,18 @@ def test_a_protocol_holds_its_latest_sequences(store: Store) -> None:
         assert store.sequences() == {"random": runs[:count]}
 
 
+def test_a_smaller_budget_hides_no_finished_sequence(store: Store) -> None:
+    """Those without a result are no longer planned."""
+    runs = [labelled(f"seed-{seed}", [seed], [seed + 1]) for seed in range(4)]
+    store.add_sequences("random", runs)
+    store.record(Node("m", 0, runs[2].sequence.tasks[:1]), RESULT)
+    store.record(Node("m", 0, runs[2].sequence.tasks), LATER)
+    store.add_sequences("random", runs[:1])
+    assert store.sequences() == {"random": [runs[0], runs[2]]}
+    store.add_sequences("random", runs[:2], keep="all")
+    assert store.sequences() == {"random": [runs[0], runs[2], runs[1]]}
+
+
 def test_a_label_that_meant_another_sequence_is_refused(store: Store) -> None:
     store.add_sequences("edge", [labelled("hard", [0], [1])])
     with pytest.raises(UsageError, match=r"protocol edge.hard: 0\|1 stored, 1\|0 given"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -198,6 +200,26 @@ def test_programs_and_their_children_die_with_a_killed_driver() -> None:
     driver.kill()
     driver.wait()
     wait_until(lambda: not any(is_alive(pid) for pid in pids))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a signal that only Linux has")
+def test_a_program_dies_with_its_guard() -> None:
+    """Which an administrator, or the system without memory, may kill."""
+    spawn = (
+        "import time\n"
+        "open('pids.tmp', 'w').write(f'{os.getpid()} {os.getppid()}')\n"
+        "os.rename('pids.tmp', 'pids')\n"
+        "time.sleep(60)"
+    )
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, program(spawn)])
+    try:
+        wait_until(Path("pids").exists)
+        own, guard = (int(word) for word in Path("pids").read_text().split())
+        os.kill(guard, signal.SIGKILL)
+        wait_until(lambda: not is_alive(own))
+    finally:
+        driver.kill()
+        driver.wait()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

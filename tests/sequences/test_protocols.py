@@ -55,7 +55,7 @@ def test_runs_have_names_of_their_own_lie_in_the_space_and_come_again(name, size
 @pytest.mark.parametrize("name", WITH_BUDGET)
 @pytest.mark.parametrize("budget", range(2, 7))
 def test_the_budget_is_kept(name, budget) -> None:
-    for space in (SIX, SequenceSpace((1, 1)), SequenceSpace.equal(30, 5)):
+    for space in (SIX, SequenceSpace((1, 1, 1)), SequenceSpace.equal(30, 5)):
         runs = runs_of(name, space, budget=budget)
         assert len(runs) == budget
         assert len({run.label for run in runs}) == budget
@@ -131,12 +131,31 @@ def test_random_runs_between_the_extremes_are_all_different() -> None:
         assert len({run.sequence for run in runs}) == 12
 
 
-def test_a_space_too_small_for_different_runs_still_gives_as_many_as_asked_for() -> None:
+def test_a_space_too_small_for_three_different_runs_still_gives_three() -> None:
     pair = SequenceSpace((1, 1))
     for name in EXTREMES:
-        runs = runs_of(name, pair, budget=6)
+        runs = runs_of(name, pair)
         assert {run.sequence for run in runs} <= set(pair.enumerate())
-        assert len(runs) == 6
+        assert len(runs) == 3
+
+
+@pytest.mark.parametrize("name", WITH_BUDGET)
+@pytest.mark.parametrize(
+    ("sizes", "limit"), [((2, 2, 2), 90), ((10,) * 10, 1_000_000)], ids=["small", "large"]
+)
+def test_a_budget_beyond_all_sequences_is_refused_at_once(name, sizes, limit) -> None:
+    """It took gigabytes."""
+    for budget in (limit + 1, 10**9):
+        with pytest.raises(UsageError, match=f"must be an int <= {limit}.*Got {budget}"):
+            runs_of(name, SequenceSpace(sizes), budget=budget)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_a_budget_of_all_sequences_takes_each_once(name) -> None:
+    space = SequenceSpace((1, 1, 2))
+    runs = runs_of(name, space, budget=space.size)
+    extremes = {run.sequence for run in runs if run.label in ("hard", "easy")}
+    assert len({run.sequence for run in runs}) == space.size - (2 - len(extremes))
 
 
 def test_random_is_the_papers_three_seeds_then_others() -> None:
@@ -150,7 +169,7 @@ def test_random_is_the_papers_three_seeds_then_others() -> None:
 
 
 def test_later_seeds_do_not_repeat_the_papers() -> None:
-    labels = [run.label for run in protocol("random", SequenceSpace((2, 1)), budget=60)]
+    labels = [run.label for run in protocol("random", SIX, budget=60)]
     assert len(set(labels)) == 60
     assert labels.count("seed-42") == 1
 

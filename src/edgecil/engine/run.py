@@ -143,7 +143,8 @@ def _run_until(
             name: table.orders(name, config.protocol[0]).by_sequence() for name in table.methods
         }
         done = replace(done, goal=check_goal(goal, accuracies))
-        if done.goal is not None and done.goal.answer is not None:
+        decided = done.goal is not None and done.goal.answer is not None
+        if decided or budget >= table.space.size:
             break
     assert done is not None
     return done
@@ -205,8 +206,7 @@ def _run(
         unequal = store.check_identity(prepared.identity, allowed=allowed)
         for name, runs in prepared.sequences.items():
             own = name in prepared.config.sequences  # these add to those of earlier calls
-            earlier = store.sequences().get(name, []) if own else []
-            store.add_sequences(name, list(dict.fromkeys([*earlier, *runs])))
+            store.add_sequences(name, runs, keep="all" if own else "finished")
         _save_similarity(store, prepared)
         store.add_config(portable_config(prepared.config).as_dict())
         if on_start is not None:

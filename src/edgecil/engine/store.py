@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -144,15 +144,28 @@ class Store(StoreReader):
         with self._writing():
             self._write("configs", [(json.dumps(config),)], conflict="OR IGNORE")
 
-    def add_sequences(self, protocol: str, runs: Iterable[LabelledSequence]) -> None:
-        """Store the sequences of a protocol in place of its earlier ones.
+    def add_sequences(
+        self,
+        protocol: str,
+        runs: Iterable[LabelledSequence],
+        *,
+        keep: Literal["all", "finished"] = "finished",
+    ) -> None:
+        """Store the sequences of a protocol.
 
         A label that stood for another sequence is refused. Conversations with a language model
         are written to `transcripts`, and the model's name to the identity.
+
+        Args:
+            protocol: its name.
+            runs: the sequences.
+            keep: which earlier sequences of the protocol stay: all, or those that some method has
+                finished, so that a smaller budget hides no result.
         """
         runs = list(runs)
+        earlier = self.sequences().get(protocol, [])
+        stored = {run.label: str(run.sequence) for run in earlier}
         given = {run.label: str(run.sequence) for run in runs}
-        stored = {run.label: str(run.sequence) for run in self.sequences().get(protocol, ())}
         self._refuse(
             [
                 (f"protocol {protocol}.{label}", stored[label], tasks)
@@ -160,6 +173,14 @@ class Store(StoreReader):
                 if stored.get(label, tasks) != tasks
             ]
         )
+        if keep == "all":
+            given = {**stored, **given}
+        elif stored.keys() - given.keys():
+            finished = {node.prefix for node in (*self.done(), *self.whole_runs())}
+            done = {run.label for run in earlier if run.sequence.tasks in finished}
+            given |= {
+                label: tasks for label, tasks in stored.items() if label in done - given.keys()
+            }
         with self._writing():
             self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
             self._write("sequences", [(protocol, label, tasks) for label, tasks in given.items()])

@@ -12,10 +12,12 @@ import subprocess
 import sys
 import threading
 
+PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
+
 
 def main(command: list[str]) -> None:
     """Run the command to its end."""
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
     # A signal to the group is for the command; the guard waits for its effect.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, frame: None)
@@ -26,6 +28,14 @@ def main(command: list[str]) -> None:
     if -code != signal.SIGKILL:
         signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
+
+
+def die_with_parent() -> None:
+    """Let the system kill this process when its parent ends, even if that is killed; on Linux."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def kill_when_orphaned() -> None:

@@ -27,7 +27,7 @@ from edgecil.similarity.matrix import Similarity
 
 PAPER_SEEDS = (0, 42, 1993)
 DEFAULT_BUDGET = 3
-_ENUMERABLE = 1_000_000
+_MOST = 1_000_000
 _OWN_STREAM = 0x6564676563696C
 
 
@@ -117,6 +117,12 @@ def protocol(
         )
     if budget is not None and budget < 1:
         raise UsageError(f"The 'budget' parameter must be an int >= 1. Got {budget} instead.")
+    if budget is not None and budget > min(space.size, _MOST):
+        every = "" if space.size > _MOST else " (all sequences; 'enumerate' takes each once)"
+        raise UsageError(
+            f"The 'budget' parameter must be an int <= {min(space.size, _MOST)}{every}. Got "
+            f"{budget} instead."
+        )
     if order_seed is not None and order_seed < 0:
         raise UsageError(
             f"The 'order_seed' parameter must be an int >= 0. Got {order_seed} instead."
@@ -218,16 +224,21 @@ def _unseen(
     In a space too small for that, only the extremes are avoided, then nothing.
     """
     paper = {seeded(space, seed, legacy=legacy) for seed in PAPER_SEEDS for legacy in (False, True)}
+    avoid = taken | paper
     while True:
-        avoid = next(set_ for set_ in (taken | paper, taken, set()) if len(set_) < space.size)
+        if len(taken) >= space.size:
+            avoid = set()
+        elif len(avoid) >= space.size:
+            avoid = set(taken)
         drawn = ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
         if drawn not in avoid:
             taken.add(drawn)
+            avoid.add(drawn)
             yield drawn
 
 
 def _enumerate(request: Request) -> Iterator[LabelledSequence]:
-    if request.space.size > _ENUMERABLE:
+    if request.space.size > _MOST:
         raise UsageError(
             f"The space holds {count_text(request.space.size)} sequences, too many to enumerate; "
             "use fewer classes or another protocol."

@@ -19,12 +19,14 @@ from edgecil.engine.executors.executor import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
+from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
 
 HEARTBEAT = 2.0  # seconds between two messages of a worker
 WARNED_AFTER = 15.0  # seconds without a message after which a warning is logged
 LOST_AFTER = 60.0  # and after which a worker that uses no processor time is replaced
 _STARTUP = 600.0  # seconds until the first message: a worker imports torch first
+_STARTS = 2  # further workers for a job whose worker ended before it began
 _TICK = 1.0
 
 _log = logging.getLogger(__name__)
@@ -58,7 +60,8 @@ class WorkerPool:
     """Several worker processes, which share the memory of the images.
 
     Each worker has a connection of its own, so it is certain which job a worker died with, and
-    nothing (such as a named semaphore) remains in the system after a hard kill.
+    nothing (such as a named semaphore) remains in the system after a hard kill. A worker says when
+    it begins a job; if it ends before, the job goes to another one.
 
     Args:
         context: data and settings for the workers.
@@ -78,6 +81,7 @@ class WorkerPool:
         self._timeout = timeout
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
+        self._lost: Counter[Node] = Counter()  # how often a worker ended before it began the job
         for split in (context.scenario.train, context.scenario.test):
             split.pixels.share_memory_()
             split.labels.share_memory_()
@@ -105,24 +109,31 @@ class WorkerPool:
 
     def _next(self, seconds: float) -> Finished | None:
         busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
+        start = time.monotonic()
         ready = wait([*busy, *(worker.process.sentinel for worker in busy.values())], seconds)
+        waited = min(time.monotonic() - start, seconds)
         for connection, worker in busy.items():
             if connection in ready or worker.process.sentinel in ready:
                 outcome = worker.receive()
             else:
-                outcome = worker.check_silence(seconds)
+                outcome = worker.check_silence(waited)
             if outcome is None and worker.overdue(self._timeout):
                 outcome = _failure(f"The training was stopped after {self._timeout:g} s.")
                 worker.alive = False
-            if outcome is not None:
-                job = worker.job
-                assert job is not None
-                worker.job = None
-                self._placement.learn(worker.device, outcome.memory)
-                if not worker.alive:
-                    worker.kill()
-                    self._workers.remove(worker)
-                return Finished(job, outcome)
+            if outcome is None:
+                continue
+            job = worker.job
+            assert job is not None
+            worker.job = None
+            if not worker.alive:
+                worker.kill()
+                self._workers.remove(worker)
+                if not worker.has_begun and self._lost[job.node] < _STARTS:
+                    self._lost[job.node] += 1  # it is not the job that ended the worker
+                    self._queued.appendleft(job)
+                    continue
+            self._placement.learn(worker.device, outcome.memory)
+            return Finished(job, outcome)
         return None
 
     def _start_jobs(self) -> None:
@@ -178,6 +189,11 @@ class _Worker:
         self._silent = 0.0
         self._processor_time = 0
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the worker has said that it began its last job."""
+        return self._begun is not None
+
     def begin(self, job: Job) -> bool:
         """Give the worker a job; whether it could be sent."""
         try:
@@ -189,21 +205,23 @@ class _Worker:
 
     def receive(self) -> Outcome | None:
         """Read what the worker sent: the outcome of its job, or a sign of life."""
-        try:
-            while self.connection.poll():
+        while True:
+            alive = self.process.is_alive()  # asked first: it may send its outcome and end
+            try:
+                if not self.connection.poll():
+                    if alive:
+                        return None
+                    break
                 message = self.connection.recv()
-                self._heard, self._silent = True, 0.0
-                if message == "begun":
-                    self._begun = time.monotonic()
-                elif isinstance(message, Exception):
-                    raise message
-                elif isinstance(message, Outcome):
-                    return message
-        except (EOFError, OSError):
-            pass
-        else:
-            if self.process.is_alive():
-                return None
+            except (EOFError, OSError):
+                break
+            self._heard, self._silent = True, 0.0
+            if message == "begun":
+                self._begun = time.monotonic()
+            elif isinstance(message, Exception):
+                raise message
+            elif isinstance(message, Outcome):
+                return message
         self.alive = False
         self.process.join(5.0)
         return _failure(f"The worker process {_how_it_ended(self.process.exitcode)}.")
