@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from edgecil.estimation import Observations, get_estimator
+from edgecil.estimation.accuracy_steps import accuracy_step
 from edgecil.estimation.estimators import smoothed
 from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior
 from edgecil.sequences.latin import latin
@@ -105,7 +106,9 @@ def _standard(values: np.ndarray) -> np.ndarray:
 
 def test_overlap_of_a_latin_square_is_negative_and_averages_to_zero_over_all_orders() -> None:
     overlap = position_overlap(latin(SPACE, 3, np.random.default_rng(0)))
-    assert overlap == pytest.approx(1.5 * np.eye(3) - 0.5)
+    # No class and no pair returns: (0 - 2)/(6 - 2) for classes, (0 - 0.2)/(3 - 0.2) for pairs.
+    apart = (-1.0 / 2.0 - 1.0 / 14.0) / 2.0
+    assert overlap == pytest.approx(np.eye(3) + apart * (1.0 - np.eye(3)))
     assert position_overlap(list(ORDERS)).mean() == pytest.approx(0.0)
 
 
@@ -140,3 +143,33 @@ def test_smoothing_keeps_mean_and_variance(count: int) -> None:
     assert estimate.distribution.std == pytest.approx(values.std())
     assert (estimate.min, estimate.max) == (values.min(), values.max())
     assert 0.0 < estimate.distribution.width < values.std()
+
+
+def test_tasks_of_one_class_have_no_pairs_to_agree_on() -> None:
+    space = SequenceSpace.equal(4, 4)
+    orders = list(space.enumerate())
+    overlap = position_overlap(orders)
+    assert np.diag(overlap) == pytest.approx(np.ones(24))
+    assert overlap.mean() == pytest.approx(0.0)
+    assert overlap.min() == pytest.approx(-1.0 / 3.0)
+
+
+def test_a_few_test_images_make_steps_that_the_smoothed_estimate_keeps() -> None:
+    """Accuracies of 240 images are multiples of 5/12."""
+    correct = np.array([200, 201, 201, 203, 200, 202])
+    estimate = smoothed(Observations(correct / 2.4)).distribution
+    assert estimate.width == 0.0
+    images = estimate.locations * 2.4
+    assert images == pytest.approx(np.round(images), abs=1e-9)
+    assert {200, 201, 202, 203} <= set(np.round(images))
+    assert estimate.mean == pytest.approx(correct.mean() / 2.4, abs=0.05)
+    many = smoothed(Observations(np.array([50.0, 61.0, 55.5, 70.0]))).distribution
+    assert many.width > 0.0, "steps of 0.5 are small beside a spread of 7"
+
+
+@pytest.mark.parametrize(
+    ("values", "step"),
+    [([80.0, 80.0 + 100 / 240], 100 / 240), ([50.0, 75.0], 25.0), ([12.3469131, 50.0], None)],
+)
+def test_the_step_follows_from_the_values(values: list[float], step: float | None) -> None:
+    assert accuracy_step(np.array(values)) == pytest.approx(step)

@@ -80,8 +80,11 @@ def test_pairs_are_compared_on_the_orders_of_blind_protocols() -> None:
     assert (result.n, result.blind) == (3, True)
     assert result.interval == pytest.approx(expected.interval)
     assert result.adjusted_p == pytest.approx(expected.p_value)
-    only = compare_pairs(table_of({"a": noisy(0), "b": noisy(1)}, ("edge",)), ("a", "b"))["a"]["b"]
+    chosen = table_of({"a": noisy(0), "b": noisy(1)}, ("edge",))
+    only = compare_pairs(chosen, ("a", "b"))["a"]["b"]
     assert (only.n, only.blind, only.won_interval) == (3, False, None)
+    ran = [chosen.orders(name, "edge").accuracies for name in "ab"]
+    assert only.interval == pytest.approx(compare_accuracies(*ran, blind=False).interval)
 
 
 def test_repeats_count_only_if_both_methods_have_their_seed() -> None:

@@ -151,7 +151,7 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
             continue
         blind = [one for one in both if one in chosen_by]
         used = tuple(blind or both)
-        latin = len(used) > 1 and all(
+        latin = len(blind) > 1 and all(
             chosen_by.get(one, set()) <= {"latin", CONTINUED} for one in used
         )
         paired = [_pair(values[first][one], values[second][one]) for one in used]

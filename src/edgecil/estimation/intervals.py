@@ -1,9 +1,10 @@
 """What a few orders say about the mean, the standard deviation and the next order.
 
 Orders that were drawn independently have the intervals by Student's t and χ². In a Latin design the
-classes visit the positions evenly, so that effects of the positions cancel and the mean is more
-precise than that of as many random orders. How much more depends on h, the share of the variance
-that positions explain; the runs say little about it, so it has a prior.
+classes visit the positions evenly and change partners, so that effects of classes and pairs at
+positions cancel and the mean is more precise than that of as many random orders. How much more
+depends on h, the share of the variance that these effects explain; the runs say little about it, so
+it has a prior.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LEVEL = 0.9
 # Grid and prior of h. Beta(1, 2): most learners have position effects, few have nothing else.
 _SHARES = (np.arange(20) + 0.5) / 20.0
 _PRIOR = (1.0 - _SHARES) / (1.0 - _SHARES).sum()
-_KURTOSIS = 0.5
+_KURTOSIS = 0.75
 _STEPS = 60
 _FAR = 1e3
 
@@ -118,11 +119,12 @@ def posterior(
     Independent values have the usual t and χ² with n-1 degrees of freedom; in a finite space the
     variance of the mean is s² (1/n - 1/|Ω|). As the variance of s² is less in a finite space and
     more with tails that are heavier than normal ones, χ² has (n-1)/((1 - n/|Ω|)(1 + κ(n-1)/(2n)))
-    degrees of freedom, with the excess kurtosis κ = 0.5 of a typical truth table.
+    degrees of freedom, with the excess kurtosis κ = 0.75, with which intervals cover truth tables
+    best.
 
     In a Latin design, values are normal with variance s² and correlation h kᵢⱼ between orders i and
-    j, where k is :func:`position_overlap`: a share h of the variance comes from effects of single
-    classes at single positions. Prior: 1/s for s, flat for the mean, Beta(1, 2) for h.
+    j, where k is :func:`position_overlap`: a share h of the variance comes from effects of classes
+    and pairs of classes at positions. Prior: 1/s for s, flat for the mean, Beta(1, 2) for h.
 
     Args:
         values: (n,) accuracies, or differences between two learners.
@@ -169,11 +171,13 @@ def posterior(
 
 
 def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:
-    """How far pairs of orders agree on the positions of classes, beyond chance.
+    """How far pairs of orders agree on the positions of classes and of pairs, beyond chance.
 
-    kᵢⱼ = (shared - e) / (N - e), with the number of classes that are in the same task in both
-    orders and its mean e = Σ mₖ²/N over all orders. It is 1 on the diagonal, 0 on average over
-    random pairs, and negative where a Latin design keeps classes from returning to a position.
+    kᵢⱼ is the mean of two agreements: of the number of classes that are in the same task in both
+    orders, and of the number of pairs of classes that are together in the same task in both. Each
+    is (shared - e) / (most - e), with its mean e over all orders and its value for equal orders. k
+    is 1 on the diagonal, 0 on average over random pairs, and negative where a Latin design keeps
+    classes from returning to a position. Tasks of one class have no pairs; then classes count.
 
     Returns:
         shape (n, n).
@@ -185,11 +189,24 @@ def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:
     for row, sequence in enumerate(sequences):
         for number, members in enumerate(sequence.tasks):
             task[row, [column[class_] for class_ in members]] = number
-    shared = np.array([(task == own).sum(axis=1) for own in task], dtype=np.float64)
-    expected = float(sizes @ sizes) / len(classes)
-    if expected >= len(classes):  # one task: there is one order
+    if len(sizes) == 1:  # there is one order
         return np.eye(len(sequences))
-    return np.asarray((shared - expected) / (len(classes) - expected))
+    singles, pairs = np.zeros((2, len(task), len(task)))
+    for number in range(len(sizes)):
+        inside = (task == number).astype(np.float64)
+        shared = inside @ inside.T
+        singles += shared
+        pairs += shared * (shared - 1.0) / 2.0
+    together, count = sizes * (sizes - 1.0) / 2.0, len(classes) * (len(classes) - 1.0) / 2.0
+    overlap = _beyond_chance(singles, float(sizes @ sizes) / len(classes), len(classes))
+    if together.any():
+        expected = float(together @ together) / count
+        overlap = (overlap + _beyond_chance(pairs, expected, float(together.sum()))) / 2.0
+    return overlap
+
+
+def _beyond_chance(shared: Floats, expected: float, most: float) -> Floats:
+    return np.asarray((shared - expected) / (most - expected))
 
 
 def _tails(level: float) -> Floats:

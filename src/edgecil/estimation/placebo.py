@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from edgecil.estimation.budgets import draw_runs
 from edgecil.estimation.distances import Target
-from edgecil.estimation.estimators import ESTIMATORS, default_estimator
+from edgecil.estimation.estimators import ESTIMATORS
 from edgecil.estimation.intervals import LEVEL, Interval
 from edgecil.estimation.redraws import Candidates, latin_designs
 from edgecil.io.arrays import Floats, Ints
@@ -25,6 +25,7 @@ from edgecil.sequences.space import SequenceSpace
 
 MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
 
+_ESTIMATOR = "gaussian"  # the paper's, by which its protocols are judged
 _DRAWS = 200
 _PAIRS = 60
 _MIDDLES = 10
@@ -106,7 +107,7 @@ def compare_protocols(
             made[protocol] = ProtocolComparison(
                 protocol,
                 budget,
-                default_estimator(budget),
+                _ESTIMATOR,
                 {
                     measure: _summarize({name: own[place] for name, own in by_method.items()})
                     for place, measure in enumerate(MEASURES)
@@ -155,7 +156,7 @@ def _ratios(
     for _ in range(pairs):
         instead = rng.choice(size, min(len(fixed or ()), budget), replace=False).tolist()
         drawn += [draw_runs(size, budget, rng, fixed=instead) for _ in range(_MIDDLES)]
-    distances = _distances(candidates, drawn, default_estimator(budget))
+    distances = _distances(candidates, drawn)
     own, random = distances[:_DRAWS].mean(axis=0), distances[_DRAWS : 2 * _DRAWS].mean(axis=0)
     placebo = distances[2 * _DRAWS :].reshape(pairs, _MIDDLES, len(MEASURES)).mean(axis=1)
     if (random <= _TINY).any():  # all orders have the same accuracy
@@ -163,10 +164,10 @@ def _ratios(
     return np.asarray(np.maximum(np.vstack([own, placebo]) / random, _TINY).T)
 
 
-def _distances(candidates: Candidates, drawn: list[Ints], estimator: str) -> Floats:
+def _distances(candidates: Candidates, drawn: list[Ints]) -> Floats:
     """W₁, JSD and the missed range of each draw, shape (n, 3)."""
     truth, values = candidates.truth, candidates.accuracies[np.array(drawn)]
-    made = [estimate.distribution for estimate in ESTIMATORS[estimator].estimates(values)]
+    made = [estimate.distribution for estimate in ESTIMATORS[_ESTIMATOR].estimates(values)]
     jsd, distance = Target.of(truth.accuracies).distances(made).T
     low, high = values.min(axis=1), values.max(axis=1)
     missed = np.maximum(low - truth.min, 0.0) + np.maximum(truth.max - high, 0.0)

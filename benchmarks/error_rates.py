@@ -1,0 +1,188 @@
+"""How often the sequential test, the placebo and the relabelling test are wrong.
+
+    python benchmarks/error_rates.py [PART ...] [--trials 400]
+
+Parts are `until`, `placebo` and `relabelling`; all by default. Everything is drawn from the bundled
+truth tables, so that accuracies have the ties, outliers and overlaps of real ones.
+
+`until` draws random orders one at a time, looks at the confidence sequence after each from the
+fifth on, and counts the series in which some interval excludes the true mean: over the 90 orders
+without replacement, as `run --until` does, and with replacement, as in a large space. Pairs of
+learners give differences; *decided* is the share of series that answer `A - B > 0` within the
+budget, *wrong* the share that answer it wrongly.
+
+`placebo` puts two random orders in the place of hard and easy and counts the comparisons with
+random orders that end with `better` or `worse`. `relabelling` takes similarities of unrelated
+classes, in which accuracies have no part, and counts p-values below 5 %, and below 5 % for some
+learner after Holm's adjustment. Rates have 95 % intervals by Clopper and Pearson.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from scipy.special import betaincinv
+
+import edgecil
+from edgecil.estimation import correlate, objective_predictor
+from edgecil.estimation.comparison import holm
+from edgecil.estimation.placebo import MEASURES, compare_protocols
+from edgecil.estimation.redraws import Candidates
+from edgecil.estimation.relabelling import relabelled_values
+from edgecil.estimation.truth_tables import TruthTable
+from edgecil.similarity import SimilarityMatrix
+from edgecil.theory import confidence_interval
+
+FIRST, LAST = 5, 30
+LEVEL = 0.9
+PAIRS = 6
+PARTS = ("until", "placebo", "relabelling")
+
+
+def rate(wrong: int, trials: int) -> str:
+    """A share in per cent with its 95 % interval."""
+    low = 0.0 if wrong == 0 else betaincinv(wrong, trials - wrong + 1, 0.025)
+    high = 1.0 if wrong == trials else betaincinv(wrong + 1, trials - wrong, 0.975)
+    return f"{100 * wrong / trials:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def looks(values: np.ndarray) -> Iterator[tuple[int, tuple[float, float]]]:
+    """The intervals after each order from the fifth on."""
+    numbers = values.tolist()
+    for count in range(FIRST, len(numbers) + 1):
+        interval = confidence_interval(numbers[:count], LEVEL, least=FIRST)
+        if interval is not None:
+            yield count, interval
+
+
+def until(tables: list[TruthTable], trials: int) -> None:
+    rng = np.random.default_rng(0)
+    means: dict[str, list[np.ndarray]] = {}
+    differences: dict[str, list[np.ndarray]] = {}
+    for table in tables:
+        values = {method: table.accuracies(method) for method in table.methods}
+        for method, repeats in values.items():
+            means.setdefault(method, []).extend(repeats)
+        for first, second in combinations(values, 2):
+            pairs = list(zip(values[first], values[second], strict=False))
+            differences.setdefault(f"{first} - {second}", []).extend(a - b for a, b in pairs)
+    print("| series | truths | excludes the mean, % | in a large space, % | half-width at 30, s |")
+    print("|---|---|---|---|---|")
+    for kind, series in (("mean", means), ("difference", differences)):
+        every = [truth for truths in series.values() for truth in truths]
+        named = series if kind == "mean" else {}
+        for name, truths in {**named, f"all: {kind}": every}.items():
+            print(_sequential(name, truths, trials, rng), flush=True)
+    print("\n| pair | true difference, s | decided, % | wrong, % | median orders |")
+    print("|---|---|---|---|---|")
+    for name, truths in differences.items():
+        print(_decided(name, truths, max(50, trials // 4), rng), flush=True)
+
+
+def _sequential(name: str, truths: list[np.ndarray], trials: int, rng: np.random.Generator) -> str:
+    each = max(20, trials // 4) if name.startswith("all") else trials
+    wrong, widths = [0, 0], []
+    for truth in truths:
+        for replace in (False, True):
+            for _ in range(each):
+                drawn = rng.choice(truth, LAST, replace=replace)
+                intervals = [interval for _, interval in looks(drawn)]
+                mean = truth.mean()
+                wrong[replace] += any(not low <= mean <= high for low, high in intervals)
+                if intervals and not replace:
+                    widths.append(np.diff(intervals[-1])[0] / 2.0 / truth.std())
+    count = each * len(truths)
+    rates = " | ".join(rate(some, count) for some in wrong)
+    return f"| {name} | {len(truths)} | {rates} | {np.median(widths):.2f} |"
+
+
+def _decided(name: str, truths: list[np.ndarray], trials: int, rng: np.random.Generator) -> str:
+    decided, wrong, orders = 0, 0, []
+    for truth in truths:
+        for _ in range(trials):
+            drawn = rng.choice(truth, LAST, replace=False)
+            for count, (low, high) in looks(drawn):
+                if low > 0.0 or high < 0.0:
+                    decided += 1
+                    wrong += (low > 0.0) != (truth.mean() > 0.0)
+                    orders.append(count)
+                    break
+    effect = np.mean([abs(truth.mean()) / truth.std() for truth in truths])
+    total = trials * len(truths)
+    middle = f"{np.median(orders):.0f}" if orders else "–"
+    return (
+        f"| {name} | {effect:.1f} | {100 * decided / total:.0f} | {rate(wrong, total)} | {middle} |"
+    )
+
+
+def placebo(tables: list[TruthTable], trials: int) -> None:
+    rng = np.random.default_rng(1)
+    called = dict.fromkeys(MEASURES, 0)
+    for trial in range(trials):
+        table = tables[trial % len(tables)]
+        pair = sorted(rng.choice(len(table.sequences), 2, replace=False).tolist())
+        candidates = {}
+        for method in table.methods:
+            repeat = int(rng.integers(len(table.accuracies(method))))
+            truth = table.truth(method, repeat=repeat)
+            candidates[method] = Candidates(truth, truth.accuracies, None, None, {"edge": pair})
+        made = compare_protocols(
+            candidates, {"edge": 3}, table.space, seed=int(rng.integers(2**31))
+        )
+        for measure, ratio in made["edge"].measures.items():
+            called[measure] += ratio.outcome != "similar"
+    print("\n| placebo, 3 runs | called better or worse, % |\n|---|---|")
+    for measure, count in called.items():
+        print(f"| {MEASURES[measure]} | {rate(count, trials)} |", flush=True)
+
+
+def relabelling(tables: list[TruthTable], trials: int) -> None:
+    rng = np.random.default_rng(2)
+    print("\n| relabelling test | single truths, % | Fisher's z, % | some learner, by Holm, % |")
+    print("|---|---|---|---|")
+    for objective in ("adjacent", "generalization"):
+        single, fisher, some, truths, families = 0, 0, 0, 0, 0
+        for trial in range(trials):
+            table = tables[trial % len(tables)]
+            values = rng.random((table.space.classes, table.space.classes))
+            similarity = SimilarityMatrix.of((values + values.T) / 2.0)
+            predictor = objective_predictor(similarity, table.space, objective)
+            z = predictor.values(table.sequences)
+            relabelled = relabelled_values(predictor, table.sequences)
+            p_values = {}
+            for method in table.methods:
+                accuracies = table.accuracies(method)[0]
+                result = correlate(z, accuracies, relabelled)
+                p_values[method] = result.p_value
+                single += result.p_value is not None and result.p_value < 0.05
+                interval = correlate(z, accuracies).pearson_interval
+                fisher += interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
+                truths += 1
+            adjusted = [p for p in holm(p_values).values() if p is not None]
+            some += min(adjusted) < 0.05
+            families += 1
+        rates = " | ".join([rate(single, truths), rate(fisher, truths), rate(some, families)])
+        print(f"| {objective} | {rates} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("part", nargs="*", help="; ".join(PARTS))
+    parser.add_argument("--trials", type=int, default=400)
+    options = parser.parse_args()
+    tables = [
+        table
+        for table in edgecil.truths()
+        if table.kind == "enumerated" and table.space.size >= 3 * LAST
+    ]
+    for part in options.part or PARTS:
+        {"until": until, "placebo": placebo, "relabelling": relabelling}[part](
+            tables, options.trials
+        )
+
+
+if __name__ == "__main__":
+    main()
