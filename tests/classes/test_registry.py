@@ -116,7 +116,7 @@ def test_a_dataset_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     register_classes("my-pets", ["cat", "dog"])
     assert get_classes("My Pets").labels == ("cat", "dog")
     assert dataset_names()[-1] == "my-pets"
-    with pytest.raises(UsageError, match="must be a list of names"):
+    with pytest.raises(UsageError, match="names"):
         register_classes("other", "cat")
 
 

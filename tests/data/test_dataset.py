@@ -74,13 +74,13 @@ def test_the_fingerprint_sees_names_pixels_and_labels_and_nothing_else() -> None
 @pytest.mark.parametrize(
     ("pixels", "labels", "message"),
     [
-        (paint([0, 1, 1]).astype(np.float32), LABELS, "must be uint8.*Got float32"),
+        (paint([0, 1, 1]).astype(np.float32), LABELS, "uint8.*Got"),
         (paint([0, 1, 1])[:, 0], LABELS, r"\(n, channels, height, width\). Got \(3, 8, 8\)"),
         (paint([0, 1, 1])[..., :0], LABELS, r"Got \(3, 3, 8, 0\)"),
-        (paint([0, 1, 1]), LABELS.astype(np.int32), "Labels must be int64. Got int32"),
-        (paint([0, 1, 1]), LABELS[:2], r"one label per image. Got labels of shape \(2,\) for 3"),
+        (paint([0, 1, 1]), LABELS.astype(np.int32), "Got int32"),
+        (paint([0, 1, 1]), LABELS[:2], r"labels.*\(2,\).*3"),
         (paint([0, 1, 1]), LABELS[:, None], r"shape \(3, 1\)"),
-        (paint([0, 1, 1]), LABELS - 1, "Labels must be at least 0. Got -1"),
+        (paint([0, 1, 1]), LABELS - 1, "Labels.*0.*-1"),
     ],
 )
 def test_images_that_make_no_sense_are_told(
@@ -94,8 +94,8 @@ def test_images_that_make_no_sense_are_told(
     ("names", "test", "message"),
     [
         (("a", "b"), Images(paint([0, 1, 1], side=9), LABELS), "one shape"),
-        (("a",), Images(paint([0, 1, 1]), LABELS), r"in \[0, 0\]. Got 1 among the training"),
-        (("a", "b"), Images(paint([0, 1, 1]), 2 * LABELS), "Got 2 among the test labels"),
+        (("a",), Images(paint([0, 1, 1]), LABELS), r"\[0, 0\].*1.*training"),
+        (("a", "b"), Images(paint([0, 1, 1]), 2 * LABELS), "2.*labels"),
         (("a", "b", "c"), Images(paint([0, 1, 1]), LABELS), r"Class 2 \('c'\).*no training images"),
         (("a", "b"), Images(paint([0]), LABELS[:1]), r"Class 1 \('b'\).*no test images"),
         (("a", "b"), Images(paint([]), LABELS[:0]), r"Class 0 \('a'\).*no test images"),

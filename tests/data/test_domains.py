@@ -52,7 +52,7 @@ def test_domainnet_has_the_labels_and_the_split_of_its_lists(tmp_path: Path) -> 
 
 def test_some_domains_are_used_aloud(tmp_path: Path) -> None:
     write_domainnet(tmp_path / "DomainNet", "real", "sketch")
-    with pytest.warns(EdgecilWarning, match="without the domains clipart, infograph"):
+    with pytest.warns(EdgecilWarning, match="domains clipart"):
         dataset = load_dataset("DomainNet", root=tmp_path, size=8)
     assert len(dataset.train) == 6
 
@@ -61,8 +61,8 @@ def test_some_domains_are_used_aloud(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("real/ant/a.jpg 0", "label 0 to 'ant'"),
-        ("real/ant/a.jpg", "must hold domain/class/image"),
-        ("real/../a.jpg 1", "must hold domain/class/image"),
+        ("real/ant/a.jpg", "domain/class/image"),
+        ("real/../a.jpg 1", "domain/class/image"),
         ("real/bee/a.jpg 3", "Got 4 labels"),
     ],
 )

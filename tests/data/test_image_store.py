@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_pixels_on_disk_are_those_in_memory(folder: Path) -> None:
     memory = load_dataset(folder, storage="memory")
-    with pytest.warns(EdgecilWarning, match=r"The 48 images of 'images' take .* GB free"):
+    with pytest.warns(EdgecilWarning, match="48.*'images'.*GB"):
         disk = load_dataset(folder, storage="disk")
     assert isinstance(disk.train.pixels, np.memmap)
     for part in ("train", "test"):

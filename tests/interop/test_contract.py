@@ -82,9 +82,9 @@ def test_nothing_right_is_no_share(tmp_path) -> None:
 UNUSABLE = {
     "no file": (None, "Cannot read"),
     "no JSON": ("accuracy: 60", "not valid JSON"),
-    "a list": ([60], "must hold a JSON object"),
+    "a list": ([60], "must contain a JSON object"),
     "nothing in it": ({}, "one of 'correct', 'matrix' and 'accuracy'"),
-    "no totals": ({"correct": [[8], [5, 9]]}, "'totals' must be 2 whole numbers"),
+    "no totals": ({"correct": [[8], [5, 9]]}, "'totals' must be 2 integers"),
     "an empty task": ({"correct": [[0], [0, 1]], "totals": [0, 1]}, "'totals' must be"),
     "too few rows": ({"correct": [[8]], "totals": [10, 10]}, "must be 2 lists, of 1 to 2 numbers"),
     "a full matrix": ({"matrix": [[80, 0], [50, 90]]}, "must be 2 lists, of 1 to 2 numbers"),

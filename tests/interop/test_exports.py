@@ -67,7 +67,7 @@ def test_pycil_and_pilot(sequence, format_) -> None:
 @pytest.mark.parametrize("format_", ["pycil", "pilot"])
 def test_pycil_and_pilot_know_no_irregular_increments(sequence, format_) -> None:
     sizes = str(list(sequence.sizes)).replace("[", r"\[").replace("]", r"\]")
-    with pytest.raises(UsageError, match=f"equal increments. Got task sizes {sizes}; export"):
+    with pytest.raises(UsageError, match=sizes):
         export(sequence, format_)
 
 
@@ -134,10 +134,10 @@ def test_every_format_holds_plain_numbers(format_) -> None:
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_sequence_over_some_of_the_classes_is_refused(format_) -> None:
-    with pytest.raises(UsageError, match="each id from 0 to 1 once"):
+    with pytest.raises(UsageError, match=r"0.*1"):
         export(ClassSequence([[3], [7]]), format_)
 
 
 def test_an_unknown_format_is_named_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"Unknown format 'mamoth'\. Did you mean 'mammoth'"):
+    with pytest.raises(UsageError, match=r"'mamoth'.*'mammoth'"):
         export(ClassSequence([[0], [1]]), "mamoth")

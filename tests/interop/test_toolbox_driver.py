@@ -82,7 +82,7 @@ def test_a_trainer_that_reorders_classes_is_refused(root) -> None:
     trainer.write_text(trainer.read_text().replace(line, REORDER))
     result, said = drive(root)
     assert result is None
-    assert "did not keep the class order" in said
+    assert "class order" in said
 
 
 def test_a_trainer_that_reorders_between_tasks_is_refused(root) -> None:
@@ -91,7 +91,7 @@ def test_a_trainer_that_reorders_between_tasks_is_refused(root) -> None:
     trainer.write_text(trainer.read_text().replace("        model.after_task()\n", swap))
     result, said = drive(root)
     assert result is None
-    assert "test images have other labels" in said
+    assert "other labels" in said
 
 
 def test_a_trainer_that_loops_over_orders_is_refused(root) -> None:
@@ -101,4 +101,4 @@ def test_a_trainer_that_loops_over_orders_is_refused(root) -> None:
     trainer.write_text(trainer.read_text().replace("in seed_list:", "in seed_list * 3:"))
     result, said = drive(root)
     assert result is None
-    assert "several class orders in one call" in said
+    assert "several class orders" in said

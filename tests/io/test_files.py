@@ -35,7 +35,7 @@ def test_a_second_process_is_told_that_the_directory_is_taken(tmp_path: Path) ->
     command = [sys.executable, "-c", TRY_THE_LOCK, str(tmp_path)]
     with locked(tmp_path):
         refused = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "is in use by another process" in refused.stderr
+    assert "another process" in refused.stderr
     allowed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert allowed.stdout == "in\n"
 

@@ -48,7 +48,7 @@ def test_long_texts_are_refused_unless_the_limit_is_raised(
     path = tmp_path / "long"
     path.write_text("1" * 100)
     monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "99")
-    with pytest.raises(DataError, match="set the environment variable EDGECIL_MAX_TEXT_BYTES"):
+    with pytest.raises(DataError, match="EDGECIL_MAX_TEXT_BYTES"):
         read(path)
     monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "100")
     assert len(read_text(path)) == 100
@@ -139,7 +139,7 @@ def test_deep_nesting_is_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["1_0", "１０", "", "ten", "1e2"])
 def test_numbers_are_read_as_people_write_them(text: str) -> None:
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match="integer"):
         parse_int(text)
 
 
@@ -152,7 +152,7 @@ def test_floats_have_no_underscores() -> None:
 
 def test_a_column_may_not_appear_twice() -> None:
     check_header(["a", "b", "", ""], "x.csv")
-    with pytest.raises(DataError, match="more than one column named 'a'"):
+    with pytest.raises(DataError, match="'a'"):
         check_header(["a", "b", "a"], "x.csv")
 
 

@@ -128,7 +128,7 @@ def test_other_globals_in_torchscript_are_refused(tmp_path: Path) -> None:
 def test_a_tensor_larger_than_its_storage_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     torch.save({"weight": torch.zeros(1, dtype=torch.float16).expand(10**6, 10**6)}, path)
-    with pytest.raises(DataError, match="larger than what is stored"):
+    with pytest.raises(DataError, match="larger"):
         read_tensors(path)
 
 

@@ -142,5 +142,5 @@ def test_each_task_adds_components_and_trains_only_its_own() -> None:
 
 @pytest.mark.parametrize("settings", [{"length": 3}, {"components": 0}, {"layers": 0}])
 def test_impossible_prompts_are_refused(settings: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match=r"^CODA-Prompt requires components >= 1.*even length"):
+    with pytest.raises(UsageError, match=r"CODA-Prompt.*1.*even"):
         CODAPromptConfig(**settings)

@@ -186,5 +186,5 @@ def test_balancing_has_one_rule_for_all_expanding_learners(name: str) -> None:
         assert config.balancing == 0
     fast = entry.configure(*entry.recipe("fast", "resnet32"), entry.settings("fast"))
     assert fast.balancing == 30
-    with pytest.raises(UsageError, match=r"'balancing' must be 0 or more epochs\. Got -5"):
+    with pytest.raises(UsageError, match=r"'balancing'.*0.*-5"):
         expanding(name, balancing=-5)

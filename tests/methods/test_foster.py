@@ -55,7 +55,7 @@ def test_class_weights_by_hand() -> None:
 
 
 def test_a_class_without_images_has_no_weight() -> None:
-    with pytest.raises(UsageError, match=r"one image per class. Got \[5, 0\]"):
+    with pytest.raises(UsageError, match=r"image.*\[5, 0\]"):
         effective_weights(torch.tensor([5, 0]), 0.96)
 
 

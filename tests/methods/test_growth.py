@@ -241,5 +241,5 @@ def test_whole_transformers_can_stand_side_by_side(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["memo", "tagfex"])
 def test_a_backbone_without_stages_is_refused_by_those_that_need_them(name: str) -> None:
-    with pytest.raises(UsageError, match=r"a residual network.*Got a ViT.*resnet-tiny"):
+    with pytest.raises(UsageError, match=r"network.*Got.*ViT.*resnet"):
         learn_twice(name, toy_vit(3))

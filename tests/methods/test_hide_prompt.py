@@ -147,7 +147,5 @@ def test_the_transformer_never_changes() -> None:
     "settings", [{"inference_batch": 0}, {"temperature": 0.0}, {"ensemble": 1.5}]
 )
 def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
-    with pytest.raises(
-        UsageError, match=r"^HiDe-Prompt requires length.*ensemble in \[0, 1\]\. Got"
-    ):
+    with pytest.raises(UsageError, match=r"length.*ensemble.*\[0, 1\]"):
         HiDePromptConfig(**settings)

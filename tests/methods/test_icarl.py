@@ -104,5 +104,5 @@ def test_the_loss_is_cross_entropy_and_distillation_of_the_network_before() -> N
 def test_a_memory_too_small_for_its_classes_is_refused_before_training() -> None:
     method = icarl(memory={"total": 3})
     learn(method, SCENARIO, TASKS[:1])
-    with pytest.raises(UsageError, match="3 in total and 20 per class leaves none for 4 classes"):
+    with pytest.raises(UsageError, match=r"3.*20.*classes"):
         learn(method, SCENARIO, TASKS[:2])

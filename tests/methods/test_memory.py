@@ -61,9 +61,9 @@ def test_quota(total: int | None, per_class: int | None, seen: int, quota: int) 
 
 
 def test_budgets_that_make_no_sense() -> None:
-    with pytest.raises(UsageError, match="requires 'total', 'per_class' or both"):
+    with pytest.raises(UsageError, match=r"'total'.*'per_class'"):
         MemoryBudget(None, None)
-    with pytest.raises(UsageError, match=r"'per_class' must be 0 or more\. Got -1"):
+    with pytest.raises(UsageError, match=r"'per_class'.*0.*-1"):
         MemoryBudget(per_class=-1)
 
 

@@ -53,7 +53,7 @@ def test_every_backbone_that_is_always_here_has_a_fast_recipe(backbone: str) -> 
         ({"learning_rate": 0.0}, "learning_rate > 0"),
         ({"learning_rate": nan}, "learning_rate > 0"),
         ({"schedule": "linear"}, "Unknown schedule 'linear'"),
-        ({"augment": ("crop", "flop")}, "Unknown augmentation step 'flop'. Did you mean 'flip'"),
+        ({"augment": ("crop", "flop")}, "'flop'.*'flip'"),
     ],
 )
 def test_nonsense_is_refused_before_any_training(change: dict[str, object], message: str) -> None:
@@ -62,7 +62,7 @@ def test_nonsense_is_refused_before_any_training(change: dict[str, object], mess
 
 
 def test_unknown_recipes_and_backbones_without_one() -> None:
-    with pytest.raises(UsageError, match="Unknown recipe 'quick'"):
+    with pytest.raises(UsageError, match="training recipe 'quick'"):
         get_recipe("quick", "resnet32")
-    with pytest.raises(UsageError, match="no fast recipe for backbone 'vit'"):
+    with pytest.raises(UsageError, match="'vit'"):
         get_recipe("fast", "vit")

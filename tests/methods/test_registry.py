@@ -17,7 +17,7 @@ def test_the_learners_trained_from_scratch_are_registered() -> None:
 
 
 def test_unknown_methods_are_named_with_their_neighbours() -> None:
-    with pytest.raises(UsageError, match=r"Unknown method 'icral'\. Did you mean 'icarl'"):
+    with pytest.raises(UsageError, match=r"'icral'.*'icarl'"):
         get_method("icral")
 
 
@@ -74,20 +74,20 @@ def test_a_budget_may_be_without_one_of_its_limits() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"temprature": 1.0}, "Unknown setting of icarl 'temprature'. Did you mean 'temperature'"),
-        ({"memory": {"totl": 1}}, "Unknown setting of icarl.memory 'totl'"),
+        ({"temprature": 1.0}, "'temprature'.*'temperature'"),
+        ({"memory": {"totl": 1}}, "icarl.memory.*'totl'"),
         (
             {"temperature": "hot"},
-            r"'icarl.temperature' must be of type float. Got 'hot' of type str",
+            "'icarl.temperature'.*'hot'",
         ),
-        ({"temperature": None}, "'icarl.temperature' must have a value"),
-        ({"memory": 20}, "'icarl.memory' must be of type MemoryBudget"),
-        ({"memory": {"total": True}}, "'icarl.memory.total' must be of type int. Got True"),
-        ({"memory": {"total": 2.5}}, "'icarl.memory.total' must be of type int. Got 2.5"),
-        ({"memory": {"total": -1}}, "'total' must be 0 or more. Got -1"),
-        ({"recipe": {"augment": "flip"}}, "'icarl.recipe.augment' must be of type tuple"),
-        ({"recipe": {"milestones": ["60"]}}, r"'icarl.recipe.milestones\[\]' must be of type int"),
-        ({"recipe": {"epochs": None}}, "'icarl.recipe.epochs' must have a value"),
+        ({"temperature": None}, "'icarl.temperature'"),
+        ({"memory": 20}, "'icarl.memory'"),
+        ({"memory": {"total": True}}, "'icarl.memory.total'"),
+        ({"memory": {"total": 2.5}}, "'icarl.memory.total'.*2.5"),
+        ({"memory": {"total": -1}}, "'total'.*0.*-1"),
+        ({"recipe": {"augment": "flip"}}, "'icarl.recipe.augment'"),
+        ({"recipe": {"milestones": ["60"]}}, r"'icarl.recipe.milestones\[\]'"),
+        ({"recipe": {"epochs": None}}, "'icarl.recipe.epochs'"),
     ],
 )
 def test_wrong_names_and_kinds_are_refused(settings: dict[str, Any], message: str) -> None:

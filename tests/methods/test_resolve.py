@@ -4,6 +4,7 @@ import importlib.metadata
 import pickle
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -47,13 +48,28 @@ def test_a_plain_learner_in_a_file_learns_and_keeps_the_contract(tmp_path: Path)
     assert (method.predict(images.pixels) == images.labels).double().mean() > 0.9
 
 
+class Untrained(Constant):
+    """Has a state only after its first task."""
+
+    def state(self) -> dict[str, object]:
+        assert self.seen, "no task was learnt yet"
+        return {"seen": list(self.seen)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.seen = tuple(state["seen"])
+
+
+def test_the_state_is_not_asked_for_before_the_first_task() -> None:
+    check_method(Untrained)
+
+
 def test_settings_are_the_constructor_s_parameters(tmp_path: Path) -> None:
     entry = get_method(spec_of(write_learner(tmp_path)))
     assert (entry.name, entry.summary) == ("NearestMean", "The class with the nearest mean image.")
     assert entry.config().shrink == 0.0
     built = Subject(entry, {"shrink": 0.5}).build(toy_dataset())
     assert built.learner.shrink == 0.5  # type: ignore[attr-defined]
-    with pytest.raises(UsageError, match="Unknown setting of NearestMean 'shrnk'"):
+    with pytest.raises(UsageError, match="'shrnk'"):
         Subject(entry, {"shrnk": 0.5}).build(toy_dataset())
 
 
@@ -143,15 +159,15 @@ def needs_width(width: int) -> Any: ...
 def test_errors_say_what_to_change(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no method 'predict'"):
         resolve_method(NoPredict)
-    with pytest.raises(Exception, match="99, which is not one of the classes seen"):
+    with pytest.raises(Exception, match=r"99.*classes"):
         check_method(Wrong)
     with pytest.raises(Exception, match=r"Forgetful.*(state|restored)"):
         check_method(Forgetful)
-    with pytest.raises(UsageError, match="give its parameter 'width' a default"):
+    with pytest.raises(UsageError, match="'width'"):
         resolve_method(needs_width)
     with pytest.raises(UsageError, match="does not exist"):
         get_method(str(tmp_path / "nothing.py:Learner"))
-    with pytest.raises(UsageError, match=r"no module .nowhere\.at_all."):
+    with pytest.raises(UsageError, match=r"nowhere\.at_all"):
         get_method("nowhere.at_all:Learner")
     with pytest.raises(UsageError, match="Did you mean 'NearestMean'"):
         get_method(f"{write_learner(tmp_path)}:NearestMeen")

@@ -116,7 +116,7 @@ def test_purposes_have_randomness_of_their_own() -> None:
 
 def test_classes_that_the_dataset_does_not_have() -> None:
     with (
-        pytest.raises(UsageError, match="names class 7 but dataset 'painted' has 7 classes"),
+        pytest.raises(UsageError, match=r"7.*'painted'.*7"),
         SCENARIO.task(((0, 7),), 0),
     ):
         pass

@@ -54,7 +54,7 @@ def test_what_was_captioned_before_a_failure_is_not_asked_again() -> None:
 
     with serve(answer) as server:
         model = LanguageModel("toy", server.url, "k")
-        with pytest.raises(DataError, match="it has 1 words instead of 8 to 20"):
+        with pytest.raises(DataError, match=r"1.*words.*8"):
             write_captions(CLASSES, model)
         assert len(server.requests) == 3
         broken = False

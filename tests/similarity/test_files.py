@@ -93,10 +93,10 @@ def test_missing_files_other_endings_and_other_arrays_are_told(tmp_path: Path) -
         read_similarity(tmp_path / "nowhere.npz")
     with pytest.raises(DataError, match=r"Cannot read .*nowhere.csv"):
         read_similarity(tmp_path / "nowhere.csv")
-    with pytest.raises(UsageError, match=r"from .npz, .npy or .csv"):
+    with pytest.raises(UsageError, match="npz"):
         read_similarity(tmp_path / "D.txt")
     np.savez(tmp_path / "D.npz", weights=VALUES)
-    with pytest.raises(DataError, match=r"no array called 'values' \(it has: weights\)"):
+    with pytest.raises(DataError, match=r"'values'.*\(it has: weights\)"):
         read_similarity(tmp_path / "D.npz")
     with pytest.raises(DataError, match="no array called 'vectors'"):
         read_embeddings(tmp_path / "D.npz")

@@ -58,7 +58,7 @@ def test_missing_tensors_are_named(folder: Path) -> None:
     state = load_file(file)
     del state["encoder.layer.1.output.dense.weight"]
     save_file(state, file)
-    with pytest.raises(DataError, match=r"lacks encoder.layer.1.output.dense.weight\."):
+    with pytest.raises(DataError, match=r"encoder.layer.1.output.dense.weight"):
         get_encoder("minilm", folder).encode(["cat"])
 
 
@@ -67,7 +67,7 @@ def test_weights_that_do_not_fit_the_config_are_refused(folder: Path) -> None:
     state = load_file(file)
     state["embeddings.LayerNorm.bias"] = torch.zeros(3)
     save_file(state, file)
-    with pytest.raises(DataError, match="does not fit its configuration"):
+    with pytest.raises(DataError, match="configuration"):
         get_encoder("minilm", folder).encode(["cat"])
 
 
@@ -79,7 +79,7 @@ def test_a_damaged_config_is_one_sentence(folder: Path) -> None:
 
 @pytest.mark.parametrize("texts", [[], "cat"])
 def test_nothing_to_encode_is_an_error(folder: Path, texts: list[str] | str) -> None:
-    with pytest.raises(UsageError, match="must be a non-empty list"):
+    with pytest.raises(UsageError, match="non-empty list"):
         get_encoder("minilm", folder).encode(texts)
 
 

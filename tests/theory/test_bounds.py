@@ -212,16 +212,16 @@ def test_no_union_is_never_worse_than_the_paper() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"epsilon": 0}, r"The 'epsilon' parameter must be a number > 0\. Got 0 instead\."),
-        ({"epsilon": -0.1}, r"The 'epsilon' parameter must be a number > 0\. Got -0\.1 instead\."),
-        ({"epsilon": math.nan}, r"The 'epsilon' .* Got nan instead\."),
-        ({"epsilon": math.inf}, r"The 'epsilon' parameter must be a finite number > 0\."),
-        ({"epsilon": "0.1"}, r"The 'epsilon' .* Got '0\.1' instead\."),
-        ({"delta": 0.0}, r"The 'delta' parameter must be a number in \(0, 1\)\. Got 0\.0 instead"),
-        ({"delta": 1}, r"The 'delta' parameter must be a number in \(0, 1\)\. Got 1 instead\."),
-        ({"accuracy_range": 0}, r"The 'accuracy_range' parameter must be a number > 0\."),
-        ({"size": 1}, r"The 'size' parameter must be an int >= [24]\. Got 1 instead\."),
-        ({"size": 90.0}, r"The 'size' parameter must be an int >= [24]\. Got 90\.0 instead\."),
+        ({"epsilon": 0}, "'epsilon'.*0.*0"),
+        ({"epsilon": -0.1}, r"'epsilon'.*0.*-0\.1"),
+        ({"epsilon": math.nan}, "'epsilon'"),
+        ({"epsilon": math.inf}, "'epsilon'.*0"),
+        ({"epsilon": "0.1"}, r"'epsilon'.*'0\.1'"),
+        ({"delta": 0.0}, r"'delta'.*\(0, 1\).*0\.0"),
+        ({"delta": 1}, r"'delta'.*\(0, 1\).*1"),
+        ({"accuracy_range": 0}, "'accuracy_range'.*0"),
+        ({"size": 1}, r"'size'.* 1 "),
+        ({"size": 90.0}, r"'size'.* 90\.0 "),
     ],
 )
 def test_says_what_is_wrong(bound: SampleBound, arguments: dict[str, float], message: str) -> None:

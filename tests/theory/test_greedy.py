@@ -68,11 +68,11 @@ def test_the_ceiling_holds_for_any_order(tasks: int, task_size: int, upper: floa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((100, 1, 0.5), "The 'tasks' parameter must be an int >= 2. Got 1 instead."),
-        ((100, 7, 0.5), "The 'classes' parameter must be a multiple of the 7 tasks. Got 100"),
-        ((100, 10, 0.5, 0), "The 'max_similarity' parameter must be a number > 0."),
-        ((100, 10, -0.5), "The 'mean_similarity' parameter must be a number >= 0."),
-        ((100, 10, 0.5, 0.4), r"The 'mean_similarity' parameter must be a number in \[0, 0.4\]."),
+        ((100, 1, 0.5), "'tasks'.*2.*1"),
+        ((100, 7, 0.5), "'classes'.*7.*100"),
+        ((100, 10, 0.5, 0), "'max_similarity'.*0"),
+        ((100, 10, -0.5), "'mean_similarity'.*0"),
+        ((100, 10, 0.5, 0.4), r"'mean_similarity'.*\[0, 0.4\]"),
     ],
 )
 def test_says_what_is_wrong(arguments: tuple[float, ...], message: str) -> None:

@@ -58,7 +58,7 @@ def test_it_is_plain_data_that_json_carries() -> None:
         ({"classes": 6, "tasks": 3, "accuracy_range": 0.0}, "'accuracy_range'"),
         ({"classes": 6, "tasks": 3, "budget": 0}, "'budget'"),
         ({"classes": 6, "sizes": (4, 2), "mean_similarity": 0.3}, "tasks of one size"),
-        ({"classes": 6}, "in one way"),
+        ({"classes": 6}, "'tasks'"),
     ],
 )
 def test_arguments_out_of_range_are_refused(options, words) -> None:

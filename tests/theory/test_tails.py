@@ -144,17 +144,17 @@ def test_runs_to_hit_by_hand() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gaussian_tail(-1), "The 'deviations' parameter must be a number >= 0. Got -1"),
-        (lambda: chebyshev_tail(math.nan), "The 'deviations' parameter must be"),
-        (lambda: miss_probability(1.5, 3), r"The 'share' parameter must be a number in \[0, 1\]"),
-        (lambda: miss_probability(0.5, 0), "The 'runs' parameter must be an int >= 1. Got 0"),
+        (lambda: gaussian_tail(-1), "'deviations'.*0.*-1"),
+        (lambda: chebyshev_tail(math.nan), "'deviations'"),
+        (lambda: miss_probability(1.5, 3), r"'share'.*\[0, 1\]"),
+        (lambda: miss_probability(0.5, 0), "'runs'.*1.*0"),
         (
             lambda: miss_probability(0.5, 91, 90),
-            r"The 'runs' parameter must be an int in \[1, 90\]",
+            r"'runs'.*\[1, 90\]",
         ),
-        (lambda: miss_probability(0.5, 1, 0), "The 'size' parameter must be an int >= 1. Got 0"),
-        (lambda: miss_probability_paper(-0.1, 3), "The 'share' parameter must be"),
-        (lambda: runs_to_hit(0.5, 1), r"The 'confidence' parameter must be a number in \(0, 1\)"),
+        (lambda: miss_probability(0.5, 1, 0), "'size'.*1.*0"),
+        (lambda: miss_probability_paper(-0.1, 3), "'share'"),
+        (lambda: runs_to_hit(0.5, 1), r"'confidence'.*\(0, 1\)"),
     ],
 )
 def test_says_what_is_wrong(call: Callable[[], object], message: str) -> None:
