@@ -1,6 +1,6 @@
 """How fast the light core is, beside the obvious way to write it, in one run.
 
-    python benchmarks/light_core.py [--json FILE] [--markdown] [--readings]
+    python benchmarks/light_core.py [--json FILE] [--markdown] [--variants]
 
 "Warm" means after one untimed call in the same process (compiled code loaded, data read). A time
 is the median of n calls with the best in brackets; the median is what is held against the target.
@@ -39,7 +39,7 @@ from edgecil import (
 )
 from edgecil.sequences import get_generator, sample_scores
 from edgecil.sequences.generators import optimal
-from edgecil.sequences.generators.edge import READINGS
+from edgecil.sequences.generators.edge import VARIANTS
 
 GOALS = ("hard", "easy")
 COLUMNS = ("what", "edgecil", "compared with", "target", "met")
@@ -93,8 +93,8 @@ def _shown(seconds: float) -> str:
     return f"{1000 * seconds:.0f} ms" if seconds < 1.0 else f"{seconds:.2f} s"
 
 
-def readings() -> list[Row]:
-    """z of every reading of the paper, of the baselines and of `optimal`, on bare class names."""
+def variants() -> list[Row]:
+    """z of every variant of EDGE, of the baselines and of `optimal`, on bare class names."""
     datasets = ("cifar100", "cub200", "imagenet-r", "imagenet-a")
     matrices = [text_similarity(get_classes(name), template="{name}") for name in datasets]
     spaces = [SequenceSpace.equal(len(matrix), 10) for matrix in matrices]
@@ -105,7 +105,7 @@ def readings() -> list[Row]:
 
     rows = []
     for goal in GOALS:
-        ways = {name: reading for name, reading in READINGS.items() if reading.goal == goal}
+        ways = {name: variant for name, variant in VARIANTS.items() if variant.goal == goal}
         others = ("edge", "edge-released", "adversarial", "maxcover", "optimal")
         ways |= {name: generate(name, goal) for name in others}
         for name, way in ways.items():
@@ -128,7 +128,7 @@ def readings() -> list[Row]:
 
 
 def edge(dataset: str, classes: int, target: float) -> list[Row]:
-    """EDGE, both directions, the best of all readings, and the paper's algorithms as printed."""
+    """EDGE, both directions, the best of all variants, and the paper's algorithms as printed."""
     similarity = text_similarity(get_classes(dataset))
     space = SequenceSpace.equal(classes, 10)
     rng = np.random.default_rng(0)
@@ -336,7 +336,9 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers here too")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument(
-        "--readings", action="store_true", help="only z of S for every reading of the paper"
+        "--variants",
+        action="store_true",
+        help="only z of S for every variant of the paper's algorithms",
     )
     args = parser.parse_args()
 
@@ -344,8 +346,8 @@ def main() -> int:
     where = machine()
     similarity = text_similarity(get_classes("cifar100"))
     space = SequenceSpace.equal(100, 10)
-    if args.readings:
-        rows = readings()
+    if args.variants:
+        rows = variants()
     else:
         rows = [
             *cold_shell(),

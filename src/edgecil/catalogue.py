@@ -1,4 +1,4 @@
-"""What there is: datasets, encoders, backbones, methods, protocols, generators, recipes.
+"""Lists of the available datasets, encoders, backbones, methods, protocols and recipes.
 
 >>> [entry.name for entry in list_recipes("samples-*")]
 ['samples-cub200', 'samples-quickdraw']
@@ -103,7 +103,7 @@ class LearnerEntry(ConfiguredEntry):
 
 
 def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
-    """Every dataset with a name.
+    """Return every dataset with a name.
 
     Args:
         root: directory to look for images in.
@@ -123,7 +123,7 @@ def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
 
 
 def list_encoders() -> list[AvailableEntry]:
-    """Every text encoder, and how to get what it requires."""
+    """Return every text encoder, and how to get what it requires."""
     from edgecil.similarity import encoder_names, encoder_status
 
     statuses = map(encoder_status, encoder_names())
@@ -131,7 +131,7 @@ def list_encoders() -> list[AvailableEntry]:
 
 
 def list_backbones() -> list[AvailableEntry]:
-    """Every network, from scratch and pre-trained, and how to get what it requires."""
+    """Return every network, from scratch and pre-trained, and how to get what it requires."""
     from edgecil.io.packages import require_training
 
     require_training()
@@ -141,7 +141,7 @@ def list_backbones() -> list[AvailableEntry]:
 
 
 def list_methods() -> list[LearnerEntry]:
-    """Every learner with its published settings, and what of its spread is due to the order."""
+    """Return every learner with its settings and the share of the order in its variance."""
     from edgecil.io.packages import require_training
 
     require_training()
@@ -160,31 +160,31 @@ def list_methods() -> list[LearnerEntry]:
 
 
 def list_protocols() -> list[Entry]:
-    """Every protocol."""
+    """Return every protocol."""
     from edgecil.sequences import PROTOCOLS
 
     return [Entry(it.name, it.summary) for it in PROTOCOLS.values()]
 
 
 def list_generators() -> list[GeneratorEntry]:
-    """Every generator of single sequences."""
+    """Return every generator of single sequences."""
     from edgecil.sequences import generators
 
     return [GeneratorEntry(it.name, it.goal, it.summary) for it in generators()]
 
 
 def list_objectives() -> list[Entry]:
-    """Every objective of a sequence."""
+    """Return every objective of a sequence."""
     from edgecil.sequences import OBJECTIVES
 
     return [Entry(name, (it.__doc__ or "").split("\n")[0]) for name, it in OBJECTIVES.items()]
 
 
 def list_recipes(pattern: str = "*") -> list[ConfiguredEntry]:
-    """The bundled experiment files.
+    """Return the bundled experiment files.
 
     Args:
-        pattern: of their names, such as `classic-*`.
+        pattern: shell pattern of their names, such as `classic-*`.
     """
     from edgecil.recipes import describe_recipe, read_recipe, recipe_names
 

@@ -35,19 +35,19 @@ class EdgecilWarning(UserWarning):
 
 
 def unknown(kind: str, given: str, names: Iterable[str]) -> UsageError:
-    """The error for a name that is not registered, with the nearest names that are.
+    """Return the error for a name that is not registered, with the nearest names that are.
 
     >>> print(unknown("dataset", "cifar10", ["cifar100", "cub200"]))
-    Unknown dataset 'cifar10'. Did you mean 'cifar100'? Known: cifar100, cub200.
+    Unknown dataset 'cifar10'. Did you mean 'cifar100'? Available: cifar100, cub200.
     """
     listed = list(names)
     near = difflib.get_close_matches(given, listed, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
-    return UsageError(f"Unknown {kind} {given!r}.{hint} Known: {', '.join(listed)}.")
+    return UsageError(f"Unknown {kind} {given!r}.{hint} Available: {', '.join(listed)}.")
 
 
 def name_some(names: Sequence[str]) -> str:
-    """The first three names, and how many more there are.
+    """Return the first three names, and how many more there are.
 
     >>> name_some(["conv1", "conv2", "conv3", "fc"])
     'conv1, conv2, conv3 and 1 more'

@@ -1,4 +1,4 @@
-"""Things known by name: one lookup for methods, protocols, datasets, encoders and all the rest."""
+"""A registry of named entries: methods, protocols, datasets, encoders, ...."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ class Registry(Generic[T]):
         return lambda entry: self.add(name, entry)
 
     def resolve(self, name: str) -> str:
-        """The name as it was registered; an unknown name is an error with suggestions."""
+        """Return the name as it was registered; an unknown name is an error with suggestions."""
         canonical = self._find(name)
         if canonical is None:
             raise unknown(self.kind, name, self._entries)
         return canonical
 
     def names(self, pattern: str = "*") -> tuple[str, ...]:
-        """Names that match a shell pattern such as `*vit*`, in the order of registration."""
+        """Return names that match a shell pattern such as `*vit*`, in the order of registration."""
         return tuple(name for name in self._entries if fnmatchcase(name.lower(), pattern.lower()))
 
     def items(self) -> list[tuple[str, T]]:
-        """Names and entries, in the order of registration."""
+        """Return names and entries, in the order of registration."""
         return list(self._entries.items())
 
     def values(self) -> list[T]:
-        """Entries, in the order of registration."""
+        """Return entries, in the order of registration."""
         return list(self._entries.values())
 
     def __getitem__(self, name: str) -> T:

@@ -52,7 +52,7 @@ class FeatureBank:
         compute: Callable[[torch.Tensor], torch.Tensor],
         device: str | torch.device = "cpu",
     ) -> torch.Tensor:
-        """The rows (n, …) of images, on a device.
+        """Return the rows (n, …) of images, on a device.
 
         Args:
             pixels: uint8 (n, c, h, w), on any device; they are moved 32 at a time.
@@ -109,7 +109,7 @@ class FeatureBank:
 
 
 def _read(path: Path, *, with_rows: bool = True) -> tuple[list[bytes], torch.Tensor]:
-    """Names of images, n of 16 bytes, and their rows (n, …); none if the file is damaged."""
+    """Return names of images, n of 16 bytes, and their rows (n, …); none if the file is damaged."""
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             names = torch.from_numpy(file["names"])
@@ -122,7 +122,7 @@ def _read(path: Path, *, with_rows: bool = True) -> tuple[list[bytes], torch.Ten
 
 
 def feature_bank(directory: Path | None, network: str) -> FeatureBank:
-    """The bank of a network, named by its content; one per process.
+    """Return the bank of a network, named by its content; one per process.
 
     When all banks together exceed the memory limit, the least recently used are dropped.
     """
@@ -135,7 +135,7 @@ def feature_bank(directory: Path | None, network: str) -> FeatureBank:
 
 
 def network_name(name: str, prepare: Pipeline, device: str, *, amp: bool = False) -> str:
-    """A name for a pre-trained network that changes with anything that may change its rows.
+    """Return a name for a pre-trained network that changes with anything that may change its rows.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
@@ -168,7 +168,7 @@ def frozen_features(
     prepare: Pipeline | None = None,
     amp: bool = False,
 ) -> torch.Tensor:
-    """Features (n, d) of the unmodified pre-trained network `name`, on the device.
+    """Return features (n, d) of the unmodified pre-trained network `name`, on the device.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
@@ -200,7 +200,7 @@ def in_full_batches(
     *,
     chosen: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Rows (n, …) of images, computed without gradients, always 32 at a time.
+    """Return rows (n, …) of images, computed without gradients, always 32 at a time.
 
     Args:
         pixels: uint8 (m, c, h, w), on any device; the last batch is padded with blank images.
@@ -220,7 +220,7 @@ def in_full_batches(
 
 
 def content_name(*parts: object) -> str:
-    """A short digest of values and tensors."""
+    """Return a short digest of values and tensors."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, Mapping):

@@ -112,13 +112,13 @@ class GrowingLinear(GrowingHead):
 
     @classmethod
     def of(cls, feature_size: int, classes: int, generator: torch.Generator) -> GrowingLinear:
-        """A head with the given number of classes."""
+        """Return a head with the given number of classes."""
         head = cls(feature_size)
         head.grow(classes, generator)
         return head
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Logits (n, classes) of features (n, d)."""
+        """Return logits (n, classes) of features (n, d)."""
         return functional.linear(features, self.weight, self.bias)
 
     def _replace(self, weight: torch.Tensor) -> None:
@@ -143,7 +143,7 @@ class CosineHead(GrowingHead):
         self.scale = nn.Parameter(torch.ones(1))
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Logits (n, classes) in ± scale of features (n, d)."""
+        """Return logits (n, classes) in ± scale of features (n, d)."""
         return self.scale * functional.linear(
             functional.normalize(features, dim=1), functional.normalize(self.weight, dim=1)
         )

@@ -51,11 +51,11 @@ class _Names:
         return self
 
     def read(self, pixels: torch.Tensor) -> list[bytes]:
-        """All names."""
+        """Return all names."""
         return [self.name(place, pixels, place) for place in range(len(self.names))]
 
     def name(self, place: int, pixels: torch.Tensor, source: int) -> bytes:
-        """The name at a place, computed from `pixels[source]` if necessary."""
+        """Return the name at a place, computed from `pixels[source]` if necessary."""
         name = self.names[place]
         if name is None:
             content = pixels[source].cpu().contiguous().numpy().tobytes()
@@ -72,5 +72,5 @@ class _Part:
         self.chosen = chosen
 
     def read(self, pixels: torch.Tensor) -> list[bytes]:
-        """All names."""
+        """Return all names."""
         return [self.whole.name(place, pixels, source) for source, place in enumerate(self.chosen)]

@@ -120,7 +120,7 @@ _supplied: dict[str, Path] = {}  # folders with weights that another process sen
 
 
 def weight_contents(name: str) -> dict[str, bytes]:
-    """The files of pre-trained weights, to be sent to other machines; none if they are bundled."""
+    """Return the files of pre-trained weights that other machines require; none if bundled."""
     model = find_pretrained(name)
     if Path(model.source).is_relative_to(Path(__file__).parent):
         return {}
@@ -147,7 +147,7 @@ def supply_weights(name: str, contents: Mapping[str, bytes]) -> None:
 
 
 def is_pretrained(name: str) -> bool:
-    """Whether a name is in the table, an existing file or folder, or has the form of a hub id.
+    """Return whether a name is in the table, a file or a folder, or has the form of a hub id.
 
     A folder must be written with a slash (./vit), to distinguish it from a backbone's name.
     """
@@ -159,7 +159,7 @@ def is_pretrained(name: str) -> bool:
 
 
 def find_pretrained(name: str) -> PretrainedModel:
-    """The registered model of a name, or a new entry for a path or a hub id."""
+    """Return the registered model of a name, or a new entry for a path or a hub id."""
     if not is_pretrained(name):
         raise UsageError(
             f"{unknown('pre-trained model', name, PRETRAINED)} The path of a weight "
@@ -171,7 +171,7 @@ def find_pretrained(name: str) -> PretrainedModel:
 
 
 def pretrained_status(name: str) -> tuple[bool, str]:
-    """Whether weights are on this machine, and a sentence that says where or how to get them."""
+    """Return whether weights are on this machine, and a sentence on where they are."""
     model = find_pretrained(name)
     about = f"Pre-trained: {model.summary}"
     if Path(model.source).expanduser().exists():
@@ -186,7 +186,7 @@ def pretrained_status(name: str) -> tuple[bool, str]:
 
 
 def load_pretrained(name: str, shape: Shape) -> Backbone:
-    """A new network with pre-trained weights, trainable, in float32, on the CPU.
+    """Return a new network with pre-trained weights, trainable, in float32, on the CPU.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
@@ -197,14 +197,14 @@ def load_pretrained(name: str, shape: Shape) -> Backbone:
 
 @cache
 def is_resnet(name: str) -> bool:
-    """Whether pre-trained weights are those of a residual network."""
+    """Return whether pre-trained weights are those of a residual network."""
     if name in PRETRAINED:
         return find_pretrained(name).name in _RESNETS
     return holds_resnet(tensor_names(_locate(name).weights))
 
 
 def load_vit(name: str, shape: Shape) -> ViT:
-    """A new vision transformer with pre-trained weights, trainable, in float32, on the CPU.
+    """Return a new vision transformer with pre-trained weights, trainable, in float32, on the CPU.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
@@ -233,7 +233,7 @@ def load_vit(name: str, shape: Shape) -> ViT:
 
 @cache
 def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
-    """A frozen network in evaluation mode; one per process, shared by all methods.
+    """Return a frozen network in evaluation mode; one per process, shared by all methods.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
@@ -247,7 +247,7 @@ def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
 
 @cache
 def statistics_of(name: str) -> Normalise:
-    """The normalisation of a pre-trained network's images, per channel.
+    """Return the normalisation of a pre-trained network's images, per channel.
 
     For weights outside the registry it is read from the files beside them
     (preprocessor_config.json, or timm's or open_clip's configuration). Without such a file, a CLIP
@@ -286,7 +286,7 @@ def image_size_of(name: str) -> int:
 
 
 def fitting_size(name: str, shape: Shape) -> int | None:
-    """The size to resize images to for a pre-trained network; None if they fit as they are.
+    """Return the size to resize images to for a pre-trained network; None if they fit as they are.
 
     Position embeddings can be interpolated, but images far from the training size give poor
     features: at 32 pixels, ViT-B/16 sees a grid of 2×2 patches. Images fit if both sides differ
@@ -303,7 +303,7 @@ def fitting_size(name: str, shape: Shape) -> int | None:
 
 @cache
 def fingerprint(name: str) -> str:
-    """A digest of the content of pre-trained weight files."""
+    """Return a digest of the content of pre-trained weight files."""
     return _locate(name).version
 
 

@@ -25,12 +25,12 @@ BACKBONES: Registry[Callable[[Shape], Backbone]] = Registry(
 
 
 def backbone_names(pattern: str = "*") -> tuple[str, ...]:
-    """Names of the backbones that match a shell pattern: from scratch, then pre-trained."""
+    """Return names of the backbones that match a shell pattern: from scratch, then pre-trained."""
     return (*BACKBONES.names(pattern), *PRETRAINED.names(pattern))
 
 
 def canonical_backbone(name: str) -> str:
-    """The registered spelling of a backbone's name; paths and hub ids are unchanged.
+    """Return the registered spelling of a backbone's name; paths and hub ids are unchanged.
 
     >>> canonical_backbone("ResNet-32")
     'resnet32'
@@ -40,7 +40,7 @@ def canonical_backbone(name: str) -> str:
 
 
 def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backbone:
-    """A new backbone for images of a shape, on the CPU.
+    """Return a new backbone for images of a shape, on the CPU.
 
     Args:
         name: one of :func:`backbone_names`, or the path or hub id of a vision transformer
@@ -63,7 +63,7 @@ def check_backbone(name: str) -> None:
 
 
 def backbone_status(name: str) -> tuple[bool, str]:
-    """Whether a backbone can be built without a download, and a sentence about it."""
+    """Return whether a backbone can be built without a download, and a sentence about it."""
     if name in BACKBONES:
         summary = (BACKBONES[name].__doc__ or "").split("\n")[0]
         return True, f"From scratch: {summary[0].lower()}{summary[1:]}"

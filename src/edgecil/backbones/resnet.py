@@ -55,11 +55,11 @@ class ResNet(Backbone):
         self.feature_size = widths[-1]
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Features (n, feature_size) of images (n, c, h, w)."""
+        """Return features (n, feature_size) of images (n, c, h, w)."""
         return self.last_stage(self.shallow(images))
 
     def maps(self, images: torch.Tensor) -> torch.Tensor:
-        """The last stage's maps (n, feature_size, h', w'), whose mean is the feature vector."""
+        """Return the last stage's maps, (n, feature_size, h', w'), whose mean is the feature."""
         return self.last_stage.stage(self.shallow(images))
 
 
@@ -111,17 +111,17 @@ class ChannelsLast(nn.Module):  # type: ignore[misc]
     """Convert maps to the channels-last memory format, which is faster on a CPU."""
 
     def forward(self, maps: torch.Tensor) -> torch.Tensor:
-        """The same maps (n, c, h, w)."""
+        """Return the same maps (n, c, h, w)."""
         return maps.contiguous(memory_format=torch.channels_last)
 
 
 def resnet32(shape: tuple[int, int, int]) -> ResNet:
-    """The CIFAR network of 32 layers: 3 stages of 5 blocks, 16/32/64 channels, d = 64."""
+    """Return the CIFAR network of 32 layers: 3 stages of 5 blocks, 16/32/64 channels, d = 64."""
     return ResNet(_stem(shape[0], 16), (16, 32, 64), blocks=5, shortcut="pad")
 
 
 def resnet18(shape: tuple[int, int, int]) -> ResNet:
-    """The ImageNet network of 18 layers: 4 stages of 2 blocks, 64 to 512 channels, d = 512.
+    """Return the ImageNet network of 18 layers: 4 stages of 2 blocks, 64 to 512 channels, d = 512.
 
     Images under 96 pixels get a 3×3 stem with stride 1 and no pooling, as in the class-incremental
     literature on CIFAR; larger images get the ImageNet stem, which reduces them to a quarter.
@@ -139,7 +139,7 @@ def imagenet_resnet18(channels: int) -> ResNet:
 
 
 def resnet_tiny(shape: tuple[int, int, int]) -> ResNet:
-    """A small network for small images on a CPU: 3 stages of 1 block, 16/32/64 channels, d = 64.
+    """Build a small network for small images: 3 stages of 1 block, 16/32/64 channels, d = 64.
 
     The stem reduces images to a quarter of their size; a 28×28 drawing takes 0.7 million
     multiplications.

@@ -22,12 +22,12 @@ _COUNTER = "num_batches_tracked"
 
 
 def holds_resnet(names: Iterable[str]) -> bool:
-    """Whether tensors of these names are those of a residual network."""
+    """Return whether tensors of these names are those of a residual network."""
     return any(re.search(r"(^|\.)layer1\.0\.conv1\.weight$", name) for name in names)
 
 
 def load_resnet(files: WeightFiles, shape: tuple[int, int, int]) -> ResNet:
-    """A new ResNet-18 with the weights in a file, trainable, in float32, on the CPU.
+    """Return a new ResNet-18 with the weights in a file, trainable, in float32, on the CPU.
 
     Its stem is that of ImageNet networks for images of any size.
 
@@ -56,7 +56,7 @@ def load_resnet(files: WeightFiles, shape: tuple[int, int, int]) -> ResNet:
     ]
     if missing or strange or wrong:
         raise DataError(
-            f"{files.weights} holds no ResNet-18 of torchvision or timm: "
+            f"{files.weights} contains no ResNet-18 of torchvision or timm: "
             f"{name_some(missing or strange or wrong)} "
             f"{'is missing' if missing else 'does not fit'}."
         )
@@ -65,7 +65,7 @@ def load_resnet(files: WeightFiles, shape: tuple[int, int, int]) -> ResNet:
 
 
 def _without_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors by torchvision's names, without the classifier."""
+    """Return the tensors by torchvision's names, without the classifier."""
     prefix = next((one for one in _PREFIXES if f"{one}conv1.weight" in tensors), "")
     own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
     return {name: tensor for name, tensor in own.items() if not name.startswith(_CLASSIFIER)}
@@ -74,7 +74,7 @@ def _without_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tens
 def _translate(
     tensors: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
-    """The tensors by our names; old files have no counters of batches, which start at 0."""
+    """Return the tensors by our names; old files have no counters of batches, which start at 0."""
     translated = {_our_name(name): tensor for name, tensor in tensors.items()}
     for name, tensor in state.items():
         if name.endswith(_COUNTER):

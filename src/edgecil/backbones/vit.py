@@ -54,7 +54,7 @@ class ViTLayout:
     norm_eps: float = 1e-6
 
     def grid(self, shape: tuple[int, int, int]) -> tuple[int, int]:
-        """Patches down and across an image of a shape (channels, height, width)."""
+        """Return patches down and across an image of a shape (channels, height, width)."""
         channels, height, width = shape
         if channels != self.channels:
             raise UsageError(
@@ -112,18 +112,18 @@ class ViT(Backbone):
         self.norm = _norm(layout)
 
     def forward(self, images: torch.Tensor, sockets: Sockets = PLAIN) -> torch.Tensor:
-        """The class token's features (n, d) of normalised images (n, c, h, w)."""
+        """Return the class token's features (n, d) of normalised images (n, c, h, w)."""
         prompted = 0 if sockets.prompts is None else sockets.prompts.shape[-2]
         return self.encode(self.embed(images), sockets)[:, prompted]
 
     def embed(self, images: torch.Tensor) -> torch.Tensor:
-        """The class token and the patches with their positions, (n, 1 + patches, d)."""
+        """Return the class token and the patches with their positions, (n, 1 + patches, d)."""
         patches = self.patch_embed(images)
         tokens = torch.cat([self.cls_token.expand(len(patches), -1, -1), patches], dim=1)
         return self.norm_pre(tokens + self.pos_embed)
 
     def encode(self, tokens: torch.Tensor, sockets: Sockets = PLAIN) -> torch.Tensor:
-        """Final tokens (n, p + 1 + patches, d), normalised: prompts, class token, patches.
+        """Return the normalised tokens (n, p + 1 + patches, d): prompts, class token, patches.
 
         Args:
             tokens: result of :meth:`embed`.
@@ -156,7 +156,7 @@ class PatchEmbedding(nn.Module):  # type: ignore[misc]
             self.proj = _convolutions(layout)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Images (n, c, h, w) to tokens (n, patches, d)."""
+        """Embed images (n, c, h, w) as tokens (n, patches, d)."""
         return self.proj(images).flatten(2).transpose(1, 2)
 
 
@@ -173,7 +173,7 @@ class ViTBlock(nn.Module):  # type: ignore[misc]
     def forward(
         self, tokens: torch.Tensor, prefix: Prefix | None, adapter: nn.Module | None
     ) -> torch.Tensor:
-        """Tokens (n, t, d) to tokens (n, t, d)."""
+        """Transform tokens (n, t, d) to tokens (n, t, d)."""
         tokens = tokens + self.attn(self.norm1(tokens), prefix)
         after = tokens + self.mlp(self.norm2(tokens))
         return after if adapter is None else after + adapter(tokens)
@@ -189,7 +189,7 @@ class Attention(nn.Module):  # type: ignore[misc]
         self.proj = nn.Linear(width, width)
 
     def forward(self, tokens: torch.Tensor, prefix: Prefix | None) -> torch.Tensor:
-        """Tokens (n, t, d) to tokens (n, t, d)."""
+        """Transform tokens (n, t, d) to tokens (n, t, d)."""
         queries, keys, values = self.qkv(tokens).chunk(3, dim=-1)
         if prefix is not None:
             keys = torch.cat([_per_image(prefix[0], len(tokens)), keys], dim=1)
@@ -214,7 +214,7 @@ class MLP(nn.Module):  # type: ignore[misc]
         self.activate = _ACTIVATIONS[layout.activation]
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Tokens (…, d) to tokens (…, d)."""
+        """Transform tokens (…, d) to tokens (…, d)."""
         return self.fc2(self.activate(self.fc1(tokens)))
 
 
@@ -234,12 +234,12 @@ def _norm(layout: ViTLayout) -> nn.LayerNorm:
 
 
 def _per_image(tokens: torch.Tensor, count: int) -> torch.Tensor:
-    """Tokens (p, d) repeated for each of `count` images; (n, p, d) as they are."""
+    """Return tokens (p, d) repeated for each of `count` images; (n, p, d) as they are."""
     return tokens.expand(count, -1, -1) if tokens.ndim == 2 else tokens
 
 
 def _convolutions(layout: ViTLayout) -> nn.Sequential:
-    """Pairs of 3×3 convolutions (strides 2 and 1), channels doubling up to the width; then 1×1."""
+    """Build pairs of 3×3 convolutions (strides 2 and 1) with doubling channels, then 1×1."""
     halvings = layout.patch.bit_length() - 1
     if 2**halvings != layout.patch:
         raise UsageError(

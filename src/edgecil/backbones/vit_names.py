@@ -38,7 +38,7 @@ class Naming:
     config: str = CONFIG
 
     def translate(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """An image tower's tensors by our names, the attention's projections stacked."""
+        """Return an image tower's tensors by our names, the attention's projections stacked."""
         ours = {
             self._our_name(name): tensor
             for name, tensor in tensors.items()
@@ -122,7 +122,7 @@ NAMINGS = (
 
 
 def image_tower(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors of the image tower, without its prefix."""
+    """Return the tensors of the image tower, without its prefix."""
     for tower in _TOWERS:
         inside = {name.removeprefix(tower) for name in tensors if name.startswith(tower)}
         tensors = {name: tensors[tower + name] for name in inside} or tensors
@@ -130,5 +130,5 @@ def image_tower(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def recognise(tensors: Mapping[str, torch.Tensor]) -> Naming | None:
-    """The family of an image tower's tensor names, or None."""
+    """Return the family of an image tower's tensor names, or None."""
     return next((naming for naming in NAMINGS if naming.mark in tensors), None)

@@ -25,7 +25,7 @@ _LARGE = 1e9  # no setting is larger
 
 
 def described_layout(files: WeightFiles) -> ViTLayout | None:
-    """The layout in edgecil's own description of the weights, if there is one."""
+    """Return the layout in edgecil's own description of the weights, if there is one."""
     path = _description(files)
     described = _inside(path, "layout")
     try:
@@ -35,7 +35,7 @@ def described_layout(files: WeightFiles) -> ViTLayout | None:
 
 
 def configured_layout(config: Path) -> dict[str, Any]:
-    """The fields of a ViTLayout that a configuration of transformers, timm or open_clip defines.
+    """Read the fields of a ViTLayout from a configuration of transformers, timm or open_clip.
 
     Args:
         config: the file; the result is empty if it does not exist.
@@ -69,7 +69,7 @@ def configured_layout(config: Path) -> dict[str, Any]:
 
 
 def configured_statistics(files: WeightFiles) -> Normalise | None:
-    """The normalisation of images, if one of the files defines it."""
+    """Return the normalisation of images, if one of the files defines it."""
     for path, *inside in (
         (_description(files),),
         (files.folder / PREPROCESSOR,),
@@ -95,7 +95,7 @@ def _normalise(path: Path, mean: Any, std: Any) -> Normalise:
 
 
 def _of_right_kinds(path: Path, configured: dict[str, Any]) -> dict[str, Any]:
-    """The configured fields of a ViTLayout, if all have valid values."""
+    """Return the configured fields of a ViTLayout, if all have valid values."""
     for entry in fields(ViTLayout):
         value, kind = configured.get(entry.name, entry.default), type(entry.default)
         fits = _is_number(value) if kind is float else type(value) is kind
@@ -115,7 +115,7 @@ def _description(files: WeightFiles) -> Path:
 
 
 def _heads(vision: Mapping[str, Any]) -> Any:
-    """Number of attention heads of an open_clip image tower, if its width is given."""
+    """Return the number of attention heads of an open_clip image tower, if its width is given."""
     width, head_width = vision.get("width"), vision.get("head_width", HEAD_WIDTH)
     if type(width) is not int or type(head_width) is not int or head_width < 1:
         return None
@@ -123,7 +123,7 @@ def _heads(vision: Mapping[str, Any]) -> Any:
 
 
 def _inside(path: Path, *names: str) -> dict[str, Any]:
-    """The object at a path of names in a JSON file; empty if there is none."""
+    """Return the object at a path of names in a JSON file; empty if there is none."""
     held = _read_json(path)
     for name in names:
         held = {} if held.get(name) is None else held[name]
@@ -133,10 +133,10 @@ def _inside(path: Path, *names: str) -> dict[str, Any]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in a file; empty if the file does not exist."""
+    """Return the JSON object in a file; empty if the file does not exist."""
     if not path.is_file():
         return {}
     held = read_json(path)
     if not isinstance(held, dict):
-        raise DataError(f"{path} is not a configuration: it holds no JSON object.")
+        raise DataError(f"{path} is not a configuration: it contains no JSON object.")
     return held

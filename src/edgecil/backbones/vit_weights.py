@@ -40,7 +40,7 @@ class ViTWeights:
 
 
 def read_vit(files: WeightFiles) -> ViTWeights:
-    """The vision transformer in a model's files, without classifier and text tower.
+    """Return the vision transformer in a model's files, without classifier and text tower.
 
     edgecil's own weights have a description of the same name (.json); others are recognised by the
     names of their tensors.
@@ -57,7 +57,7 @@ def read_vit(files: WeightFiles) -> ViTWeights:
             else "no tensor has the name of a class token in timm, DINO, transformers, CLIP or "
             "open_clip."
         )
-        raise DataError(f"{files.weights} holds no vision transformer: {other}")
+        raise DataError(f"{files.weights} contains no vision transformer: {other}")
     tensors = naming.translate(tensors)
     return _checked(files, _read_layout(files, naming, tensors), tensors)
 
@@ -123,7 +123,7 @@ def _read_layout(
 def _checked(
     files: WeightFiles, layout: ViTLayout, tensors: Mapping[str, torch.Tensor]
 ) -> ViTWeights:
-    """The weights, after checking that they are exactly those of the layout."""
+    """Return the weights, after checking that they are exactly those of the layout."""
     _require(files, tensors, ("pos_embed",))
     shape = tuple(tensors["pos_embed"].shape)
     positions = shape[1] if len(shape) == 3 else 0

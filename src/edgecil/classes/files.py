@@ -10,7 +10,7 @@ from edgecil.io.files import check_header, read_json, read_rows, read_text
 
 
 def read_classes(path: str | Path, *, count: int | None = None) -> ClassList:
-    """The class list in a .txt, .csv or .json file, in label order; its name is the file's stem.
+    """Read a class list in label order from a .txt, .csv or .json file, whose stem is its name.
 
     Any other number of names than `count`, if given, is an error.
 
@@ -57,10 +57,10 @@ def _read_json(path: Path) -> list[str]:
     if isinstance(data, dict):
         if sorted(data) != sorted(str(index) for index in range(len(data))):
             raise UsageError(
-                f"{path} holds an object whose keys are not the labels 0 to {len(data) - 1}; "
+                f"{path} contains an object whose keys are not the labels 0 to {len(data) - 1}; "
                 "give a list of names in label order instead."
             )
         data = [data[str(index)] for index in range(len(data))]
     if not isinstance(data, list):
-        raise UsageError(f"{path} must hold a list of class names. Got {type(data).__name__}.")
+        raise UsageError(f"{path} must contain a list of class names. Got {type(data).__name__}.")
     return data

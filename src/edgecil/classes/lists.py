@@ -1,4 +1,4 @@
-"""A class list: the labels of a dataset in label order, and the words an encoder is given."""
+"""A class list: the labels of a dataset in label order, and the words for an encoder."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ClassList:
         return tuple(words)
 
     def require(self, count: int) -> ClassList:
-        """This list, if it has `count` classes; an error otherwise."""
+        """Return this list if it has `count` classes, or raise an error."""
         if len(self) != count:
             raise UsageError(
                 f"Class list {self.name!r} has {len(self)} names but {count} classes were expected."
@@ -76,7 +76,7 @@ class ClassList:
 
 
 def words_of(label: str) -> str:
-    """The words for a raw label: first synonym, blanks for underscores, straight apostrophes.
+    """Return the words for a raw label: the first synonym, with blanks instead of underscores.
 
     >>> words_of("goldfish, Carassius auratus")
     'goldfish'
@@ -94,7 +94,7 @@ def _clean(label: str) -> str:
 
 
 def class_list(name: str, names: Sequence[str]) -> ClassList:
-    """A checked class list from any sequence of raw labels, in label order."""
+    """Return a checked class list from any sequence of raw labels, in label order."""
     if isinstance(names, str):
         raise UsageError(
             f"Class names of {name!r} must be a list of names, one per class. "

@@ -63,12 +63,12 @@ CLASS_LISTS = _entries()
 
 
 def dataset_names(pattern: str = "*") -> tuple[str, ...]:
-    """Names of the class lists that match a shell pattern, bundled ones first."""
+    """Return names of the class lists that match a shell pattern, bundled ones first."""
     return CLASS_LISTS.names(pattern)
 
 
 def get_classes(name: str) -> ClassList:
-    """The class list of that name; case, blanks, `-` and `_` do not matter.
+    """Return the class list of that name; case, blanks, `-` and `_` do not matter.
 
     >>> get_classes("ImageNet_R").words[0]
     'goldfish'

@@ -1,4 +1,4 @@
-"""Which classes of a dataset take part."""
+"""Selection of the classes of a dataset that an experiment uses."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def select_classes(
     seed: int | None = None,
     ids: Sequence[int] | NDArray[np.integer] | None = None,
 ) -> NDArray[np.int64]:
-    """The ids of the classes that take part, at least two; all of them by default.
+    """Return the ids of the classes to use, at least two; all of them by default.
 
     Args:
-        total: how many classes there are.
-        count: the first `count` in label order, as the paper takes them.
+        total: number of classes of the dataset.
+        count: use the first `count` classes in label order, as the paper does.
         seed: draw the `count` classes with this seed instead; they stay in label order.
         ids: exactly these classes, in this order.
 
@@ -61,7 +61,7 @@ def _check_ids(total: int, ids: Sequence[int] | NDArray[np.integer]) -> NDArray[
 
     given = np.asarray(ids)
     if given.ndim != 1 or len(given) < LEAST or given.dtype.kind not in "iu":
-        raise UsageError(f"Class ids must be a list of at least {LEAST} whole numbers. Got {ids}.")
+        raise UsageError(f"Class ids must be a list of at least {LEAST} integers. Got {ids}.")
     outside = given[(given < 0) | (given >= total)]
     if len(outside):
         raise UsageError(f"Class ids must be in [0, {total - 1}]. Got {outside[0]} among them.")

@@ -85,14 +85,14 @@ class ImageDataset:
         return channels, height, width
 
     def counts(self) -> tuple[Ints, Ints]:
-        """How many training and how many test images each class has, shape (N,) each."""
+        """Return how many training and how many test images each class has, shape (N,) each."""
         return (
             np.bincount(self.train.labels, minlength=len(self)),
             np.bincount(self.test.labels, minlength=len(self)),
         )
 
     def take(self, ids: Sequence[int] | Ints) -> ImageDataset:
-        """The classes `ids` alone, relabelled: `ids[i]` becomes class `i`.
+        """Return the classes `ids` alone, relabelled: `ids[i]` becomes class `i`.
 
         Images are copied, in the order they had; all classes in label order are the dataset itself.
         """
@@ -133,7 +133,7 @@ class ImageDataset:
 
 
 def check_coverage(name: str, names: Sequence[str], train: Ints, test: Ints) -> None:
-    """An error unless names are unique, labels are below N and every class is in both parts."""
+    """Check that names are unique, labels are below N and every class is in both parts."""
     if len(set(names)) != len(names):
         raise DataError(f"Class names of {name!r} must be unique; {len(names)} were given.")
     for part, labels in (("training", train), ("test", test)):
@@ -151,7 +151,7 @@ def check_coverage(name: str, names: Sequence[str], train: Ints, test: Ints) -> 
 
 
 def new_labels(total: int, ids: Sequence[int] | Ints) -> Ints:
-    """The new label of each old one, shape (total,); -1 for classes that are not taken."""
+    """Return the new label of each old one, shape (total,); -1 for classes that are not taken."""
     chosen = np.asarray(ids, dtype=np.int64)
     if len(np.unique(chosen)) != len(chosen) or not np.all((chosen >= 0) & (chosen < total)):
         raise UsageError(f"Classes to take must be unique and in [0, {total - 1}]. Got {ids}.")

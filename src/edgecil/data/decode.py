@@ -70,7 +70,7 @@ def choose_shape(
 
 
 def decode_images(paths: Sequence[Path], shape: tuple[int, int, int]) -> Pixels:
-    """The pixels of image files, scaled by their shorter side and cropped at the centre.
+    """Return the pixels of image files, scaled by their shorter side and cropped at the centre.
 
     Args:
         paths: n files that Pillow can read.
@@ -96,7 +96,7 @@ def decode_images(paths: Sequence[Path], shape: tuple[int, int, int]) -> Pixels:
 
 
 def resize_dataset(dataset: ImageDataset, size: int | None) -> ImageDataset:
-    """The dataset at `size` x `size` pixels; the same object if it has that size already."""
+    """Return the dataset at `size` x `size` pixels; the same object if it has that size already."""
     if size is None or dataset.shape[1:] == (size, size):
         return dataset
     train, test = (
@@ -117,7 +117,7 @@ def _resize(pixels: Pixels, size: int) -> Pixels:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Image]:
-    """The image in a file, its size checked before any pixel is decoded; errors name the file."""
+    """Read the image in a file, whose size is checked before any pixel is decoded."""
     _require_pillow()
     import PIL.Image
 
@@ -156,7 +156,7 @@ def _opened(path: Path) -> Iterator[Image]:
 
 @cache
 def _formats() -> tuple[str, ...]:
-    """The allowed formats that this Pillow was built with."""
+    """Return the allowed formats that this Pillow was built with."""
     import PIL.Image
 
     PIL.Image.init()

@@ -49,7 +49,7 @@ class ImageFiles:
         check_coverage(self.name, self.names, self.labels[~self.testing], self.labels[self.testing])
 
     def decode(self, ids: Ints, size: int | None = None, storage: str = "auto") -> ImageDataset:
-        """The classes `ids`, relabelled in that order, as pixels; other files are not opened.
+        """Decode the classes `ids`, relabelled in that order; other files are not opened.
 
         Args:
             ids: the classes.
@@ -96,7 +96,7 @@ STORAGES = ("auto", "memory", "disk")
 
 
 def _on_disk(storage: str, size: int) -> bool:
-    """Whether pixels of a size in bytes are kept on disk."""
+    """Return whether pixels of a size in bytes are kept on disk."""
     if storage not in STORAGES:
         raise unknown("storage", storage, STORAGES)
     return storage == "disk" or (storage == "auto" and size > free_memory() / 2)
@@ -109,7 +109,7 @@ def filed_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def find_home(root: Path, inner: str, needed: Sequence[str], advice: str) -> Path:
-    """Where a dataset's files are: `root`, or the folder `inner` that its archive unpacks to.
+    """Find a dataset's files: in `root`, or in the folder `inner` that its archive unpacks to.
 
     Args:
         root: the user's directory.
@@ -131,7 +131,7 @@ def find_home(root: Path, inner: str, needed: Sequence[str], advice: str) -> Pat
 
 
 def read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """The rows of a .csv (or tab-separated) file with a header, these columns only."""
+    """Return the rows of a .csv (or tab-separated) file with a header, these columns only."""
     text = read_text(path)
     delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
     rows = parse_rows(text, str(path), delimiter=delimiter)
@@ -150,7 +150,7 @@ def read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def match_codes(path: Path, given: Sequence[str], codes: Sequence[str]) -> Ints:
-    """The label of each code, its position in the class list; shape (n,)."""
+    """Return the label of each code, its position in the class list; shape (n,)."""
     label_of = {code: label for label, code in enumerate(codes)}
     unexpected = [code for code in given if code not in label_of]
     if unexpected:

@@ -78,7 +78,7 @@ class ImageStore:
                 self._decode()
 
     def rows(self, begin: int, end: int) -> Pixels:
-        """Some images as a read-only array in a file."""
+        """Return some images as a read-only array in a file."""
         shape = (end - begin, *self.shape[1:])
         offset = begin * (self.size // len(self._paths))
         return np.memmap(self.directory / "pixels", np.uint8, "r", offset, shape)
@@ -121,7 +121,7 @@ class ImageStore:
                 _write_note(self.directory / "done", str(begin + len(part)))
 
     def digest(self, key: bytes, compute: Callable[[], str]) -> str:
-        """A digest of the pixels and of something else, computed once and kept beside them.
+        """Return a digest of the pixels and of something else, computed once and kept beside them.
 
         Args:
             key: what else determines the digest.

@@ -104,7 +104,7 @@ def load_dataset(
     download: bool = False,
     storage: str = "auto",
 ) -> ImageDataset:
-    """The images of a dataset, or of some of its classes.
+    """Return the images of a dataset, or of some of its classes.
 
     Args:
         name: a name in `IMAGE_DATASETS` (`quickdraw` and `quickdraw-pretrain` are bundled), a
@@ -166,7 +166,7 @@ def load_dataset(
 
 
 def dataset_path(name: str | Path) -> Path | None:
-    """The path of a dataset that is given as one; None for a name.
+    """Return the path of a dataset that is given as one; None for a name.
 
     A name that is registered is a name, even if there is a folder of that name here; `./name`
     is always a path.
@@ -183,7 +183,7 @@ def dataset_path(name: str | Path) -> Path | None:
 
 
 def dataset_classes(name: str | Path) -> ClassList:
-    """The classes of a dataset in label order; no image is decoded.
+    """Return the classes of a dataset in label order; no image is decoded.
 
     Args:
         name: a dataset's name, a folder of images, or an .npz file.
@@ -198,7 +198,7 @@ def dataset_classes(name: str | Path) -> ClassList:
 
 
 def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bool, str]:
-    """Whether a dataset could be loaded, and one sentence: where it is, or how to get it.
+    """Return whether a dataset could be loaded, and one sentence: where it is, or how to get it.
 
     No image is decoded, so damaged images are not detected.
     """

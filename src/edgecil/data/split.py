@@ -20,7 +20,7 @@ def hold_out(
     share: float = TEST_SHARE,
     seed: int = SEED,
 ) -> NDArray[np.bool_]:
-    """Which images are for testing: `share` of each class, drawn with `seed`.
+    """Return which images are for testing: `share` of each class, drawn with `seed`.
 
     The draw in a class depends on nothing but the class's own images, so adding or leaving out
     another class changes nothing. Where images belong together (photographs of one lesion, the

@@ -50,7 +50,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
 
     @classmethod
     def of(cls, pixels: Pixels) -> StoredPixels:
-        """All images of a memory-mapped array."""
+        """Return all images of a memory-mapped array."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the array is read-only, and so is this class
             source = torch.from_numpy(pixels)
@@ -60,7 +60,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         return cls([source], torch.zeros(count, dtype=torch.int64), torch.arange(count))
 
     def read(self) -> torch.Tensor:
-        """All images as a usual tensor."""
+        """Return all images as a usual tensor."""
         pinned = torch.cuda.is_available()  # copies to a GPU then overlap with its work
         out = torch.empty(self.shape, dtype=torch.uint8, pin_memory=pinned)
         if len(self._sources) == 1:
@@ -85,12 +85,12 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         self._ahead[_key(chosen)] = _reader.submit(self._select(chosen).read)
 
     def _select(self, chosen: torch.Tensor) -> StoredPixels:
-        """Some images, by indices or by a mask; nothing is read."""
+        """Return some images, by indices or by a mask; nothing is read."""
         chosen = chosen.cpu()
         return StoredPixels(self._sources, self._owner[chosen], self._rows[chosen])
 
     def _light(self) -> torch.Tensor:
-        """A usual tensor if it is small, else this one."""
+        """Return a usual tensor if it is small, else this one."""
         return self.read() if self.nbytes <= AT_ONCE else self
 
     @classmethod
@@ -126,11 +126,11 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         return function(*_read(args), **_read(kwargs))
 
     def numpy(self, **options: Any) -> Any:
-        """All images as an array in memory."""
+        """Return all images as an array in memory."""
         return self.read().numpy(**options)
 
     def contiguous(self, **options: Any) -> torch.Tensor:
-        """All images as a usual tensor."""
+        """Return all images as a usual tensor."""
         return self.read().contiguous(**options)
 
     def share_memory_(self) -> StoredPixels:
@@ -142,7 +142,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         raise DataError(_READ_ONLY)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Sources in files travel by path, those in memory by content."""
+        """Pickle sources in files by path, those in memory by content."""
         sources = [_packed(source) for source in self._sources]
         return _rebuild, (sources, self._owner.numpy(), self._rows.numpy())
 
@@ -192,7 +192,7 @@ def _verify(source: torch.Tensor, rows: torch.Tensor, images: torch.Tensor) -> N
 
 
 def stored_tensor(pixels: Pixels) -> torch.Tensor:
-    """Pixels as a tensor without a copy; those in a file stay there."""
+    """Return pixels as a tensor without a copy; those in a file stay there."""
     if isinstance(pixels, np.memmap):
         return StoredPixels.of(pixels)
     return torch.from_numpy(pixels)
@@ -207,14 +207,14 @@ def _is_stored(value: Any) -> bool:
 
 
 def _stays(pixels: Any, options: dict[str, Any]) -> bool:
-    """Whether a copy would have the type and device of the pixels."""
+    """Return whether a copy would have the type and device of the pixels."""
     device, dtype = options.get("device"), options.get("dtype")
     on_cpu = device is None or torch.device(device).type == "cpu"
     return _is_stored(pixels) and on_cpu and dtype in (None, torch.uint8)
 
 
 def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
-    """Images one after another; nothing is read."""
+    """Chain images one after another; nothing is read."""
     sources: list[torch.Tensor] = []
     owners, rows = [], []
     for tensor in tensors:
@@ -234,7 +234,7 @@ def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
 
 
 def _read(value: Any) -> Any:
-    """Arguments with stored pixels replaced by usual tensors."""
+    """Return arguments with stored pixels replaced by usual tensors."""
     if isinstance(value, StoredPixels):
         return value.read()
     if isinstance(value, (list, tuple)):

@@ -119,10 +119,10 @@ _MEANINGLESS = ("prefix", "shuffle", "seed")
 
 
 def read_flat_config(path: str | Path) -> dict[str, Any]:
-    """The content of a toolbox's config file."""
+    """Return the content of a toolbox's config file."""
     data = read_json(Path(path))
     if not isinstance(data, dict):
-        raise DataError(f"{path} must hold a JSON object, as PyCIL's and PILOT's configs do.")
+        raise DataError(f"{path} must contain a JSON object, as PyCIL's and PILOT's configs do.")
     for key in ("model_name", "dataset"):
         if not isinstance(data.get(key), str):
             raise UsageError(f"{path} must name the {key!r}. Got {data.get(key)!r}.")
@@ -130,7 +130,7 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
 
 
 def translate_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
-    """A toolbox's config as values of a :class:`~edgecil.engine.ExperimentConfig`.
+    """Return a toolbox's config as values of a :class:`~edgecil.engine.ExperimentConfig`.
 
     Returns:
         The values, and a sentence on each group of keys that has no effect.
@@ -202,7 +202,7 @@ def read_toolbox_config(
     options: Mapping[str, Any] | None = None,
     on_remark: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """A config of PyCIL or PILOT as a mapping that `edgecil.run` takes as `config`.
+    """Return a config of PyCIL or PILOT as a mapping that `edgecil.run` takes as `config`.
 
     The tasks are cut as the toolbox does: the last task takes what is left.
 
@@ -227,7 +227,7 @@ def read_toolbox_config(
 
 
 def cut_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with tasks cut as the toolboxes do, if the number of classes is known.
+    """Return the values with tasks cut as the toolboxes do, if the number of classes is known.
 
     Args:
         values: with `base` and `increment`, which become `sizes`.
@@ -252,7 +252,7 @@ def _class_count(values: Mapping[str, Any]) -> int | None:
 
 
 def toolbox_dataset(name: str) -> str | None:
-    """The name in edgecil of a toolbox's dataset; None if its classes are not known.
+    """Return the name in edgecil of a toolbox's dataset; None if its classes are not known.
 
     The ending `_aa` stands for another augmentation.
 
@@ -266,14 +266,14 @@ def toolbox_dataset(name: str) -> str | None:
 
 
 def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The exemplar budget: a fixed number per class, or a total shared by all classes seen."""
+    """Return the exemplar budget: a number per class, or a total shared by all classes seen."""
     if config.get("fixed_memory"):
         return {"total": None, "per_class": config.get("memory_per_class")}
     return {"total": config["memory_size"], "per_class": None} if "memory_size" in config else None
 
 
 def _network(config: Mapping[str, Any]) -> dict[str, str]:
-    """The backbone, or the pre-trained model, which learners freeze or train further."""
+    """Return the backbone, or the pre-trained model, which learners freeze or train further."""
     name = config.get("convnet_type", config.get("backbone_type"))
     if name is None:
         return {}
@@ -291,7 +291,7 @@ def _network(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _device(device: Any) -> str | None:
-    """The first device of the config: a GPU's number as integer or text, -1 for the CPU."""
+    """Return the first device of the config: a GPU's number as integer or text, -1 for the CPU."""
     first = device[0] if isinstance(device, list) and device else device
     if first is None:
         return None
@@ -301,7 +301,7 @@ def _device(device: Any) -> str | None:
 
 
 def _training(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes to a recipe; a constant rate has no milestones."""
+    """Return changes to a recipe; a constant rate has no milestones."""
     changes = dict(values)
     if "milestones" in changes:
         changes["milestones"] = tuple(changes["milestones"])
@@ -316,13 +316,13 @@ def _training(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_first_task(later: dict[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes to a recipe, and to that of the first task where it differs."""
+    """Return changes to a recipe, and to that of the first task where it differs."""
     differing = {name: value for name, value in first.items() if later.get(name) != value}
     return {**later, "first": differing} if differing else later
 
 
 def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The keys of a method's own settings, and the settings by name."""
+    """Return the keys of a method's own settings, and the settings by name."""
     used: list[str] = []
     settings: dict[str, Any] = {}
     for key, path in OWN_SETTINGS.get(method, {}).items():

@@ -49,13 +49,13 @@ def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: i
 
 
 def read_result(path: Path, tasks: int) -> WholeRun:
-    """The result of a run over `tasks` tasks; its cost is added by :func:`with_cost`."""
+    """Return the result of a run over `tasks` tasks; its cost is added by :func:`with_cost`."""
     data = read_json(path)
     if not isinstance(data, dict):
-        raise DataError(f"{path} must hold a JSON object. Got {json.dumps(data)[:60]}.")
+        raise DataError(f"{path} must contain a JSON object. Got {json.dumps(data)[:60]}.")
     strange = [key for key in data if key not in KEYS]
     if strange:
-        raise DataError(f"{path} may hold only {', '.join(KEYS)}. Got {', '.join(strange)}.")
+        raise DataError(f"{path} may contain only {', '.join(KEYS)}. Got {', '.join(strange)}.")
     try:
         if "correct" in data:
             return _counted(data, tasks)
@@ -65,7 +65,7 @@ def read_result(path: Path, tasks: int) -> WholeRun:
 
 
 def with_cost(run: WholeRun, seconds: float, peak_memory: int) -> WholeRun:
-    """The run with its total cost, which is stored with its last task."""
+    """Return the run with its total cost, which is stored with its last task."""
     *before, last = run.nodes
     return replace(run, nodes=(*before, replace(last, seconds=seconds, peak_memory=peak_memory)))
 
@@ -78,7 +78,7 @@ def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
         or not all(map(_is_count, totals))
         or 0 in totals
     ):
-        raise ValueError(f"'totals' must be {tasks} whole numbers, the test images of each task.")
+        raise ValueError(f"'totals' must be {tasks} integers, the test images of each task.")
     correct = {
         name: _triangle(rows, tasks, f"'correct' ({name})")
         for name, rows in _by_classifier(data["correct"]).items()
@@ -88,7 +88,7 @@ def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
             for right, total in zip(row, totals, strict=False):
                 if not _is_count(right) or right > total:
                     raise ValueError(
-                        f"'correct' ({name}) must hold whole numbers up to the task's total. "
+                        f"'correct' ({name}) must contain integers up to the task's total. "
                         f"Got {right!r} of {total}."
                     )
     nodes = [
@@ -106,7 +106,7 @@ def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
 def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
     kind = "matrix" if "matrix" in data else "accuracy"
     if kind not in data:
-        raise ValueError("it must hold one of 'correct', 'matrix' and 'accuracy'.")
+        raise ValueError("it must contain one of 'correct', 'matrix' and 'accuracy'.")
     main = _by_classifier(data[kind])
     last, average = (_beside(data, name, main) for name in ("last", "average"))
     reported = {}
@@ -129,7 +129,7 @@ def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
 
 
 def _beside(data: Mapping[str, Any], name: str, main: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of `last` or `average` by classifier; empty if not given."""
+    """Return the values of `last` or `average` by classifier; empty if not given."""
     if data.get(name) is None:
         return {}
     values = _by_classifier(data[name])
@@ -143,12 +143,12 @@ def _beside(data: Mapping[str, Any], name: str, main: Mapping[str, Any]) -> dict
 
 
 def _by_classifier(value: Any) -> dict[str, Any]:
-    """A value for each classifier; a bare one is that of the only classifier."""
+    """Return a value for each classifier; a bare one is that of the only classifier."""
     return dict(value) if isinstance(value, Mapping) and value else {MAIN: value}
 
 
 def _triangle(rows: Any, tasks: int, what: str) -> list[list[Any]]:
-    """Rows of 1, 2, … entries, one after each task."""
+    """Return rows of 1, 2, … entries, one after each task."""
     lengths = (
         [len(row) if isinstance(row, list) else 0 for row in rows] if isinstance(rows, list) else []
     )

@@ -20,7 +20,7 @@ from edgecil.sequences.sequence import ClassSequence
 
 
 def export(sequence: ClassSequence, format_: str) -> dict[str, Any]:
-    """The settings that make a tool follow the sequence.
+    """Return the settings that make a tool follow the sequence.
 
     Args:
         sequence: over classes 0 … N-1.
@@ -34,7 +34,7 @@ def export(sequence: ClassSequence, format_: str) -> dict[str, Any]:
 def format_exports(
     sequences: Mapping[str, ClassSequence], format_: str, label: str | None = None
 ) -> str:
-    """The settings of several sequences by label, or of one of them, as text for a file.
+    """Return the settings of several sequences by label, or of one of them, as text for a file.
 
     The text is JSON; for Avalanche, which is set up in Python, it is a Python literal.
 
@@ -57,14 +57,14 @@ def _plain(sequence: ClassSequence) -> dict[str, Any]:
 
 
 def _pycil(sequence: ClassSequence) -> dict[str, Any]:
-    """Keys of PyCIL's and PILOT's config files; `class_order` is an attribute of the data class."""
+    """Return keys of PyCIL and PILOT; `class_order` is an attribute of their data class."""
     base, *increments = sequence.sizes
     increment = increments[0] if increments else base
     regular = all(size == increment for size in increments[:-1])
     if increments and not (regular and increments[-1] <= increment):
         raise UsageError(
-            "PyCIL and PILOT know a first task and equal increments. "
-            f"Got task sizes {list(sequence.sizes)}; export these to another format."
+            "PyCIL and PILOT support only a first task followed by equal increments. "
+            f"Got task sizes {list(sequence.sizes)}; use another format."
         )
     return {
         "init_cls": base,
@@ -75,7 +75,7 @@ def _pycil(sequence: ClassSequence) -> dict[str, Any]:
 
 
 def _avalanche(sequence: ClassSequence) -> dict[str, Any]:
-    """Arguments of Avalanche's `nc_benchmark`.
+    """Return arguments of Avalanche's `nc_benchmark`.
 
     Unequal tasks need `per_exp_classes`, a mapping with integer keys, which JSON cannot hold:
     :func:`format_exports` writes it as Python.
@@ -92,7 +92,7 @@ def _avalanche(sequence: ClassSequence) -> dict[str, Any]:
 
 
 def _continuum(sequence: ClassSequence) -> dict[str, Any]:
-    """Arguments of Continuum's `ClassIncremental`."""
+    """Return arguments of Continuum's `ClassIncremental`."""
     return {"increment": list(sequence.sizes), "class_order": list(sequence.order)}
 
 

@@ -99,7 +99,7 @@ class ExternalPlan:
         return self.orders.sequences
 
     def nodes(self) -> list[Node]:
-        """Every sequence with every training seed, each once."""
+        """Return every sequence with every training seed, each once."""
         distinct = dict.fromkeys(run.sequence for runs in self.sequences.values() for run in runs)
         return [
             Node(self.method, seed, sequence.tasks)
@@ -108,7 +108,7 @@ class ExternalPlan:
         ]
 
     def full_identity(self) -> dict[str, Any]:
-        """What decides the results, as the store keeps it."""
+        """Return what decides the results, as the store keeps it."""
         first = next(run.sequence for runs in self.sequences.values() for run in runs)
         return {
             "edgecil": edgecil.__version__,
@@ -138,9 +138,9 @@ def run_external(
         command: the program that trains one run, such as `python train.py {order_file}
             {result_file}`; `{seed}` is replaced as well. The documentation describes both files
             under "Run any program".
-        out: the experiment's directory.
+        out: the experiment directory.
         method: name under which the results are stored.
-        repeats: how often to train each order, with training seeds 0, 1, ….
+        repeats: number of trainings of each order, with training seeds 0, 1, ….
         workers: number of programs that run at the same time.
         timeout: seconds after which a run counts as failed.
         overwrite: delete existing results and start over.
@@ -178,7 +178,7 @@ def _split(command: str) -> list[str]:
 
 
 def fill_in(words: Sequence[str]) -> Callable[[ExternalRun], list[str]]:
-    """The command of a run, with `{order_file}`, `{result_file}` and `{seed}` replaced."""
+    """Return the command of a run, with `{order_file}`, `{result_file}` and `{seed}` replaced."""
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
             raise UsageError(f"'command' must contain {needed}. Got {' '.join(words)!r}.")
@@ -313,7 +313,7 @@ def _train_run(
 
 
 def _other_classifiers(result: WholeRun, first: Sequence[WholeRun]) -> ProgramError | None:
-    """An error if a result has other classifiers than the first result of the experiment."""
+    """Raise an error if a result has other classifiers than the first result of the experiment."""
     for other in first:
         if result.classifiers != other.classifiers:
             message = (
@@ -325,7 +325,7 @@ def _other_classifiers(result: WholeRun, first: Sequence[WholeRun]) -> ProgramEr
 
 
 def _folder(store: Store, node: Node) -> Path:
-    """A new folder for the next attempt at a run, so that no earlier attempt can write into it."""
+    """Create a folder for the next attempt at a run, into which no earlier attempt can write."""
     key = hashlib.sha256(format_tasks(node.prefix).encode()).hexdigest()[:12]
     method = re.sub(r"[^\w.-]", "_", node.method)
     home = store.directory / "trainings" / f"{method}-{node.seed}-{key}"

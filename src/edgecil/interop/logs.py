@@ -109,7 +109,7 @@ class LoggedRun:
         return repr((self.settings, self.order, self.totals, self.groups))
 
     def reported(self) -> dict[str, Reported]:
-        """The accuracies of each classifier; an error if the run has no complete result."""
+        """Return the accuracies of each classifier; an error if the run has no complete result."""
         sequence = self.sequence
         for totals in self.totals.values():
             if len(totals) != len(sequence):
@@ -145,14 +145,14 @@ class LoggedRun:
         text = self.settings.get(key, "")
         if not (text.isascii() and text.isdigit() and int(text) >= least):
             raise DataError(
-                f"{self.path} must give the setting {key!r}, a whole number of at least {least}. "
+                f"{self.path} must give the setting {key!r}, an integer of at least {least}. "
                 f"Got {text or 'nothing'}."
             )
         return int(text)
 
 
 def read_log(path: str | Path) -> list[LoggedRun]:
-    """The runs in a log file; several seeds or orders of one command share a file."""
+    """Return the runs in a log file; several seeds or orders of one command share a file."""
     path = Path(path)
     settings: dict[str, str] = {}
     runs: list[LoggedRun] = []
@@ -196,7 +196,7 @@ def _add_results(run: LoggedRun, classifier: str, text: str) -> None:
 def by_task(
     groups: Sequence[tuple[int, int, float]], sizes: Sequence[int], *, balanced: bool
 ) -> list[float] | None:
-    """Accuracies of tasks from those of groups of classes; None where groups cross tasks.
+    """Return accuracies of tasks from those of groups of classes; None where groups cross tasks.
 
     Args:
         groups: first and last new label, and accuracy; the last group may claim classes that have
@@ -234,9 +234,9 @@ def import_logs(
 
     Args:
         paths: the log files.
-        out: the experiment's directory.
-        protocol: the protocol that chose the orders. By default the one that the EDGE authors'
-            forks name in their logs, else `logs`, whose orders are not taken for random ones.
+        out: the experiment directory.
+        protocol: the protocol that chose the orders. By default the one that the logs of the EDGE
+            authors' forks name, or else `logs`, whose orders do not count as random.
         overwrite: delete existing results and start over.
         on_left_out: called with a sentence on each run that is left out.
     """
@@ -259,7 +259,7 @@ def import_logs(
 def _complete_runs(
     paths: Iterable[str | Path], on_left_out: Callable[[str], None]
 ) -> list[tuple[LoggedRun, dict[str, Reported]]]:
-    """The runs that have a result, each once."""
+    """Return the runs that have a result, each once."""
     complete: list[tuple[LoggedRun, dict[str, Reported]]] = []
     first_path: dict[str, Path] = {}
     reason = ""
@@ -291,7 +291,7 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
         result = WholeRun((NodeResult({}, (), 0.0, 0),), reported)
         if stored.get(node, result) != result:
             raise UsageError(
-                f"{store.directory} holds another run of {node.method!r} on the order "
+                f"{store.directory} contains another run of {node.method!r} on the order "
                 f"{format_tasks(node.prefix)}; import all logs at once and overwrite it."
             )
         results.append((node, result))
@@ -301,7 +301,7 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
 def _label_orders(
     stored: Iterable[LabelledSequence], runs: Iterable[LoggedRun]
 ) -> list[LabelledSequence]:
-    """Every order once: the stored ones, then those of the runs, no two with one label.
+    """Return every order once: the stored ones, then those of the runs, no two with one label.
 
     Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
     """
@@ -316,7 +316,7 @@ def _label_orders(
 
 
 def _identity(run: LoggedRun) -> dict[str, object]:
-    """What decides the results of a run, as the store keeps it."""
+    """Return what decides the results of a run, as the store keeps it."""
     for key in ("model_name", "dataset"):
         if key not in run.settings:
             raise DataError(f"{run.path} must give the setting {key!r}. Got nothing.")

@@ -63,7 +63,7 @@ def choose_orders(
     overwrite: bool = False,
     default_sizes: tuple[int, int] | None = None,
 ) -> ChosenOrders:
-    """The sequences that the options ask for.
+    """Return the sequences that the options ask for.
 
     Args:
         options: arguments of :func:`edgecil.similarity`, of :meth:`SequenceSpace.choose` and of
@@ -105,7 +105,7 @@ def _protocol_names(given: str | Sequence[str]) -> list[str]:
 def _classes(
     options: OrderOptions, protocols: Sequence[str]
 ) -> tuple[Similarity | None, Sequence[str]]:
-    """The similarity of all classes, if one is needed or given, and their names."""
+    """Return the similarity of all classes, if one is needed or given, and their names."""
     from_file = options.get("similarity") is not None or options.get("embeddings") is not None
     dataset, names = options.get("dataset"), options.get("names")
     if from_file or any(PROTOCOLS[name].needs_similarity for name in protocols):

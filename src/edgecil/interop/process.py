@@ -190,7 +190,7 @@ def signals_interrupt() -> Iterator[None]:
 
 
 def last_log_line(log: Path) -> tuple[str, str]:
-    """The last log line, as a clause of an error message, and the end of the log."""
+    """Return the last log line, as a clause of an error message, and the end of the log."""
     tail = log.read_text(encoding="utf-8", errors="replace")[-_TAIL:]
     lines = [line.strip() for line in tail.splitlines() if line.strip()]
     return f"; last log line: {lines[-1]}" if lines else "", tail

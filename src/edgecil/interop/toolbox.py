@@ -53,7 +53,7 @@ class Toolbox:
         python: str | None = None,
         threads: int = 1,
     ) -> Toolbox:
-        """A checkout with one of its config files, and changes to that by key."""
+        """Return a checkout with one of its config files, and changes to that by key."""
         root = Path(root).absolute()
         missing = [part for part in _PARTS if not (root / part).is_file()]
         if missing:
@@ -74,13 +74,13 @@ class Toolbox:
         first, increment = (self.settings.get(key) for key in ("init_cls", "increment"))
         if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
             raise UsageError(
-                "The toolbox's config must give 'init_cls' and 'increment', whole numbers of at "
+                "The toolbox's config must give 'init_cls' and 'increment', integers of at "
                 f"least 1. Got {first!r} and {increment!r}."
             )
         return first, increment
 
     def plan(self, out: str | Path, orders: ChosenOrders, repeats: int) -> ExternalPlan:
-        """What the toolbox is to train.
+        """Return what the toolbox is to train.
 
         Args:
             out: the experiment's directory.
@@ -148,12 +148,12 @@ def run_toolbox(
     Args:
         checkout: folder of PyCIL or PILOT; the EDGE authors' forks are supported as well.
         config: one of the toolbox's own JSON files.
-        out: the experiment's directory.
-        set: changes to the config, by key.
-        python: the interpreter of the toolbox's environment; this one by default.
-        threads: threads of each training.
-        repeats: how often to train each order, with training seeds 0, 1, ….
-        workers: trainings that run at the same time.
+        out: the experiment directory.
+        set: changes to the config file, by key.
+        python: Python interpreter of the toolbox's environment; the current one by default.
+        threads: number of threads of each training.
+        repeats: number of trainings of each order, with training seeds 0, 1, ….
+        workers: number of trainings at the same time.
         timeout: seconds after which a training counts as failed.
         overwrite: delete existing results and start over.
         on_start: called once with the plan and the number of runs that are missing.
@@ -191,7 +191,7 @@ def run_toolbox(
 
 
 def device_list(device: Any) -> list[Any]:
-    """Devices in the form that the toolboxes read: a list of GPU numbers, with -1 for the CPU.
+    """Return devices in the form that the toolboxes read: a list of GPU numbers, -1 for the CPU.
 
     >>> device_list("cpu"), device_list(0), device_list(["0", "-1"])
     ([-1], [0], ['0', -1])
@@ -209,7 +209,7 @@ def fingerprint(root: Path) -> str:
 
 
 def _parts(root: Path) -> list[Path]:
-    """Files and folders at the top of a checkout, without hidden ones."""
+    """Return files and folders at the top of a checkout, without hidden ones."""
     return [path for path in root.iterdir() if not path.name.startswith(".")]
 
 
@@ -220,7 +220,7 @@ def _python_files(part: Path) -> list[Path]:
 
 
 def _mirror(root: Path, place: Path, data: Path) -> Path:
-    """A folder to train in, with links to everything in the checkout except its logs.
+    """Return a folder to train in, with links to everything in the checkout except its logs.
 
     The toolboxes read `./data` (the folder `data` if the checkout has none) and write `./logs` and
     other files, so the checkout and the files of other trainings stay unchanged.

@@ -57,7 +57,7 @@ def main(root: str, place: str, settings_file: str, order_file: str, result_file
 
 
 def load(name: str, *needed: str) -> Any:
-    """A module of the toolbox that has what is needed of it."""
+    """Return a module of the toolbox that has what is needed of it."""
     module = importlib.import_module(name)
     for part in needed:
         if not hasattr(module, part):
@@ -66,7 +66,7 @@ def load(name: str, *needed: str) -> Any:
 
 
 def takes_order(trainer: Any) -> bool:
-    """Whether this is the EDGE authors' fork, whose `_train` takes a class order."""
+    """Return whether this is the EDGE authors' fork, whose `_train` takes a class order."""
     inner = getattr(trainer, "_train", None)
     return inner is not None and "class_order" in inspect.signature(inner).parameters
 
@@ -88,7 +88,7 @@ class Labels:
         self.expected: dict[str, Any] = {}
 
     def places(self) -> list[int]:
-        """The order as places among its own classes in ascending order."""
+        """Return the order as places among its own classes in ascending order."""
         ascending = sorted(self.order)
         return [ascending.index(class_) for class_ in self.order]
 
@@ -127,7 +127,7 @@ class Labels:
 def wrap_dataset(
     get_dataset: Callable[..., Any], labels: Labels, *, in_order: bool
 ) -> Callable[..., Any]:
-    """Datasets that hold the classes of the order only, and follow it unless the trainer does."""
+    """Return datasets with the classes of the order, sorted by it unless the trainer does so."""
 
     def get(*args: Any, **kwargs: Any) -> Any:
         dataset = get_dataset(*args, **kwargs)
@@ -148,7 +148,7 @@ def wrap_dataset(
 def watch_model(
     get_model: Callable[..., Any], counter: Counter, labels: Labels, seed: int
 ) -> Callable[..., Any]:
-    """Models that are built from a seed, checked before each task and counted at each test."""
+    """Return models that are seeded, checked before each task and counted at each test."""
     built: list[Any] = []
 
     def get(*args: Any, **kwargs: Any) -> Any:
@@ -227,7 +227,7 @@ class Counter:
         self.totals[task] = total
 
     def task(self, label: int) -> int:
-        """The task of a new label."""
+        """Return the task of a new label."""
         return next(task for task, end in enumerate(self.ends) if label < end)
 
     @property
@@ -237,7 +237,7 @@ class Counter:
         return bool(tested) and all(tasks == list(range(len(self.ends))) for tasks in tested)
 
     def result(self) -> dict[str, Any]:
-        """The counts that edgecil reads; a task without a test ends the program."""
+        """Return the counts that edgecil reads; a task without a test ends the program."""
         tasks = range(len(self.ends))
         if not self.complete:
             tested = {name: sorted(rows) for name, rows in self.correct.items()}

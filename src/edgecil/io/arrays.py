@@ -26,7 +26,7 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 
 
 def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """Some arrays of an .npz file, without pickles.
+    """Return some arrays of an .npz file, without pickles.
 
     Other arrays in the file are not unpacked, and the size of each wanted one is checked first.
 
@@ -70,7 +70,7 @@ def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any
 
 
 def read_npy(path: Path) -> NDArray[Any]:
-    """The array in a .npy file, without pickles."""
+    """Return the array in a .npy file, without pickles."""
     size = check_file(path)
     try:
         with path.open("rb") as file:
@@ -82,7 +82,7 @@ def read_npy(path: Path) -> NDArray[Any]:
 
 
 def _read_array(file: IO[bytes], size: int, source: str) -> NDArray[Any]:
-    """An array in NumPy's format, if its header asks for as many bytes as there are.
+    """Return an array in NumPy's format, if its header asks for as many bytes as there are.
 
     Args:
         file: at the beginning of the array.
@@ -112,7 +112,7 @@ def _read_array(file: IO[bytes], size: int, source: str) -> NDArray[Any]:
 
 
 def _is_packed(info: zipfile.ZipInfo) -> bool:
-    """Whether a member takes less space in the file than in memory."""
+    """Return whether a member takes less space in the file than in memory."""
     return info.file_size > info.compress_size + 2**16
 
 

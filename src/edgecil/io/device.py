@@ -38,12 +38,12 @@ def use_portable_kernels(*, amp: bool = False, device: str = "cpu") -> None:
 
 
 def kernel_variables() -> dict[str, str]:
-    """The variables of :func:`use_portable_kernels` as this process has them."""
+    """Return the variables of :func:`use_portable_kernels` as this process has them."""
     return {name: os.environ[name] for name in _PORTABLE_KERNELS if name in os.environ}
 
 
 def expected_capability() -> str:
-    """The instruction set that torch uses in processes that this one starts.
+    """Return the instruction set that torch uses in processes that this one starts.
 
     This process may use a newer one, if torch was used before the variables were set.
     """
@@ -57,7 +57,7 @@ def expected_capability() -> str:
 
 
 def choose_device(name: str) -> str:
-    """The device of that name; `auto` is CUDA if available, then MPS, then the CPU."""
+    """Return the device of that name; `auto` is CUDA if available, then MPS, then the CPU."""
     import torch
 
     if name == "auto":
@@ -76,14 +76,14 @@ def choose_device(name: str) -> str:
 
 
 def cores() -> int:
-    """The number of processor cores that this process may use."""
+    """Return the number of processor cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def free_memory() -> int:
-    """Bytes of memory that programs can still use; a control group may allow less than there is."""
+    """Return the bytes of memory that are available, within the limit of a control group."""
     limits = [_available()]
     for usage, limit in (
         ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.max"),

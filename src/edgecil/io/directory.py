@@ -1,7 +1,7 @@
-"""Directories that edgecil writes: recognised by a marker file, and never taken from anybody else.
+"""Directories that edgecil writes, which it recognises by a marker file.
 
-A directory belongs to edgecil if it holds the marker file `.edgecil`. One that holds other files
-and no marker is refused, so that nothing of anybody else is overwritten or deleted.
+A directory belongs to edgecil if it contains the marker file `.edgecil`. A directory with other
+files and no marker is refused, so that edgecil never overwrites or deletes other people's files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+")
 def check_owner(
     directory: str | Path, kind: str, *, written_before: Callable[[Path], bool] = lambda path: False
 ) -> None:
-    """An error unless a directory is missing, empty, or one of this kind that edgecil wrote.
+    """Raise an error unless a directory is missing, empty, or one of this kind that edgecil wrote.
 
     Args:
         directory: where to write.
@@ -42,7 +42,7 @@ def check_owner(
             written = marked_kind(path)
             if written != kind:
                 raise UsageError(
-                    f"{path} holds {_a(written)}, not {_a(kind)}; give another directory as 'out'."
+                    f"{path} is {_a(written)}, not {_a(kind)}; give another directory as 'out'."
                 )
             return
         others = [name for name in names_in(path) if not _UNCLAIMED.fullmatch(name)]
@@ -50,8 +50,8 @@ def check_owner(
         raise EdgecilError(f"Cannot use {path}: {reason(error)}.") from error
     if others and not written_before(path):
         raise UsageError(
-            f"{path} holds files that edgecil did not write, such as {sorted(others)[0]!r}; give a "
-            "new or empty directory as 'out'."
+            f"{path} contains files that edgecil did not write, such as {sorted(others)[0]!r}; "
+            "give a new or empty directory as 'out'."
         )
 
 
@@ -64,7 +64,7 @@ def claim(directory: str | Path, kind: str) -> None:
 
 
 def marked_kind(directory: Path) -> str:
-    """The kind that a directory's marker states."""
+    """Return the kind that a directory's marker states."""
     try:
         content = read_json(directory / MARKER)
     except DataError:
@@ -74,7 +74,7 @@ def marked_kind(directory: Path) -> str:
 
 
 def names_in(directory: Path) -> list[str]:
-    """Names of the files and folders in a directory."""
+    """Return names of the files and folders in a directory."""
     return [path.name for path in directory.iterdir()]
 
 

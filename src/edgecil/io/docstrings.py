@@ -7,7 +7,7 @@ from inspect import cleandoc
 
 
 def read_section(docstring: str | None, title: str = "Attributes") -> dict[str, str]:
-    r"""The entries of a section of a docstring, by name, each on one line.
+    r"""Return the entries of a section of a docstring, by name, each on one line.
 
     >>> read_section("A pair.\n\nAttributes:\n    left: the first\n        one.\n    right: other.")
     {'left': 'the first one.', 'right': 'other.'}

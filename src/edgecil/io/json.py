@@ -25,7 +25,7 @@ _TAIL = re.compile(rb',"checksum":"([0-9a-f]{32})"\}\s*$')
 
 
 def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
-    """A dataclass or mapping as one JSON object whose first key, `schema`, names its schema.
+    """Return a dataclass or mapping as one JSON object whose first key, `schema`, names its schema.
 
     Args:
         value: what to encode.
@@ -41,7 +41,7 @@ def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
 
 
 def with_checksum(data: bytes) -> bytes:
-    """A JSON object with one more member at its end, the checksum of all that stands before it.
+    """Append a checksum of everything before it to a JSON object, as its last member.
 
     >>> with_checksum(b'{"mean":1.5}')
     b'{"mean":1.5,"checksum":"2139cd35d455d2b339a475457dd826f5"}'
@@ -61,12 +61,12 @@ def check_checksum(data: bytes, origin: str) -> None:
 
 
 def to_plain(value: Any) -> Any:
-    """A result as plain JSON values: dictionaries, lists, strings, numbers, booleans and None."""
+    """Convert a result to plain JSON values: dictionaries, lists, strings, numbers, None."""
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_encode))
 
 
 def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JSON text") -> _T:
-    """What :func:`to_json` wrote, as an object of its class.
+    """Return what :func:`to_json` wrote, as an object of its class.
 
     Args:
         data: the JSON text.
@@ -86,7 +86,7 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
 
 
 def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
-    """The object in a JSON file."""
+    """Return the object in a JSON file."""
     check_file(Path(path), limits.TEXT)
     try:
         data = Path(path).read_bytes()
@@ -96,7 +96,7 @@ def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
 
 
 def json_schema(kind: type[Any], schema: str) -> dict[str, Any]:
-    """The JSON Schema of what :func:`to_json` writes for a class."""
+    """Return the JSON Schema of what :func:`to_json` writes for a class."""
     definition = msgspec.json.schema(kind, schema_hook=_describe)
     reference = definition.pop("$ref").rsplit("/", 1)[1]
     whole = definition["$defs"].pop(reference)
@@ -106,7 +106,7 @@ def json_schema(kind: type[Any], schema: str) -> dict[str, Any]:
 
 
 def _members(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass by name."""
+    """Return the fields of a dataclass by name."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 

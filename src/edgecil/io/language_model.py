@@ -50,7 +50,7 @@ class LanguageModel:
 
     @classmethod
     def from_environment(cls, name: str | None = None) -> LanguageModel:
-        """The model `name`, or the one that the environment variables choose."""
+        """Return the model `name`, or the one that the environment variables choose."""
         chosen = name or os.environ.get("EDGECIL_LLM_MODEL")
         if not chosen:
             raise PrerequisiteError(
@@ -69,7 +69,7 @@ class LanguageModel:
         return public_address(self.base_url)
 
     def complete(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """The model's next message: `content`, `refusal` if any, and `finish_reason`."""
+        """Return the model's next message: `content`, `refusal` if any, and `finish_reason`."""
         if find_spec("openai") is None:
             raise PrerequisiteError(
                 "Language models require the openai package: run pip install 'edgecil[llm]'."
@@ -125,7 +125,7 @@ class LanguageModel:
             ) from error
 
     def _reason(self, body: Any) -> str:
-        """What an endpoint says about an error, in one line and without secrets."""
+        """Return what an endpoint says about an error, in one line and without secrets."""
         message = body.get("message") if isinstance(body, dict) else body
         text = str(message or "no reason given").strip().splitlines()[0]
         for secret in (self.base_url, self.key, urlsplit(self.base_url).password or ""):
@@ -159,7 +159,7 @@ class Conversation:
         return cache_directory() / "conversations" / f"{key}.json"
 
     def ask(self, question: str, read: Callable[[str], _Answer]) -> _Answer:
-        """The model's answer, parsed by `read`.
+        """Return the model's answer, parsed by `read`.
 
         If `read` raises :class:`UnusableAnswerError`, the reason is sent back once. A second
         unusable answer is an error, and neither answer is reused.
@@ -183,7 +183,7 @@ class Conversation:
         )
 
     def record(self) -> dict[str, Any]:
-        """All messages, with the model's name and address."""
+        """Return all messages, with the model's name and address."""
         return {
             "model": self.model.name,
             "url": self.model.address,
@@ -230,7 +230,7 @@ def _timeout(text: str) -> float:
 
 
 def _content(answer: dict[str, Any]) -> str:
-    """The text of a complete answer, without the reasoning that some models put before it."""
+    """Return the text of a complete answer, without the reasoning before it."""
     if answer["refusal"]:
         raise UnusableAnswerError(f"it was refused ({answer['refusal']}).")
     reason = answer["finish_reason"]
@@ -243,7 +243,7 @@ def _content(answer: dict[str, Any]) -> str:
 
 
 def public_address(url: str) -> str:
-    """An address without what may be secret: user, password, query and fragment.
+    """Return an address without what may be secret: user, password, query and fragment.
 
     >>> public_address("https://me:secret@example.org:8080/v1?key=secret")
     'https://example.org:8080/v1'

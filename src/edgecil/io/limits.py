@@ -1,4 +1,4 @@
-"""How much a file may ask for before it is read; environment variables raise the limits."""
+"""Limits on the size of files, checked before they are read; environment variables raise them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Limit:
         except ValueError:
             value = 0
         if value < 1:
-            raise UsageError(f"{self.variable} must be a whole number above 0. Got {text!r}.")
+            raise UsageError(f"{self.variable} must be an integer above 0. Got {text!r}.")
         return value
 
     def check(self, what: str, size: int) -> None:
-        """An error if `size` exceeds the limit.
+        """Raise an error if `size` exceeds the limit.
 
         Args:
             what: what is that large; the beginning of the error.

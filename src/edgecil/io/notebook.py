@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def html_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text as an HTML table; the first is the header.
+    """Return rows of text as an HTML table; the first is the header.
 
     >>> html_table([["a"], ["1 < 2"]])
     '<table><tr><th>a</th></tr><tr><td>1 &lt; 2</td></tr></table>'
@@ -28,7 +28,7 @@ def html_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_figure(axes: Axes, description: str) -> str:
-    """The figure of some axes as an HTML image with a description for screen readers."""
+    """Return the figure of some axes as an HTML image with a description for screen readers."""
     buffer = io.BytesIO()
     figure = axes.get_figure(root=True)
     assert figure is not None
@@ -38,7 +38,7 @@ def html_figure(axes: Axes, description: str) -> str:
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """The axes of a new figure of this size in inches; no window is opened."""
+    """Return the axes of a new figure of this size in inches; no window is opened."""
     from matplotlib.figure import Figure
 
     axes: Axes = Figure(figsize=(width, height), layout="constrained").subplots()
@@ -46,7 +46,7 @@ def new_axes(width: float, height: float) -> Axes:
 
 
 def require_pandas() -> Any:
-    """The module pandas, or an error that says how to install it."""
+    """Return the module pandas, or an error that says how to install it."""
     try:
         import pandas
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Numbers in text files and options, read as people write them."""
+"""Parsing of numbers in text files and options."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import math
 
 
 def parse_int(text: str) -> int:
-    """A whole number; unlike `int`, no underscores and no digits of other scripts.
+    """Parse an integer; unlike `int`, accept no underscores and no digits of other scripts.
 
     >>> parse_int(" -12 ")
     -12
     >>> parse_int("1_0")
     Traceback (most recent call last):
-    ValueError: '1_0' is not a whole number
+    ValueError: '1_0' is not an integer
     """
-    _check(text, "a whole number")
+    _check(text, "an integer")
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{text.strip()!r} is not a whole number") from None
+        raise ValueError(f"{text.strip()!r} is not an integer") from None
 
 
 def parse_float(text: str, *, finite: bool = False) -> float:
-    """A number; unlike `float`, no underscores and no digits of other scripts.
+    """Parse a number; unlike `float`, accept no underscores and no digits of other scripts.
 
     >>> parse_float("1e-3")
     0.001
@@ -38,7 +38,7 @@ def parse_float(text: str, *, finite: bool = False) -> float:
 
 
 def is_number(text: str) -> bool:
-    """Whether :func:`parse_float` reads a text.
+    """Return whether :func:`parse_float` reads a text.
 
     >>> [is_number(text) for text in ("1.5", "nan", "1_0", "")]
     [True, True, False, False]

@@ -11,7 +11,7 @@ TRAINING = ("torch", "PIL")
 
 
 def missing_packages(packages: Sequence[str]) -> list[str]:
-    """The packages that are not installed; none is imported.
+    """Return the packages that are not installed; none is imported.
 
     >>> missing_packages(["json", "no_such_package"])
     ['no_such_package']

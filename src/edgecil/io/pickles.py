@@ -16,7 +16,7 @@ from edgecil.io.files import check_file
 
 
 def read_pickle(path: Path) -> Any:
-    """The value in a pickle of Python 2 or 3, built from plain values and NumPy arrays.
+    """Return the value in a pickle of Python 2 or 3, built from plain values and NumPy arrays.
 
     No function that the pickle names is called, and it cannot allocate more memory than a small
     multiple of its own size.
@@ -52,7 +52,7 @@ class _Unpickler(pickle.Unpickler):
         }
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        """The function or type of that name, if it can do nothing but build an array."""
+        """Return the function or type of that name, if it can do nothing but build an array."""
         try:
             return self._allowed[module_name, global_name]
         except KeyError:
@@ -62,7 +62,7 @@ class _Unpickler(pickle.Unpickler):
             ) from None
 
     def _encode(self, text: str, _: str) -> bytes:
-        """How Python 3 writes bytes for Python 2; in total no more than the file holds."""
+        """Decode bytes that Python 3 wrote for Python 2, in total no more than the file has."""
         self._bytes_left -= len(text)
         if self._bytes_left < 0:
             raise pickle.UnpicklingError("it expands to more than its own size")
@@ -70,7 +70,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _empty_array(kind: type, shape: tuple[int, ...], _: Any) -> Any:
-    """An array to be filled by the state that follows it in the pickle."""
+    """Return an array to be filled by the state that follows it in the pickle."""
     if kind is not _ArrayType or shape != (0,):
         raise pickle.UnpicklingError("it builds an array in an unusual way")
     return np.empty(0)

@@ -9,7 +9,7 @@ _BIDIRECTIONAL = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u20
 
 
 def printable(text: str) -> str:
-    r"""A text without control characters, in one line.
+    r"""Return a text without control characters, in one line.
 
     Control characters can change colours, move the cursor or set a terminal's title; marks of
     direction can make a name look like another. Tabs and line breaks become blanks.

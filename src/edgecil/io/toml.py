@@ -11,7 +11,7 @@ from edgecil.io.files import read_text
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """The content of a TOML file."""
+    """Return the content of a TOML file."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:

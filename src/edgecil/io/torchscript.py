@@ -21,13 +21,13 @@ MARKER = "/constants.pkl"
 
 
 def is_torchscript(path: Path) -> bool:
-    """Whether a zip file is a TorchScript archive; OpenAI's CLIP .pt files are."""
+    """Return whether a zip file is a TorchScript archive; OpenAI's CLIP .pt files are."""
     with zipfile.ZipFile(path) as archive:
         return any(name.endswith(MARKER) for name in archive.namelist())
 
 
 def check_archive(path: Path) -> None:
-    """An error unless data is stored as torch stores it: uncompressed, within the file.
+    """Raise an error unless data is stored as torch stores it: uncompressed, within the file.
 
     Compressed members could expand to many times the size of the file. TorchScript code, which
     torch does compress, is never read.
@@ -42,7 +42,7 @@ def check_archive(path: Path) -> None:
 
 
 def read_torchscript(path: Path) -> dict[str, Any]:
-    """The parameters and buffers of a TorchScript archive by name, as `state_dict()` has them."""
+    """Read the parameters and buffers of a TorchScript archive by name, as in `state_dict()`."""
     with zipfile.ZipFile(path) as archive:
         root = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
         limits.PICKLE.check(f"{path} ({root})", archive.getinfo(root).file_size)
@@ -71,7 +71,7 @@ class _Reader(pickle.Unpickler):
         self._storages: dict[str, Any] = {}
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        """Only what builds tensors and containers."""
+        """Allow only what builds tensors and containers."""
         import torch
 
         if module_name == "__torch__" or module_name.startswith("__torch__."):
@@ -89,7 +89,7 @@ class _Reader(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it asks for {module_name}.{global_name}")
 
     def persistent_load(self, pid: Any) -> Any:
-        """A storage as a flat tensor, from its record."""
+        """Return a storage as a flat tensor, from its record."""
         import torch
 
         kind, dtype, key, _, count = pid
@@ -121,12 +121,12 @@ _DTYPES = {
 def _rebuild(
     storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any
 ) -> Any:
-    """A tensor in a storage; torch checks that it lies within."""
+    """Return a tensor in a storage; torch checks that it lies within."""
     return storage.as_strided(size, stride, offset)
 
 
 def _tensors(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    """Every tensor below a module, with its dotted name."""
+    """Yield every tensor below a module, with its dotted name."""
     import torch
 
     if isinstance(value, _Module):

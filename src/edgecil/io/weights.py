@@ -64,7 +64,7 @@ class WeightFiles:
 def locate_weights(
     given: str | Path, settings: Sequence[str], *, needed_by: str, remedy: str
 ) -> WeightFiles:
-    """A model's files, from a folder, a weight file or a hub id; downloaded only if need be.
+    """Return a model's files, from a folder, a weight file or a hub id; downloaded only if need be.
 
     Args:
         given: a folder, a weight file, or a hub id (owner/name).
@@ -80,12 +80,12 @@ def locate_weights(
         path = hub_folder(str(given), WEIGHTS, settings, needed_by=needed_by, remedy=remedy)
     weights = first_file(path, WEIGHTS) if path.is_dir() else path
     if weights is None:
-        raise DataError(f"{path} holds no weights; expected one of {', '.join(WEIGHTS)}.")
+        raise DataError(f"{path} contains no weights; expected one of {', '.join(WEIGHTS)}.")
     return WeightFiles(weights, (*settings, f"{weights.stem}.json"))
 
 
 def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The tensors of a weight file by name, in float32.
+    """Return the tensors of a weight file by name, in float32.
 
     Reads .safetensors, state dicts saved by torch (also inside a checkpoint's `state_dict`,
     `teacher` or `model`), and the tensors of TorchScript archives (OpenAI's own CLIP .pt files).
@@ -128,7 +128,7 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def tensor_names(path: Path) -> tuple[str, ...]:
-    """The names of the tensors in a weight file; of a .safetensors file only its head is read."""
+    """Read the names of the tensors in a weight file; of .safetensors only the header is read."""
     if path.suffix != ".safetensors":
         return tuple(read_tensors(path))
     from safetensors import SafetensorError, safe_open
@@ -180,14 +180,14 @@ def _read_torch(path: Path) -> dict[str, Any]:
 
 
 def _checked(state: dict[Any, Any]) -> dict[str, Any]:
-    """The named tensors of a state dict, each no larger than what is stored of it."""
+    """Return the named tensors of a state dict, each no larger than what is stored of it."""
     import torch
 
     if not state or not all(isinstance(name, str) for name in state):
-        raise ValueError("it holds no state dict of named tensors")
+        raise ValueError("it contains no state dict of named tensors")
     for name, tensor in state.items():
         if not isinstance(tensor, torch.Tensor):
-            raise ValueError("it holds no state dict of named tensors")
+            raise ValueError("it contains no state dict of named tensors")
         if tensor.is_sparse or tensor.is_quantized or tensor.device.type != "cpu":
             raise ValueError(f"{name} is not a plain tensor")
         if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():

@@ -43,7 +43,7 @@ class Adapter(nn.Module):  # type: ignore[misc]
         self.noise: torch.Generator | None = None
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """The term to add to the MLP's output, (…, d)."""
+        """Return the term to add to the MLP's output, (…, d)."""
         hidden = functional.relu(functional.linear(tokens, self.down_weight, self.down_bias))
         if self.noise is not None:
             kept = torch.empty_like(hidden).bernoulli_(1.0 - _DROPOUT, generator=self.noise)
@@ -52,13 +52,13 @@ class Adapter(nn.Module):  # type: ignore[misc]
 
 
 def blank_adapters(vit: ViT, bottleneck: int) -> nn.ModuleList:
-    """One adapter per block of a transformer, all zero and without gradients."""
+    """Return one adapter per block of a transformer, all zero and without gradients."""
     adapters = nn.ModuleList(Adapter(vit.layout.width, bottleneck) for _ in vit.blocks)
     return adapters.to(vit.pos_embed.device).requires_grad_(False)
 
 
 def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.ModuleList:
-    """One trainable adapter per block; its output is zero because the up-projection is zero.
+    """Return one trainable adapter per block; its output is zero because the up-projection is zero.
 
     Args:
         vit: the transformer.
@@ -74,14 +74,14 @@ def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.
 
 
 def load_adapters(vit: ViT, bottleneck: int, state: dict[str, torch.Tensor]) -> nn.ModuleList:
-    """Frozen adapters with weights from :func:`adapters_state`."""
+    """Return frozen adapters with weights from :func:`adapters_state`."""
     adapters = blank_adapters(vit, bottleneck)
     adapters.load_state_dict(state)
     return adapters
 
 
 def adapters_state(adapters: nn.ModuleList) -> dict[str, torch.Tensor]:
-    """A copy of the adapters' weights on the CPU."""
+    """Return a copy of the adapters' weights on the CPU."""
     weights: dict[str, Any] = adapters.state_dict()
     return {name: value.to("cpu", copy=True) for name, value in weights.items()}
 
@@ -128,5 +128,5 @@ def adapt(
 
 
 def class_means(features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Mean features (classes, d) of the classes 0, 1, … of features (n, d) with labels (n,)."""
+    """Return the mean features (classes, d) of each class, from features (n, d), labels (n,)."""
     return torch.stack([features[labels == label].mean(dim=0) for label in labels.unique()])

@@ -81,12 +81,12 @@ class APER(PrototypeMethod):
         super().learn(task)
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Features (n, 2 d) of both models for uint8 images (n, c, h, w)."""
+        """Return features (n, 2 d) of both models for uint8 images (n, c, h, w)."""
         adapted = self.adapted_features(pixels, self.adapters)
         return torch.cat([self.frozen_features(pixels), adapted], dim=1)
 
     def state(self) -> dict[str, Any]:
-        """The adapters and the prototypes."""
+        """Return the adapters and the prototypes."""
         return {**super().state(), "adapters": adapters_state(self.adapters)}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -63,11 +63,11 @@ class CorrectedNetwork(Network):
         self.register_buffer("shifts", torch.zeros(0))
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Corrected logits (n, classes seen) of normalised images (n, c, h, w)."""
+        """Return corrected logits (n, classes seen) of normalised images (n, c, h, w)."""
         return self.corrected(self.backbone(images))
 
     def corrected(self, features: torch.Tensor) -> torch.Tensor:
-        """Corrected logits (n, classes seen) of features (n, d)."""
+        """Return corrected logits (n, classes seen) of features (n, d)."""
         logits: torch.Tensor = self.head(features)
         return logits * self.scales + self.shifts
 
@@ -103,11 +103,11 @@ class BiC(TeacherMethod):
         self.config = config
 
     def assemble(self, backbone: Backbone) -> CorrectedNetwork:
-        """The network around a new backbone."""
+        """Return the network around a new backbone."""
         return CorrectedNetwork(backbone, GrowingLinear(backbone.feature_size))
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """The task and the exemplars without the held-out images."""
+        """Return the task and the exemplars without the held-out images."""
         pixels, labels = super().training_data(task)
         if not task.old_count:
             return pixels, labels
@@ -118,7 +118,7 @@ class BiC(TeacherMethod):
         return pixels[kept.to(pixels.device)], labels[kept]
 
     def held_out(self, task: Task) -> torch.Tensor:
-        """Indices of held-out images among the task's images and exemplars, equal per class."""
+        """Choose the held-out images among the task's images and exemplars, equally per class."""
         _, labels = super().training_data(task)
         exemplars = min(len(self.memory.of_class(label)) for label in range(task.old_count))
         count = max(1, round(self.config.held_out * exemplars))

@@ -21,10 +21,10 @@ class ClassStatistics(ABC):
 
     @abstractmethod
     def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Sampled features (n, d) of classes (n,)."""
+        """Return sampled features (n, d) of classes (n,)."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The tensors on the CPU; they are never modified in place."""
+        """Return the tensors on the CPU; they are never modified in place."""
         return {name: value.cpu() for name, value in vars(self).items()}
 
     def restore(self, state: dict[str, torch.Tensor], device: str | torch.device) -> None:
@@ -65,7 +65,7 @@ class ClassGaussians(ClassStatistics):
         self.roots = torch.cat([self.roots, root[None]])
 
     def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Sampled features (n, d) of classes (n,)."""
+        """Return sampled features (n, d) of classes (n,)."""
         shape = (len(labels), self.means.shape[1])
         noise = torch.randn(shape, generator=generator, device=labels.device)
         for label in labels.unique().tolist():  # one root per feature would need d times the memory
@@ -100,14 +100,14 @@ class ClassMixtures(ClassStatistics):
         self.shares = torch.cat([self.shares, sizes[None] / len(features)])
 
     def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Sampled features (n, d) of classes (n,)."""
+        """Return sampled features (n, d) of classes (n,)."""
         which = torch.multinomial(self.shares[labels], 1, generator=generator)[:, 0]
         means, variances = self.means[labels, which], self.variances[labels, which]
         noise = torch.randn(means.shape, generator=generator, device=means.device)
         return means + variances.sqrt() * noise
 
     def centroids(self) -> torch.Tensor:
-        """The means of all Gaussians in use, (m, d)."""
+        """Return the means of all Gaussians in use, (m, d)."""
         return self.means[self.shares > 0]
 
 

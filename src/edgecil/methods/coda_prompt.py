@@ -102,11 +102,11 @@ class CODAPrompt(PromptMethod):
         self.add_prompts(**new)
 
     def stacked(self, name: str) -> torch.Tensor:
-        """One kind of tensor of all tasks, (layers, M, …) for M components so far."""
+        """Return one kind of tensor of all tasks, (layers, M, …) for M components so far."""
         return torch.cat([prompts[name] for prompts in self.prompts], dim=1)
 
     def prefixes(self, queries: torch.Tensor) -> dict[int, Prefix]:
-        """Extra keys and values of each prompted block, (n, length/2, d).
+        """Return extra keys and values of each prompted block, (n, length/2, d).
 
         Args:
             queries: (n, d).
@@ -129,7 +129,7 @@ class CODAPrompt(PromptMethod):
         return value + self.config.orthogonality * self.penalty()
 
     def penalty(self) -> torch.Tensor:
-        """Summed :func:`distance_from_orthogonal` of components, keys and attention."""
+        """Return the summed :func:`distance_from_orthogonal` of components, keys and attention."""
         kinds = [self.stacked(name).flatten(2) for name in self.prompts[-1]]
         return torch.stack([distance_from_orthogonal(rows) for rows in kinds]).sum()
 
@@ -137,7 +137,7 @@ class CODAPrompt(PromptMethod):
 def component_weights(
     queries: torch.Tensor, keys: torch.Tensor, attention: torch.Tensor
 ) -> torch.Tensor:
-    """Cosine of a key and the query times its attention vector, (layers, n, M).
+    """Return the cosine of a key and the query times its attention vector, (layers, n, M).
 
     Args:
         queries: (n, d).
@@ -149,13 +149,13 @@ def component_weights(
 
 
 def distance_from_orthogonal(rows: torch.Tensor) -> torch.Tensor:
-    """Mean squared entry of B Bᵀ − I, summed over layers, for rows B of each, (layers, M, d)."""
+    """Return the mean squared entry of B Bᵀ − I, summed over layers, for rows (layers, M, d)."""
     identity = torch.eye(rows.shape[1], device=rows.device)
     return ((rows @ rows.mT - identity) ** 2).mean(dim=(1, 2)).sum()
 
 
 def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Random unit rows (layers, count, d), orthogonal to each other and to the old in each layer.
+    """Draw unit rows (layers, count, d), orthogonal to each other and to the old in each layer.
 
     Rows beyond the d orthogonal ones are random unit vectors.
 

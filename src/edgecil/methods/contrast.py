@@ -25,6 +25,6 @@ def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float
 
 
 def separation_loss(vectors: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Mean −log softmax of each vector's product with itself among those with all (n, d)."""
+    """Return the mean −log softmax of each vector's product with itself among all (n, d)."""
     similarity = vectors @ vectors.T / temperature
     return cross_entropy(similarity, torch.arange(len(vectors), device=vectors.device))

@@ -99,7 +99,7 @@ class EASE(PretrainedMethod):
         self.seen = task.seen
 
     def train_adapters(self, task: Task, recipe: Recipe) -> State:
-        """Weights of adapters trained to classify the classes of one task."""
+        """Return weights of adapters trained to classify the classes of one task."""
         adapters = adapt(self.vit, self.config.bottleneck, task, recipe, self.environment)
         return adapters_state(adapters)
 
@@ -108,11 +108,11 @@ class EASE(PretrainedMethod):
         self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
 
     def subspaces(self, pixels: torch.Tensor) -> Iterator[torch.Tensor]:
-        """Features (n, d) of images in each subspace, in the order of tasks."""
+        """Return features (n, d) of images in each subspace, in the order of tasks."""
         return (self.adapted_features(pixels, one) for one in self.adapters)
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class with the largest weighted sum of cosine similarities over subspaces."""
+        """Return the class with the largest weighted sum of cosine similarities over subspaces."""
         others = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
         sizes = [prototypes.shape[1] for prototypes in self.prototypes]
@@ -129,7 +129,7 @@ class EASE(PretrainedMethod):
         return {"head": logits.argmax(dim=1)}
 
     def state(self) -> dict[str, Any]:
-        """The adapters and the prototypes computed from images."""
+        """Return the adapters and the prototypes computed from images."""
         return {
             **super().state(),
             "adapters": [adapters_state(adapters) for adapters in self.adapters],
@@ -148,7 +148,7 @@ class EASE(PretrainedMethod):
 
 
 def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:
-    """Prototypes of all classes in all subspaces, (subspaces, classes, d).
+    """Return prototypes of all classes in all subspaces, (subspaces, classes, d).
 
     In the subspace of a later task, a class's prototype is a weighted mean of the prototypes
     computed there. The weights are the softmax of cosine similarities in its own task's subspace.

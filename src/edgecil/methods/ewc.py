@@ -67,7 +67,7 @@ class EWC(NetworkMethod):
         return value + self.config.strength * self.penalty() if self.anchor else value
 
     def penalty(self) -> torch.Tensor:
-        """Half the Fisher-weighted squared distance from the anchor, without new head rows."""
+        """Return half the Fisher-weighted squared distance from the anchor, without new rows."""
         terms = [
             (self.fisher[name] * (value[: len(self.anchor[name])] - self.anchor[name]) ** 2).sum()
             for name, value in self.network.named_parameters()
@@ -87,7 +87,7 @@ class EWC(NetworkMethod):
         }
 
     def estimate_fisher(self, task: Task) -> dict[str, torch.Tensor]:
-        """Mean squared gradient of the batch loss over all classes seen, capped.
+        """Return the mean squared gradient of the batch loss over all classes seen, capped.
 
         Batches are shuffled because the images are sorted by class, and batches of a single class
         have much larger gradients.
@@ -114,7 +114,7 @@ class EWC(NetworkMethod):
         return {name: value.clamp(max=self.config.fisher_cap) for name, value in total.items()}
 
     def state(self) -> dict[str, Any]:
-        """The network, its anchor and the Fisher information."""
+        """Return the network, its anchor and the Fisher information."""
         return {
             **super().state(),
             "anchor": {name: value.cpu() for name, value in self.anchor.items()},

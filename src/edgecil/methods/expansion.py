@@ -70,7 +70,7 @@ class ExpandingBackbone(Backbone):
         return older if self.train_shared or not older else [self.shared, *older]
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Features (n, feature_size) of images (n, c, h, w), the newest extractor's last."""
+        """Return features (n, feature_size) of images (n, c, h, w), the newest extractor's last."""
         maps = self.shared(images)
         return torch.cat([extractor(maps) for extractor in self.extractors], dim=1)
 
@@ -118,7 +118,7 @@ class ExpandingNetwork(Network):
         self.auxiliary = head.to(self.head.weight.device)
 
     def newest_of(self, features: torch.Tensor) -> torch.Tensor:
-        """The newest extractor's part (n, extractor_size) of all features (n, feature_size)."""
+        """Return the part (n, extractor_size) of features that the newest extractor computes."""
         return features[:, -self.backbone.extractor_size :]
 
     def losses(
@@ -186,7 +186,7 @@ class ExpandingMethod(NetworkMethod):
         super().__init__(config.recipe, environment, config.memory)
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
-        """A network with whole backbones as extractors."""
+        """Return a network with whole backbones as extractors."""
         return ExpandingNetwork(ExpandingBackbone.whole(backbone))
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
@@ -223,7 +223,7 @@ class ExpandingMethod(NetworkMethod):
 
 
 def residual(backbone: Backbone, method: str) -> ResNet:
-    """The backbone as a ResNet; an error if it is another network."""
+    """Return the backbone as a ResNet; an error if it is another network."""
     if not isinstance(backbone, ResNet):
         raise UsageError(
             f"{method} requires a residual network as its backbone. Got a "

@@ -83,7 +83,7 @@ class FOSTER(NetworkMethod):
         self.boosted: ExpandingNetwork | None = None
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
-        """An expanding network with one extractor."""
+        """Return an expanding network with one extractor."""
         return ExpandingNetwork(ExpandingBackbone.whole(backbone))
 
     def begin(self, task: Task) -> None:
@@ -131,7 +131,7 @@ class FOSTER(NetworkMethod):
         del self.old
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The classes by the compressed network, its nearest mean, and the boosted network."""
+        """Classify by the compressed network, by its nearest mean, and by the boosted network."""
         network = self.boosted or self.network
 
         def boosted(images: torch.Tensor) -> torch.Tensor:
@@ -144,7 +144,7 @@ class FOSTER(NetworkMethod):
         }
 
     def state(self) -> dict[str, Any]:
-        """The compressed and the boosted network, the exemplars and the classes seen."""
+        """Return the compressed and the boosted network, the exemplars and the classes seen."""
         if self.boosted is None:
             return super().state()
         weights = self.boosted.state_dict()
@@ -163,7 +163,7 @@ class FOSTER(NetworkMethod):
             self.boosted = fresh.requires_grad_(False).eval()
 
     def class_weights(self, task: Task, beta: float) -> torch.Tensor:
-        """Class weights (classes seen,) from the numbers of training images."""
+        """Return class weights (classes seen,) from the numbers of training images."""
         _, labels = self.training_data(task)
         counts = torch.bincount(labels, minlength=len(task.seen))
         least = counts.min().clamp(1, PUBLISHED_EXEMPLARS)
@@ -171,7 +171,7 @@ class FOSTER(NetworkMethod):
 
 
 def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
-    """Class weights (k,) with mean 1, inversely proportional to the effective numbers of images.
+    """Return class weights (k,) with mean 1, inverse to the effective numbers of images.
 
     Cui et al. (CVPR 2019), "Class-balanced loss based on effective number of samples": n images
     count as (1 − βⁿ) / (1 − β).

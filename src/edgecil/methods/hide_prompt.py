@@ -153,7 +153,7 @@ class HiDePrompt(PromptMethod):
         self.add_prompts(prefixes=start)
 
     def ensembled(self) -> torch.Tensor:
-        """The newest prompt, averaged with the mean of all earlier ones."""
+        """Return the newest prompt, averaged with the mean of all earlier ones."""
         *earlier, newest = (prompts["prefixes"] for prompts in self.prompts)
         if not earlier:
             return newest
@@ -169,7 +169,7 @@ class HiDePrompt(PromptMethod):
         return value + self.config.contrast * separation_loss(others, self.config.temperature)
 
     def prompted(self, images: torch.Tensor, prefixes: torch.Tensor) -> torch.Tensor:
-        """Class token (n, d) with prompts (layers, 2, p, d) or (layers, 2, n, p, d)."""
+        """Return the class token (n, d) with prompts (layers, 2, p, d) or (layers, 2, n, p, d)."""
         by_block = {block: (keys, values) for block, (keys, values) in enumerate(prefixes)}
         return self.vit(images, Sockets(prefixes=by_block))
 
@@ -193,7 +193,7 @@ class HiDePrompt(PromptMethod):
             self.instructed.add(instructed[ours], task.generator("instructed", label))
 
     def state(self) -> dict[str, Any]:
-        """Prompts, head, task-identity inference and class statistics."""
+        """Return prompts, head, task-identity inference and class statistics."""
         inference = self.inference.state_dict()
         return {
             **super().state(),
@@ -222,5 +222,5 @@ class TaskInference(nn.Module):  # type: ignore[misc]
         self.head = head
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Logits (n, classes) of features (n, d)."""
+        """Return logits (n, classes) of features (n, d)."""
         return self.head(self.norm(features + self.mlp(features)))

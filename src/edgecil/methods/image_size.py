@@ -25,7 +25,7 @@ def fit_images(
     image_size: int | None = None,
     preparation: str = "plain",
 ) -> tuple[ImageDataset, Shape]:
-    """The dataset, resized if a pre-trained model requires a far larger or smaller size.
+    """Return the dataset, resized if a pre-trained model requires a far larger or smaller size.
 
     Returns:
         The dataset as it is stored, and channels, height and width of what a network sees. They
@@ -77,7 +77,7 @@ def fit_images(
 
 
 def stored_size(size: int | None, preparation: str) -> int | None:
-    """The size at which images are stored for a size that a network sees."""
+    """Return the size at which images are stored for a size that a network sees."""
     return None if size is None else size * 8 // 7 if preparation == "centre-crop" else size
 
 
@@ -89,7 +89,7 @@ def image_statistics(
     pretrained: str,
     normalisation: str,
 ) -> Normalise:
-    """Mean and standard deviation of the training images, or 0 and 1 if no method uses them.
+    """Return mean and standard deviation of the training images, or 0 and 1 if unused.
 
     Args:
         dataset: images as stored.
@@ -107,7 +107,7 @@ def image_statistics(
 
 
 def _centre_cropped(dataset: ImageDataset, sizes: list[int]) -> tuple[ImageDataset, Shape]:
-    """The dataset at 8/7 of a size: that of the only pre-trained model, or the images' own."""
+    """Scale the dataset to 8/7 of the size of the only pre-trained model, or of the images."""
     if len(sizes) > 1:
         raise UsageError(
             f"The pre-trained models were trained on images of {' and '.join(map(str, sizes))} "

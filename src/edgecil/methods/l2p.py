@@ -93,7 +93,7 @@ class L2P(PromptMethod):
         )
 
     def choose(self, queries: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines (n, N) of the keys nearest to queries (n, d), and the prompts' indices (n, N)."""
+        """Return the cosines (n, N) of queries (n, d) with the nearest keys, and their indices."""
         similarity = normalize(queries, dim=1) @ normalize(self.prompts[0]["keys"], dim=1).T
         nearest = similarity.topk(self.config.chosen, dim=1)
         if not self.config.batchwise:
@@ -103,7 +103,7 @@ class L2P(PromptMethod):
         return similarity.gather(1, elected), elected
 
     def prompted(self, images: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        """Mean final token (n, d) of each image's prompts, given their indices (n, N)."""
+        """Return the mean final token (n, d) of each image's prompts, by their indices (n, N)."""
         prompts = self.prompts[0]["tokens"][chosen].flatten(1, 2)
         if self.config.positions:
             prompts = prompts + self.vit.pos_embed[:, :1]

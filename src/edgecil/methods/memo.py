@@ -49,7 +49,7 @@ class MEMO(ExpandingMethod):
     config: MEMOConfig
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
-        """A network with a shared shallow part and last stages as extractors."""
+        """Return a network with a shared shallow part and last stages as extractors."""
         parts = residual(backbone, "MEMO")
         split = ExpandingBackbone(
             parts.shallow,

@@ -35,7 +35,7 @@ class MemoryBudget:
                 raise UsageError(f"The memory's {name!r} must be 0 or more. Got {value} instead.")
 
     def less(self, images: int, seen: int) -> MemoryBudget:
-        """The budget that remains for `seen` classes when something else uses part of it.
+        """Return the budget that remains for `seen` classes when something else uses part of it.
 
         Args:
             images: number of exemplars to give up; the result is never below 0.
@@ -47,7 +47,7 @@ class MemoryBudget:
         return replace(self, total=max(0, self.quota(seen) * seen - images))
 
     def quota(self, seen: int) -> int:
-        """Maximum number of images per class after `seen` classes.
+        """Return the maximum number of images per class after `seen` classes.
 
         >>> MemoryBudget(total=2000, per_class=None).quota(100)
         20
@@ -85,7 +85,7 @@ class ExemplarMemory:
         self._pixels = [pixels[:quota].clone() for pixels in self._pixels]
 
     def data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """All exemplars: pixels (m, c, h, w), and new labels (m,) on the device of a task."""
+        """Return all exemplars: pixels (m, c, h, w), and new labels (m,) on a task's device."""
         if not self._pixels:
             return task.pixels[:0], task.labels[:0]
         sizes = torch.tensor([len(pixels) for pixels in self._pixels], device=task.device)
@@ -93,16 +93,16 @@ class ExemplarMemory:
         return torch.cat(self._pixels), labels
 
     def of_class(self, label: int) -> torch.Tensor:
-        """The exemplars of one class, most important first."""
+        """Return the exemplars of one class, most important first."""
         return self._pixels[label]
 
     def beside(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """The images of a task followed by all exemplars: pixels and new labels."""
+        """Return the images of a task followed by all exemplars: pixels and new labels."""
         pixels, labels = self.data(task)
         return torch.cat([task.pixels, pixels]), torch.cat([task.labels, labels])
 
     def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-        """Normalised means of the exemplars' features, (classes, d).
+        """Return normalised means of the exemplars' features, (classes, d).
 
         Args:
             features: pixels (m, c, h, w) to features (m, d).
@@ -127,7 +127,7 @@ class ExemplarMemory:
             self._pixels.append(pixels[kept.to(pixels.device)].clone())
 
     def state(self) -> list[torch.Tensor]:
-        """The exemplars, class by class."""
+        """Return the exemplars, class by class."""
         return [pixels.cpu() for pixels in self._pixels]
 
     def restore(self, state: list[Any]) -> None:
@@ -136,7 +136,7 @@ class ExemplarMemory:
 
 
 def herd(features: torch.Tensor, count: int) -> torch.Tensor:
-    """Indices of `count` samples, chosen greedily so that their mean approximates the class mean.
+    """Choose `count` samples greedily so that their mean approximates the class mean.
 
     Rebuffi et al. (2017), iCaRL, Algorithm 4.
 
@@ -158,5 +158,5 @@ def herd(features: torch.Tensor, count: int) -> torch.Tensor:
 
 
 def draw(pixels: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
-    """Indices of `count` samples chosen at random."""
+    """Return indices of `count` samples chosen at random."""
     return torch.randperm(len(pixels), generator=generator, device=pixels.device)[:count]

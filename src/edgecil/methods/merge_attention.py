@@ -34,7 +34,7 @@ class MergeAttention(nn.Module):  # type: ignore[misc]
             self.weights.copy_(drawn)
 
     def forward(self, agnostic: torch.Tensor, newest: torch.Tensor) -> torch.Tensor:
-        """Merged features (n, d) of two extractors' maps (n, d, h, w)."""
+        """Return merged features (n, d) of two extractors' maps (n, d, h, w)."""
         agnostic = self.agnostic_norm(agnostic.flatten(2).transpose(1, 2))
         newest = self.newest_norm(newest.flatten(2).transpose(1, 2))
         query, agnostic_key, newest_key, agnostic_value, newest_value = self.weights
@@ -46,5 +46,5 @@ class MergeAttention(nn.Module):  # type: ignore[misc]
         return merged.transpose(1, 2).flatten(2).mean(dim=1)
 
     def _split(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Tokens (n, positions, d) by attention head: (n, heads, positions, d / heads)."""
+        """Return tokens (n, positions, d) by attention head: (n, heads, positions, d / heads)."""
         return tokens.unflatten(2, (self.heads, -1)).transpose(1, 2)

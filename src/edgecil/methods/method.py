@@ -48,16 +48,16 @@ class Environment:
     normalisation: Literal["model", "dataset", "none"] = "model"
 
     def pipeline(self, steps: tuple[str, ...] = ()) -> Pipeline:
-        """The preparation of images with these augmentation steps."""
+        """Return the preparation of images with these augmentation steps."""
         return Pipeline(steps, self.mean, self.std, self.shape[1:])
 
     def autocast(self) -> torch.autocast:
-        """Mixed precision for a `with` block, if it is on."""
+        """Return mixed precision for a `with` block, if it is on."""
         return torch.autocast(torch.device(self.device).type, enabled=self.amp)
 
 
 def suited_to(backbone: str, environment: Environment) -> Environment:
-    """The environment with the image statistics that suit a backbone.
+    """Return the environment with the image statistics that suit a backbone.
 
     They are the pre-trained model's if the backbone is one and `normalisation` is `model`.
     """
@@ -98,12 +98,12 @@ class Method(ABC):
         """
 
     def predict(self, pixels: torch.Tensor, classifier: str | None = None) -> torch.Tensor:
-        """Original class ids, shape (n,), for uint8 images (n, c, h, w); only seen classes."""
+        """Predict original class ids (n,) of uint8 images (n, c, h, w), among the seen classes."""
         labels = self.classify(pixels)[classifier or self.classifiers[0]]
         return torch.tensor(self.seen, device=labels.device)[labels]
 
     def state(self) -> dict[str, Any]:
-        """Everything needed to resume: CPU tensors and plain values."""
+        """Return everything needed to resume: CPU tensors and plain values."""
         return {"seen": list(self.seen)}
 
     def restore(self, state: dict[str, Any]) -> None:

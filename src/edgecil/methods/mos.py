@@ -147,13 +147,13 @@ class MOS(PretrainedMethod):
         self.seen = task.seen
 
     def in_use(self, task: int) -> nn.ModuleList:
-        """The adapters of a task as they are used after its training."""
+        """Return the adapters of a task as they are used after its training."""
         if task and self.config.merging_rule == "use" and self.config.merging:
             return mean_of(self.adapters[:task])
         return self.adapters[task]
 
     def features(self, pixels: torch.Tensor, adapters: nn.ModuleList) -> torch.Tensor:
-        """Features (n, d) with adapters; they are specific to a sequence, so not cached on disk."""
+        """Compute features (n, d) with adapters; specific to a sequence, they are not cached."""
         return self.adapted_features(pixels, adapters, share=False)
 
     def train_adapters(self, task: Task) -> nn.ModuleList:
@@ -192,7 +192,7 @@ class MOS(PretrainedMethod):
         return adapters.requires_grad_(False)
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class with the largest sum of both stages' probabilities."""
+        """Return the class with the largest sum of both stages' probabilities."""
         tasks = range(len(self.adapters))
         features = torch.stack([self.features(pixels, self.in_use(task)) for task in tasks])
         first = normalize(features[0], dim=1) @ normalize(self.prototypes, dim=1).T
@@ -202,7 +202,7 @@ class MOS(PretrainedMethod):
         return {"head": both.argmax(dim=1)}
 
     def refine(self, first: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        """Logits (n, classes) with the adapters retrieved for each image.
+        """Return logits (n, classes) with the adapters retrieved for each image.
 
         The adapters are those of the predicted class's task. Prediction and retrieval alternate
         until the adapters no longer change, or `refinements` times.
@@ -219,7 +219,7 @@ class MOS(PretrainedMethod):
         return refined
 
     def state(self) -> dict[str, Any]:
-        """Adapters, head and class statistics."""
+        """Return adapters, head and class statistics."""
         head = self.head.state_dict()
         return {
             **super().state(),
@@ -258,7 +258,7 @@ class MergedOnUse(nn.Module):  # type: ignore[misc]
         self.index, self.earlier, self.share = index, earlier, share
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """The term to add to the MLP's output, (…, d)."""
+        """Return the term to add to the MLP's output, (…, d)."""
         if self.earlier:
             means = mean_of(self.earlier).parameters()
             for ours, mean in zip(self.merged.parameters(), means, strict=True):
@@ -267,7 +267,7 @@ class MergedOnUse(nn.Module):  # type: ignore[misc]
 
 
 def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
-    """Frozen adapters whose weights are the means of several."""
+    """Return frozen adapters whose weights are the means of several."""
     mean = copy.deepcopy(adapters[0]).requires_grad_(False)
     for ours, *theirs in zip(
         mean.parameters(), *(one.parameters() for one in adapters), strict=True

@@ -26,7 +26,7 @@ class Network(torch.nn.Module):  # type: ignore[misc]
         self.head = head
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Logits (n, classes seen) of normalised images (n, c, h, w)."""
+        """Return logits (n, classes seen) of normalised images (n, c, h, w)."""
         logits: torch.Tensor = self.head(self.backbone(images))
         return logits
 
@@ -61,12 +61,12 @@ class NetworkMethod(Method):
         self.network = self.assemble(self.fresh_backbone("weights")).to(self.environment.device)
 
     def fresh_backbone(self, purpose: str) -> Backbone:
-        """A new backbone on the CPU; each purpose has its own initial weights."""
+        """Return a new backbone on the CPU; each purpose has its own initial weights."""
         generator = derive_generator("cpu", self.environment.seed, purpose)
         return build_backbone(self.environment.backbone, self.environment.shape, generator)
 
     def assemble(self, backbone: Backbone) -> Network:
-        """The network around a new backbone, without any class outputs."""
+        """Return the network around a new backbone, without any class outputs."""
         return Network(backbone, GrowingLinear(backbone.feature_size))
 
     def learn(self, task: Task) -> None:
@@ -115,12 +115,12 @@ class NetworkMethod(Method):
         network.eval()
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pixels and new labels of the task and, if there is a memory, of the exemplars."""
+        """Return pixels and new labels of the task and, if there is a memory, of the exemplars."""
         return (task.pixels, task.labels) if self.memory is None else self.memory.beside(task)
 
     @abstractmethod
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Loss of one batch of normalised images (b, c, h, w) with new labels (b,)."""
+        """Return the loss of one batch of normalised images (b, c, h, w) with new labels (b,)."""
 
     def end(self, task: Task) -> None:
         """Hook that runs after training, while the task's images are still available."""
@@ -132,7 +132,7 @@ class NetworkMethod(Method):
         )
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class with the largest logit and, with a memory, the class with the nearest mean."""
+        """Classify by the largest logit and, with a memory, also by the nearest mean."""
         features = self.features(pixels)
         labels = {"head": self.largest_logit(features)}
         if self.memory is not None:
@@ -141,7 +141,7 @@ class NetworkMethod(Method):
         return {name: labels[name] for name in self.classifiers if name in labels}
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Features (n, d) of uint8 images (n, c, h, w)."""
+        """Return features (n, d) of uint8 images (n, c, h, w)."""
         return in_batches(self.network.backbone, pixels, self.environment)
 
     def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
@@ -151,7 +151,7 @@ class NetworkMethod(Method):
         return logits.argmax(dim=1)
 
     def state(self) -> dict[str, Any]:
-        """The network's weights, the exemplars and the classes seen."""
+        """Return the network's weights, the exemplars and the classes seen."""
         weights = self.network.state_dict()
         copies = {name: value.to("cpu", copy=True) for name, value in weights.items()}
         state = {**super().state(), "network": copies}

@@ -1,7 +1,7 @@
 """How much of a learner's spread over class orders is the order, and how much training noise.
 
 Measured on the truth tables with repeats: all 90 orders of six classes of Quick, Draw! in three
-tasks, four draws of classes, each order trained twice with recipe `fast`
+tasks, four draws of classes, each order trained twice with training recipe `fast`
 (`edgecil.truths()`; `tests/estimation/test_order_share.py` recomputes them).
 """
 
@@ -42,7 +42,7 @@ MEASURED = {
 
 
 def suggest_repeats(methods: Iterable[str], repeats: int) -> str | None:
-    """A sentence if one training per order cannot show the order effect of some method.
+    """Return a sentence if one training per order cannot show the order effect of some method.
 
     >>> suggest_repeats(["ease"], 1) is None
     True

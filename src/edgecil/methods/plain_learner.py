@@ -36,10 +36,10 @@ class PlainLearner(Protocol):
         """Learn the images (n, c, h, w) with labels (n,) of new classes."""
 
     def predict(self, images: torch.Tensor) -> Any:
-        """Class ids (n,) of images (n, c, h, w)."""
+        """Return class ids (n,) of images (n, c, h, w)."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything needed to resume: tensors and plain values."""
+        """Return everything needed to resume: tensors and plain values."""
 
     def load_state_dict(self, state: dict[str, Any]) -> object:
         """Load a state into a new object."""
@@ -95,7 +95,7 @@ class PlainMethod(Method):
         return {"head": torch.tensor(labels, dtype=torch.int64, device=predicted.device)}
 
     def state(self) -> dict[str, Any]:
-        """The learner's state, copied to the CPU."""
+        """Return the learner's state, copied to the CPU."""
         state = self.learner.state_dict()
         return {**super().state(), "learner": _copied(state, f"{self.name}.state_dict()")}
 
@@ -150,7 +150,7 @@ def _summary() -> str:
 
 
 def _copied(value: Any, path: str) -> Any:
-    """A copy of tensors and plain values on the CPU; other values are an error."""
+    """Return a copy of tensors and plain values on the CPU; other values are an error."""
     if isinstance(value, torch.Tensor):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, dict):

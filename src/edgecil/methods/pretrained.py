@@ -37,7 +37,7 @@ class PretrainedMethod(Method):
         )
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Features (n, d) of the unmodified transformer; prompt methods use them as queries.
+        """Return features (n, d) of the unmodified transformer; prompt methods use them as queries.
 
         Args:
             pixels: uint8 (n, c, h, w).
@@ -55,7 +55,7 @@ class PretrainedMethod(Method):
     def adapted_features(
         self, pixels: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
     ) -> torch.Tensor:
-        """Features (n, d) of the transformer with fixed adapters.
+        """Return features (n, d) of the transformer with fixed adapters.
 
         Args:
             pixels: uint8 (n, c, h, w).

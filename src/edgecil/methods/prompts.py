@@ -67,7 +67,7 @@ class PromptMethod(PretrainedMethod):
     def loss(
         self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
     ) -> torch.Tensor:
-        """Loss of a batch of normalised images (b, c, h, w), labels (b,) and queries (b, d)."""
+        """Return the loss of normalised images (b, c, h, w), labels (b,) and queries (b, d)."""
 
     @abstractmethod
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
@@ -79,7 +79,7 @@ class PromptMethod(PretrainedMethod):
         return BATCH
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class with the largest logit."""
+        """Return the class with the largest logit."""
         queries = self.frozen_features(pixels).split(self.test_batch)
         parts = zip(pixels.split(self.test_batch), queries, strict=True)
         device = self.environment.device
@@ -91,7 +91,7 @@ class PromptMethod(PretrainedMethod):
         return {"head": torch.cat(logits).argmax(dim=1)}
 
     def state(self) -> dict[str, Any]:
-        """The prompts and the head."""
+        """Return the prompts and the head."""
         return {
             **super().state(),
             "head": {name: value.cpu().clone() for name, value in self.head.state_dict().items()},

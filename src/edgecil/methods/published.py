@@ -1,8 +1,8 @@
 """Training settings of the reference implementations, method by method and dataset by dataset.
 
-The recipe `published` is the row of CIFAR-100, `published-cub200` and so on the others. Sources are
-files of public repositories at the commits in `COMMITS`; values that a source leaves to its code
-come from that code.
+The training recipe `published` uses the settings for CIFAR-100, `published-cub200` those for
+CUB-200, and so on. The sources are files of public repositories at the commits in `COMMITS`; values
+that a source leaves to its code come from that code.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ PUBLISHED: dict[str, dict[str, Published]] = {
 
 
 def find_published(method: str, recipe: str) -> Published | None:
-    """The settings of a method under a recipe's name; None for other recipes and own learners.
+    """Return the published settings of a method; None for other recipes and own learners.
 
     Args:
         method: name of the method.
@@ -304,7 +304,7 @@ def find_published(method: str, recipe: str) -> Published | None:
     if dataset not in PUBLISHED[method]:
         others = [name for name, one in PUBLISHED_DATASETS.items() if one in PUBLISHED[method]]
         raise UsageError(
-            f"There are no published settings of {method!r} for {dataset}; use the recipe "
+            f"There are no published settings of {method!r} for {dataset}; use the training recipe "
             f"{' or '.join(map(repr, others))}."
         )
     return PUBLISHED[method][dataset]

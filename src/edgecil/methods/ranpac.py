@@ -145,11 +145,11 @@ class RanPAC(PretrainedMethod):
         self.seen = task.seen
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Adapted features (n, d) of images (n, c, h, w)."""
+        """Return adapted features (n, d) of images (n, c, h, w)."""
         return self.adapted_features(pixels, self.adapters).to(self._device)
 
     def project(self, features: torch.Tensor) -> torch.Tensor:
-        """Random features (n, M) of features (n, d), in double precision."""
+        """Return random features (n, M) of features (n, d), in double precision."""
         return functional.relu(features @ self.projection).double()
 
     @property
@@ -164,20 +164,20 @@ class RanPAC(PretrainedMethod):
         return max(best, _LEAST * float(self.gram.trace()))
 
     def weights(self) -> torch.Tensor:
-        """The ridge regression (M, classes) from projected features to classes, on all tasks."""
+        """Fit a ridge regression (M, classes) from projected features to classes, on all tasks."""
         penalised = self.gram.clone()
         penalised.diagonal().add_(self.ridge)
         solution: torch.Tensor = torch.linalg.solve(penalised, self.class_sums.T)
         return functional.normalize(solution, dim=0) if self.config.cosine else solution
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class with the largest regression value."""
+        """Return the class with the largest regression value."""
         weights = self.weights()
         parts = self.features(pixels).split(_AT_ONCE)
         return {"head": torch.cat([(self.project(part) @ weights).argmax(dim=1) for part in parts])}
 
     def state(self) -> dict[str, Any]:
-        """The adapters and the statistics."""
+        """Return the adapters and the statistics."""
         return {
             **super().state(),
             "adapters": adapters_state(self.adapters),
@@ -194,7 +194,7 @@ class RanPAC(PretrainedMethod):
 
 
 def last_task_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Squared error on the last fifth of the images for each of `RIDGES`, fitted on the others.
+    """Return the squared error on the last fifth of the images for each of `RIDGES`.
 
     One eigendecomposition of the smaller Gram matrix serves all ridges.
 

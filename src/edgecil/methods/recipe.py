@@ -64,8 +64,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch_size < 1 or not self.learning_rate > 0.0:
             raise UsageError(
-                "A recipe requires epochs >= 1, batch_size >= 1 and learning_rate > 0. Got "
-                f"{self.epochs}, {self.batch_size} and {self.learning_rate}."
+                "A training recipe requires epochs >= 1, batch_size >= 1 and learning_rate > 0. "
+                f"Got {self.epochs}, {self.batch_size} and {self.learning_rate}."
             )
         if not 1 <= self.accumulate <= self.batch_size:
             raise UsageError(
@@ -74,18 +74,18 @@ class Recipe:
             )
         if not self.head_factor > 0.0 or (self.clip is not None and not self.clip > 0.0):
             raise UsageError(
-                "A recipe requires head_factor > 0 and clip > 0. Got "
+                "A training recipe requires head_factor > 0 and clip > 0. Got "
                 f"{self.head_factor} and {self.clip}."
             )
         if self.first is not None and self.first.first is not None:
-            raise UsageError("The recipe of the first task must not have a 'first' of its own.")
+            raise UsageError("The training recipe of the first task must not have its own 'first'.")
         parse_steps(",".join(self.augment))
         for name, allowed in (("schedule", SCHEDULES), ("optimizer", OPTIMIZERS)):
             if getattr(self, name) not in allowed:
                 raise unknown(name, getattr(self, name), allowed)
 
     def rate(self, epoch: int) -> float:
-        """The learning rate in an epoch, counted from 0."""
+        """Return the learning rate in an epoch, counted from 0."""
         if self.schedule == "cosine":
             return self.learning_rate * 0.5 * (1.0 + cos(pi * epoch / self.epochs))
         if self.schedule == "quarter-cosine":
@@ -96,7 +96,7 @@ class Recipe:
         return self.learning_rate * self.decay**passed
 
     def lasting(self, share: float) -> Recipe:
-        """The recipe with a share of its epochs, at least 1; milestones are scaled too."""
+        """Return the recipe with a share of its epochs, at least 1; milestones are scaled too."""
         return replace(
             self,
             epochs=max(1, round(share * self.epochs)),
@@ -105,7 +105,7 @@ class Recipe:
         )
 
     def at(self, task_index: int) -> Recipe:
-        """The recipe of one task, counted from 0; it has no `first`."""
+        """Return the recipe of one task, counted from 0; it has no `first`."""
         if self.first is None:
             return self
         return replace(self, first=None) if task_index else self.first
@@ -138,7 +138,7 @@ _FAST_PRETRAINED = Recipe(
 
 
 def _paper(backbone: str) -> tuple[Recipe, MemoryBudget]:
-    """The paper lowers the rate earlier where its ResNet-18 has ImageNet weights."""
+    """Lower the rate earlier, as the paper does, where its ResNet-18 has ImageNet weights."""
     pretrained = is_pretrained(backbone) and is_resnet(backbone)
     return PAPER_PRETRAINED if pretrained else PAPER, PAPER_MEMORY
 
@@ -150,8 +150,8 @@ def _fast(backbone: str) -> tuple[Recipe, MemoryBudget]:
     if is_pretrained(name):
         return _FAST_PRETRAINED, _FAST_MEMORY
     raise UsageError(
-        f"There is no fast recipe for backbone {backbone!r}; use one of {', '.join(_FAST)}, or "
-        "the recipe 'paper'."
+        f"There is no training recipe 'fast' for the backbone {backbone!r}; use one of "
+        f"{', '.join(_FAST)}, or the training recipe 'paper'."
     )
 
 
@@ -164,12 +164,12 @@ PUBLISHED_DATASETS = {
 }
 
 RECIPES: Registry[Callable[[str], tuple[Recipe, MemoryBudget]]] = Registry(
-    "recipe", {"paper": _paper, "fast": _fast, **dict.fromkeys(PUBLISHED_DATASETS, _paper)}
+    "training recipe", {"paper": _paper, "fast": _fast, **dict.fromkeys(PUBLISHED_DATASETS, _paper)}
 )
 
 
 def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-    """The training recipe and the exemplar budget of a recipe name.
+    """Return the training recipe and the exemplar budget of a recipe name.
 
     Args:
         name: `paper`, as the EDGE paper words it; `fast`, made for a CPU and the bundled data; or

@@ -28,12 +28,12 @@ class MethodEntry:
         build: `(config, environment) -> Method`.
         config: frozen dataclass of its hyper-parameters, with the published defaults.
         summary: one line for the list of methods.
-        fast: for learners on a frozen pre-trained model, the recipe for a CPU and the bundled
-            data; None for learners that train a backbone.
-        fast_settings: other settings of the `fast` recipe.
-        published_settings: other settings of the recipes `paper` and `published`: the behaviour of
-            the published code where the default differs.
-        paper: training of the recipe `paper`, if it is not the one that all methods share.
+        fast: for learners on a frozen pre-trained model, the training recipe `fast`; None for
+            learners that train a backbone.
+        fast_settings: other settings of the training recipe `fast`.
+        published_settings: other settings of `paper` and `published`: the behaviour of the
+            published code where the default differs.
+        paper: the training recipe `paper`, if it is not the one that all methods share.
         source: code of a learner that is not part of edgecil.
     """
 
@@ -63,7 +63,7 @@ class MethodEntry:
         return self.fast is not None
 
     def recipe(self, name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-        """The training recipe and the exemplar budget of a recipe name; see :func:`get_recipe`.
+        """Return a training recipe by name, with its exemplar budget; see :func:`get_recipe`.
 
         Learners on a frozen model have their own recipes: `paper` is the published one.
         """
@@ -77,7 +77,7 @@ class MethodEntry:
         return (self.fast if _is_fast(name) else own), memory
 
     def settings(self, recipe: str) -> Mapping[str, Any]:
-        """Settings that a recipe changes besides training and memory."""
+        """Return settings that a recipe changes besides training and memory."""
         if _is_fast(recipe):
             return self.fast_settings
         published = find_published(self.name, RECIPES.resolve(recipe))
@@ -89,7 +89,7 @@ class MethodEntry:
         memory: MemoryBudget,
         settings: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The method's config: published defaults, then recipe and budget, then settings by name.
+        """Build the method's config: published defaults, then recipe and budget, then settings.
 
         Settings of nested parts are nested mappings: `{"memory": {"per_class": 5}}`.
         """
@@ -151,7 +151,7 @@ def _is_fast(recipe: str) -> bool:
 
 
 def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any:
-    """A copy of a frozen config with some fields changed; `path` names it in errors."""
+    """Return a copy of a frozen config with some fields changed; `path` names it in errors."""
     by_name = {field.name: field for field in fields(config)}
     kinds = get_type_hints(type(config))
     changes = {}
@@ -169,7 +169,7 @@ def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any
 
 
 def replace_recipe(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
-    """A copy of a recipe with some fields changed, in its first task too.
+    """Return a copy of a recipe with some fields changed, in its first task too.
 
     The setting `first` holds further changes, for the first task alone.
     """
@@ -183,7 +183,7 @@ def replace_recipe(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
 
 
 def _checked(value: Any, current: Any, default: Any, path: str) -> Any:
-    """The value converted to the type of the setting; an error if it has another type."""
+    """Convert the value to the type of the setting, or raise an error if that is not possible."""
     model = current if current is not None or default is MISSING else default
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"Setting '{path}' must be a finite number. Got {value}.")

@@ -30,7 +30,7 @@ _interactive: dict[str, MethodEntry] = {}
 
 
 def method_names(pattern: str = "*") -> tuple[str, ...]:
-    """Names of the available methods that match a shell pattern, such as `*prompt*`.
+    """Return names of the available methods that match a shell pattern, such as `*prompt*`.
 
     Methods of installed packages (entry points of the group `edgecil.methods`) come last.
     """
@@ -38,7 +38,7 @@ def method_names(pattern: str = "*") -> tuple[str, ...]:
 
 
 def get_method(name: str) -> MethodEntry:
-    """A method by name; case and dashes do not matter (`iCaRL`).
+    """Return a method by name; case and dashes do not matter (`iCaRL`).
 
     Args:
         name: a registered name, the name of an entry point of the group `edgecil.methods`,
@@ -57,7 +57,7 @@ def get_method(name: str) -> MethodEntry:
 
 
 def resolve_method(method: str | MethodEntry | Callable[..., Any]) -> MethodEntry:
-    """The entry of a method in any form.
+    """Return the entry of a method in any form.
 
     Args:
         method: whatever :func:`get_method` accepts; a :class:`Method` subclass; a plain learner
@@ -88,7 +88,7 @@ def _locate(spec: str) -> Source:
 
 
 def _from_object(method: Callable[..., Any]) -> MethodEntry:
-    """The entry of a class or function that is given as an object."""
+    """Return the entry of a class or function that is given as an object."""
     name = getattr(method, "__qualname__", "")
     if not name.isidentifier():
         raise UsageError(f"A method must be defined at the top level of a module. Got {name!r}.")
@@ -120,7 +120,7 @@ def _from_source(source: Source) -> MethodEntry:
 
 
 def _load(source: Source) -> Callable[..., Any]:
-    """The class or function of a source; files that do not exist here are written first."""
+    """Return the class or function of a source; files that do not exist here are written first."""
     if source.path is None and source.module is None:
         raise UsageError(
             f"{source.attribute} is defined interactively and cannot be used in other processes; "
@@ -170,7 +170,7 @@ def _import_module(source: Source) -> ModuleType:
 
 
 def _write(source: Source) -> Path:
-    """A new directory with the source's files, for a machine that does not have them."""
+    """Return a new directory with the source's files, for a machine that does not have them."""
     directory = Path(tempfile.mkdtemp(prefix="edgecil-"))
     for name, text in source.files.items():
         path = directory / name
@@ -180,7 +180,7 @@ def _write(source: Source) -> Path:
 
 
 def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
-    """The entry of a class or function with its source; its objects can be pickled."""
+    """Return the entry of a class or function with its source; its objects can be pickled."""
     registered = next((entry for entry in METHODS.values() if entry.build is method), None)
     if registered is not None:
         return _portable(MethodEntry(**{**vars(registered), "source": source}))
@@ -207,7 +207,7 @@ def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
 
 
 def _config_of(method: Callable[..., Any], name: str) -> type[Any]:
-    """A frozen dataclass of the constructor's parameters, which are the settings."""
+    """Return a frozen dataclass of the constructor's parameters, which are the settings."""
     parameters = list(inspect.signature(method).parameters.values())
     if isinstance(method, type) and issubclass(method, Method):
         if not parameters or parameters[0].default is not parameters[0].empty:

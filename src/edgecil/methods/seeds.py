@@ -8,7 +8,7 @@ import torch
 
 
 def derive_seed(*parts: object) -> int:
-    """A 63-bit seed derived from plain values; the same values give the same seed everywhere.
+    """Derive a 63-bit seed from plain values; the same values give the same seed everywhere.
 
     >>> derive_seed(0, "epoch", 3) == derive_seed(0, "epoch", 3) != derive_seed(0, "epoch", 4)
     True
@@ -18,5 +18,5 @@ def derive_seed(*parts: object) -> int:
 
 
 def derive_generator(device: torch.device | str, *parts: object) -> torch.Generator:
-    """A torch generator on `device`, seeded by :func:`derive_seed`."""
+    """Return a torch generator on `device`, seeded by :func:`derive_seed`."""
     return torch.Generator(device=device).manual_seed(derive_seed(*parts))

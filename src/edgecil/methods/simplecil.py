@@ -37,7 +37,7 @@ class PrototypeMethod(PretrainedMethod):
         self.prototypes = torch.zeros(0, 0, device=environment.device)
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Features (n, d) of uint8 images (n, c, h, w)."""
+        """Return features (n, d) of uint8 images (n, c, h, w)."""
         return self.frozen_features(pixels)
 
     def learn(self, task: Task) -> None:
@@ -48,12 +48,12 @@ class PrototypeMethod(PretrainedMethod):
         self.seen = task.seen
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The class whose prototype has the largest cosine similarity."""
+        """Return the class whose prototype has the largest cosine similarity."""
         features = normalize(self.features(pixels), dim=1)
         return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}
 
     def state(self) -> dict[str, Any]:
-        """The prototypes."""
+        """Return the prototypes."""
         return {**super().state(), "prototypes": self.prototypes.cpu()}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ class Source:
 
 
 def locate_file(path: Path, attribute: str) -> Source:
-    """The source of a class in a Python file."""
+    """Return the source of a class in a Python file."""
     path = path.expanduser().absolute()
     if not path.is_file():
         raise UsageError(f"{path} does not exist; give a method as path/to/file.py:ClassName.")
@@ -66,7 +66,7 @@ def locate_file(path: Path, attribute: str) -> Source:
 
 
 def locate_module(name: str, attribute: str) -> Source:
-    """The source of a class in a module that can be imported."""
+    """Return the source of a class in a module that can be imported."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -84,7 +84,7 @@ def locate_module(name: str, attribute: str) -> Source:
 
 
 def local_files(path: Path, root: Path) -> dict[str, str]:
-    """Text of a module and of the modules under `root` that it imports, by relative path.
+    """Return the text of a module and of those under `root` that it imports, by relative path.
 
     Imports are read from the source without running it. For an installed package, only modules of
     the same package count.
@@ -122,7 +122,7 @@ def _imported_files(text: str, path: Path, root: Path) -> Iterator[Path]:
 
 
 def _files_of(start: Path, name: str) -> Iterator[Path]:
-    """The files of a module and of its parent packages below a directory."""
+    """Yield the files of a module and of its parent packages below a directory."""
     place = start
     for part in name.split(".") if name else []:
         place = place / part

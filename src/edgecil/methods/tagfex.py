@@ -138,7 +138,7 @@ class TagFex(ExpandingMethod):
             self.old = copy.deepcopy(parts).eval().requires_grad_(False)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """The loss of DER plus the contrastive loss and the transfer."""
+        """Return the loss of DER plus the contrastive loss and the transfer."""
         backbone, config = self.network.backbone, self.config
         agnostic, newest = self.network.agnostic.maps(images), backbone.newest.maps(images)
         past = [extractor(images) for extractor in backbone.extractors[:-1]]
@@ -160,7 +160,7 @@ class TagFex(ExpandingMethod):
         return total
 
     def contrast(self, agnostic: torch.Tensor, images: torch.Tensor, task: Task) -> torch.Tensor:
-        """Contrastive loss of task-agnostic features (n, d), with distillation of the old ones."""
+        """Return the contrastive loss of features (n, d), with distillation of the old ones."""
         temperature = self.config.contrast_temperature
         embedded = self.network.projector(agnostic)
         value = info_nce(embedded, embedded, temperature)

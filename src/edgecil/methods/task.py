@@ -72,15 +72,15 @@ class Task:
         return self._open()[1]
 
     def of_class(self, label: int) -> torch.Tensor:
-        """The images of one new label."""
+        """Return the images of one new label."""
         return self.pixels[(self.labels == label).to(self.pixels.device)]
 
     def generator(self, *purpose: object) -> torch.Generator:
-        """A generator for one purpose within this task, such as one epoch."""
+        """Return a generator for one purpose within this task, such as one epoch."""
         return derive_generator(self.device, self.seed, *purpose)
 
     def alone(self) -> Task:
-        """This task as if it were the first: labels start at 0 and the seed ignores earlier tasks.
+        """Return this task as the first: labels start at 0, and the seed ignores earlier tasks.
 
         A result computed from it depends on the task's own classes only, so sequences can share it.
         """
@@ -113,11 +113,11 @@ class Split:
 
     @classmethod
     def of(cls, images: Images, device: torch.device | str) -> Split:
-        """The images without a copy, their labels on a device."""
+        """Return the images without a copy, their labels on a device."""
         return cls(stored_tensor(images.pixels), torch.from_numpy(images.labels).to(device))
 
     def only(self, classes: tuple[int, ...]) -> Split:
-        """The images of some classes, class by class in the order given."""
+        """Return the images of some classes, class by class in the order given."""
         where = [torch.nonzero(self.labels == class_).squeeze(1) for class_ in classes]
         chosen = torch.cat(where)
         pixels = take_named(self.pixels, chosen.to(self.pixels.device))
@@ -134,7 +134,7 @@ class Scenario:
         self.test = Split.of(dataset.test, device)
 
     def on(self, device: torch.device | str) -> Scenario:
-        """The same scenario with its labels on a device."""
+        """Return the same scenario with its labels on a device."""
         moved = copy(self)
         moved.train, moved.test = (
             Split(split.pixels, split.labels.to(device)) for split in (self.train, self.test)
@@ -145,7 +145,7 @@ class Scenario:
     def task(
         self, tasks: tuple[tuple[int, ...], ...], run_seed: int, *, everything: bool = False
     ) -> Iterator[Task]:
-        """The last of these tasks, for as long as the `with` block lasts.
+        """Return the last of these tasks, for as long as the `with` block lasts.
 
         Args:
             tasks: this task and all before it, as original class ids.

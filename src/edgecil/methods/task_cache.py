@@ -52,7 +52,7 @@ def compute_once(
 
 
 def _read(path: Path) -> State | None:
-    """The result in a file; None if the file does not exist or is damaged."""
+    """Return the result in a file; None if the file does not exist or is damaged."""
     try:
         stored = torch.load(path, map_location="cpu", weights_only=True)
         result: State = stored["result"]

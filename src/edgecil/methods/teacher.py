@@ -32,7 +32,7 @@ class TeacherMethod(NetworkMethod):
     def distillation(
         self, images: torch.Tensor, logits: torch.Tensor, task: Task, temperature: float
     ) -> torch.Tensor:
-        """Distillation of the teacher's outputs into the logits (b, classes) of old classes."""
+        """Return the distillation loss of logits (b, classes) on the old classes."""
         assert self.teacher is not None
         with torch.no_grad():
             old = self.teacher(images)

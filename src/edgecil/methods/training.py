@@ -79,7 +79,7 @@ def fit(
 def to_device(
     pixels: torch.Tensor, chosen: torch.Tensor | slice, device: torch.device | str
 ) -> torch.Tensor:
-    """Some images on a device; the others stay where they are."""
+    """Return some images on a device; the others stay where they are."""
     if isinstance(chosen, torch.Tensor):
         chosen = chosen.to(pixels.device)
     return pixels[chosen].to(device, non_blocking=True)
@@ -148,7 +148,7 @@ def minimise(
 def _groups(
     parameters: Iterable[torch.nn.Parameter], head: Iterable[torch.nn.Parameter], recipe: Recipe
 ) -> list[dict[str, Any]]:
-    """Trainable parameters by the factor of their learning rate; one group if it is the same."""
+    """Group trainable parameters by the factor of their learning rate."""
     others = [parameter for parameter in parameters if parameter.requires_grad]
     heads = [parameter for parameter in head if parameter.requires_grad]
     if recipe.head_factor == 1.0:
@@ -164,7 +164,7 @@ class NotFiniteError(EdgecilError):
 def check_finite(
     tensors: Iterable[torch.Tensor], where: str, *, loss: torch.Tensor | None = None
 ) -> None:
-    """An error if a loss or one of the tensors is not finite.
+    """Raise an error if a loss or one of the tensors is not finite.
 
     Args:
         tensors: parameters, of any floating type.
@@ -210,7 +210,7 @@ def in_batches(
 
 
 def _batches(count: int, recipe: Recipe, generator: torch.Generator) -> list[torch.Tensor]:
-    """A random order of `count` indices, in batches.
+    """Return a random order of `count` indices, in batches.
 
     A last batch with one image is merged with the batch before it, because batch normalisation
     requires at least two images.

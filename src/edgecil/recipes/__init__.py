@@ -19,7 +19,7 @@ __all__ = ["describe_recipe", "read_recipe", "recipe_names", "recipe_text"]
 
 
 def recipe_names(pattern: str = "*") -> tuple[str, ...]:
-    """Names of the bundled recipes that match a shell pattern, in alphabetical order.
+    """Return names of the bundled recipes that match a shell pattern, in alphabetical order.
 
     >>> recipe_names("samples-*")
     ('samples-cub200', 'samples-quickdraw')
@@ -28,19 +28,19 @@ def recipe_names(pattern: str = "*") -> tuple[str, ...]:
 
 
 def read_recipe(name: str) -> dict[str, Any]:
-    """The settings of a bundled recipe; an unknown name is a `UsageError`."""
+    """Return the settings of a bundled recipe; an unknown name is a `UsageError`."""
     with as_file(files(__name__) / f"{_registry().resolve(name)}.toml") as path:
         return read_toml(path)
 
 
 def recipe_text(name: str) -> str:
-    """A bundled recipe as TOML text, ready to be saved and changed."""
+    """Return a bundled recipe as TOML text, ready to be saved and changed."""
     resource = files(__name__) / f"{_registry().resolve(name)}.toml"
     return resource.read_text(encoding="utf-8")
 
 
 def describe_recipe(name: str) -> str:
-    """What a recipe is for: the comment at its beginning, on one line.
+    """Return what a recipe is for: the comment at its beginning, on one line.
 
     >>> describe_recipe("captions-ham10000").split(":")[0]
     'Names and captions of HAM10000 compared with image features'

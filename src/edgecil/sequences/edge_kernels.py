@@ -1,4 +1,4 @@
-"""The inner loops of the EDGE readings, compiled by numba at first use."""
+"""The inner loops of the EDGE variants, compiled by numba at first use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def search_granularities(
     orders: Floats,
     goal: float,
 ) -> tuple[Ints, float]:
-    """The best order that a reading of the paper makes of the clusterings of one tree.
+    """Find the best order that a variant of EDGE makes of the clusterings of one tree.
 
     Args:
         values: (N, N) similarities, zero diagonal.
@@ -80,7 +80,7 @@ def search_granularities(
 
 @compiled
 def best_walk(values: Floats, starts: Ints, sizes: Ints, goal: float) -> tuple[Ints, float]:
-    """The best of the greedy walks over the classes from each start (the paper's AS baseline)."""
+    """Find the best greedy walk over the classes from any start (the paper's AS baseline)."""
     classes = len(values)
     best_order = np.arange(classes)
     best_total = goal * np.inf
@@ -111,7 +111,7 @@ def _first_least(costs: Floats) -> int:
 
 @compiled
 def neighbour_total(values: Floats, order: Ints, sizes: Ints) -> float:
-    """Similarity between the classes of neighbouring tasks of a flat order, summed."""
+    """Return the similarity between the classes of neighbouring tasks of a flat order, summed."""
     total = 0.0
     start = 0
     for task in range(len(sizes) - 1):
@@ -126,7 +126,7 @@ def neighbour_total(values: Floats, order: Ints, sizes: Ints) -> float:
 
 @compiled
 def _near_equal(classes: int, count: int) -> Ints:
-    """Sizes of `count` blocks that differ by one at most, larger ones first."""
+    """Return sizes of `count` blocks that differ by one at most, larger ones first."""
     size = np.full(count, classes // count)
     size[: classes % count] += 1
     return size
@@ -134,7 +134,7 @@ def _near_equal(classes: int, count: int) -> Ints:
 
 @compiled
 def _partition(values: Floats, node: Ints, count: int, sizes: Ints, fill: int, fit: float) -> Ints:
-    """The task of each class, shape (N,)."""
+    """Return the task of each class, shape (N,)."""
     classes = len(values)
     cluster = np.empty(classes, dtype=np.int64)
     number = np.full(2 * classes, -1, dtype=np.int64)
@@ -256,7 +256,7 @@ def _fill_coherently(values: Floats, line: Ints, start: Ints, sizes: Ints, fit: 
 
 @compiled
 def _between(values: Floats, task: Ints, tasks: int) -> Floats:
-    """Summed similarity between tasks, shape (K, K); the diagonal is not needed and stays 0."""
+    """Return the summed similarity between tasks, shape (K, K), with a zero diagonal."""
     between = np.zeros((tasks, tasks))
     few = tasks <= _FEW_TASKS
     for c in range(len(task)):
@@ -274,7 +274,7 @@ def _between(values: Floats, task: Ints, tasks: int) -> Floats:
 
 @compiled
 def _means(between: Floats, sizes: Ints) -> tuple[Floats, Floats]:
-    """Mean similarity between tasks, shape (K, K), and its sum over the others, shape (K,)."""
+    """Return the mean similarity between tasks (K, K), and its sum over the others (K,)."""
     tasks = len(sizes)
     share = 1.0 / sizes
     mean = np.empty((tasks, tasks))
@@ -326,7 +326,7 @@ def _greedy_order(mean: Floats, total_mean: Floats, sizes: Ints, fixed: bool, wa
 
 @compiled
 def _roomiest(sizes: Ints, filled: Ints) -> int:
-    """The first task with the most room left."""
+    """Return the first task with the most room left."""
     chosen = 0
     for k in range(1, len(sizes)):
         if sizes[k] - filled[k] > sizes[chosen] - filled[chosen]:
@@ -336,7 +336,7 @@ def _roomiest(sizes: Ints, filled: Ints) -> int:
 
 @compiled
 def _flatten(task: Ints, sequence: Ints) -> Ints:
-    """The classes task by task, in the order of the tasks; shape (N,)."""
+    """Return the classes task by task, in the order of the tasks; shape (N,)."""
     size = np.zeros(len(sequence), dtype=np.int64)
     for k in task:
         size[k] += 1

@@ -11,7 +11,7 @@ from edgecil.errors import UsageError
 
 
 def whole_number(name: str, value: int, *, least: int, most: int | None = None) -> int:
-    """The integer itself, if it lies in [least, most].
+    """Return the integer itself, if it lies in [least, most].
 
     >>> whole_number("runs", 0, least=1, most=90)
     Traceback (most recent call last):
@@ -26,7 +26,7 @@ def whole_number(name: str, value: int, *, least: int, most: int | None = None) 
 
 
 def positive_number(name: str, value: float) -> Fraction:
-    """The exact value of a finite number above 0.
+    """Return the exact value of a finite number above 0.
 
     >>> positive_number("epsilon", 0)
     Traceback (most recent call last):
@@ -36,17 +36,17 @@ def positive_number(name: str, value: float) -> Fraction:
 
 
 def number_at_least_zero(name: str, value: float) -> Fraction:
-    """The exact value of a finite number that is 0 or more."""
+    """Return the exact value of a finite number that is 0 or more."""
     return _number(name, value, "a number >= 0", lambda number: number >= 0)
 
 
 def open_probability(name: str, value: float) -> Fraction:
-    """The exact value of a probability that is neither 0 nor 1."""
+    """Return the exact value of a probability that is neither 0 nor 1."""
     return _number(name, value, "a number in (0, 1)", lambda number: 0 < number < 1)
 
 
 def closed_probability(name: str, value: float | Fraction) -> Fraction:
-    """The exact value of a probability, 0 and 1 included."""
+    """Return the exact value of a probability, 0 and 1 included."""
     return _number(name, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
 
 

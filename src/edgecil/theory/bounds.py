@@ -58,7 +58,7 @@ class SampleBound:
     def runs(
         self, size: int, epsilon: float, delta: float, accuracy_range: float = 1.0
     ) -> int | None:
-        """The least number L of random runs for which the bound holds.
+        """Return the least number L of random runs for which the bound holds.
 
         Args:
             size: |Ω|, exact.
@@ -87,7 +87,7 @@ class SampleBound:
         return least_integer(enough, self.last_useful(population))
 
     def epsilon(self, size: int, runs: int, delta: float, accuracy_range: float = 1.0) -> float:
-        """The least ε that the bound grants after `runs` random runs, rounded up.
+        """Return the least ε that the bound grants after `runs` random runs, rounded up.
 
         A value of R or more says nothing: no mean is further than R from another. Every sequence
         run means ε = 0.
@@ -107,7 +107,7 @@ class SampleBound:
         return _root_rounded_up(weight.numerator * denominator, weight.denominator * numerator)
 
     def delta(self, size: int, runs: int, epsilon: float, accuracy_range: float = 1.0) -> float:
-        """The least failure probability that the bound grants, rounded up; 1 says nothing.
+        """Return the least failure probability that the bound grants, rounded up; 1 says nothing.
 
         Every sequence run means δ = 0.
 

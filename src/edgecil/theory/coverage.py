@@ -24,7 +24,7 @@ _ENDLESS = 10**12
 
 
 def expected_share_inside(runs: int, size: int | None = None) -> float:
-    """Expected share of all orders between the worst and the best of L random ones.
+    """Return the expected share of all orders between the worst and the best of L random ones.
 
     (L−1)/(L+1); in a finite space the L orders themselves count, too, and the share is
     ((L−1)|Ω| + 2L)/((L+1)|Ω|).
@@ -42,7 +42,7 @@ def expected_share_inside(runs: int, size: int | None = None) -> float:
 
 
 def worse_probability(runs: int, size: int | None = None) -> float:
-    """Probability that a further random order is worse than all L before it: 1/(L+1).
+    """Return the probability that a further random order is worse than all L before it: 1/(L+1).
 
     The same holds for better. In a finite space the further order is one of all |Ω| orders, of
     which L have been run: (1 − L/|Ω|)/(L+1).
@@ -58,7 +58,7 @@ def worse_probability(runs: int, size: int | None = None) -> float:
 def tolerance_confidence(
     share: float, runs: int, *, sides: Sides = 1, size: int | None = None
 ) -> float:
-    """Confidence that L random orders bound at least that share of all orders (Wilks 1941).
+    """Return the confidence that L random orders bound that share of all orders (Wilks 1941).
 
     One side: the share is no worse than the worst order seen, with confidence 1 − p^L. Two sides:
     it lies between the worst and the best, with confidence 1 − L p^(L−1) + (L−1) p^L.
@@ -84,7 +84,7 @@ def tolerance_confidence(
 def tolerance_runs(
     share: float, confidence: float, *, sides: Sides = 1, size: int | None = None
 ) -> int:
-    """The least number of random orders that bound that share of all orders with confidence.
+    """Return the least number of random orders that bound that share of all orders with confidence.
 
     >>> tolerance_runs(0.95, 0.95), tolerance_runs(0.95, 0.95, sides=2)
     (59, 93)
@@ -105,9 +105,9 @@ def tolerance_runs(
 def tolerance_share(
     runs: int, confidence: float, *, sides: Sides = 1, size: int | None = None
 ) -> float:
-    """The largest share of all orders that L random ones bound with that confidence.
+    """Return the largest share of all orders that L random ones bound with that confidence.
 
-    Rounded down, so that it is granted; in a finite space it is a whole number of orders.
+    Rounded down, so that it is granted; in a finite space it is an integer of orders.
 
     >>> round(tolerance_share(3, 0.95), 4)
     0.3684
@@ -149,7 +149,7 @@ def _sides(sides: int) -> int:
 
 
 def _is_endless(population: int, runs: int) -> bool:
-    """Whether drawing with or without replacement differs by less than rounding."""
+    """Return whether drawing with or without replacement differs by less than rounding."""
     return population > _ENDLESS * runs**2
 
 

@@ -49,7 +49,7 @@ class GreedyBound:
 def greedy_bound(
     classes: int, tasks: int, mean_similarity: float, max_similarity: float = 1.0
 ) -> GreedyBound:
-    """Theorem 4 (greedy strategy optimality bound) as stated, beside what its algebra gives.
+    """Return theorem 4 (greedy strategy optimality bound) as stated, beside what its algebra gives.
 
     The statement and its proof do not agree, and neither bounds S:
 

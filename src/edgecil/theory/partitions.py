@@ -33,7 +33,7 @@ class PartitionRow:
 def partition_table(
     pairs: Iterable[tuple[int, int]] = PAPER_PARTITIONS,
 ) -> tuple[PartitionRow, ...]:
-    """The number of class sequences for each (classes, tasks).
+    """Return the number of class sequences for each (classes, tasks).
 
     >>> [row.size for row in partition_table()]
     [6, 20, 70, 252, 90, 1680, 2520]

@@ -23,7 +23,7 @@ _LEAST = 5
 def confidence_interval(
     values: Sequence[float], level: float = 0.9, *, prior: float = _PRIOR, least: int = _LEAST
 ) -> tuple[float, float] | None:
-    """The interval of the mean after n values, one of a sequence that holds at all n at once.
+    """Return the interval of the mean after n values, valid for all n at the same time.
 
     It has the means m whose Bayes factor against all others stays below 1/(1 - level). With
     t² = n (x̄ - m)²/s² and g the variance of the effect's normal prior, the Bayes factor of the

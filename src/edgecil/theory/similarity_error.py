@@ -121,7 +121,7 @@ def check_theorem_3(
 
 
 def _largest_swap(similarity: Similarity, space: SequenceSpace, rng: np.random.Generator) -> float:
-    """The largest change of S by a swap of two tasks, over some random sequences."""
+    """Return the largest change of S by a swap of two tasks, over some random sequences."""
     scale = space.tasks / ((space.tasks - 1) * space.classes)
     largest = 0.0
     for _ in range(_SWAPPED_SEQUENCES):

@@ -132,7 +132,7 @@ def space(
     mean_similarity: float | None = None,
     max_similarity: float = 1.0,
 ) -> SpaceSummary:
-    """How many sequences there are, how many runs are enough, and what a few of them show.
+    """Return how many sequences there are, how many runs are enough, and what a few of them show.
 
     Args:
         classes: number of classes, N.
@@ -140,11 +140,11 @@ def space(
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
         sizes: number of classes in each task.
-        epsilon: error of the mean accuracy, in [0, 1] units.
+        epsilon: error of the mean accuracy, with accuracies in [0, 1].
         delta: probability of a larger error.
-        accuracy_range: R, largest minus smallest accuracy over all of Ω, in (0, 1].
+        accuracy_range: largest minus smallest accuracy over all sequences (R), in (0, 1].
         budget: number of random runs.
-        mean_similarity: S̄ of Theorem 4, which needs tasks of one size.
+        mean_similarity: S̄ of Theorem 4, which requires tasks of equal size.
         max_similarity: U of Theorem 4.
 
     >>> summary = space(6, tasks=3)
@@ -187,7 +187,7 @@ def space(
 
 
 def _applicable(size: int, accuracy_range: float) -> list[tuple[SampleBound, float]]:
-    """Bounds with the range they are applied to.
+    """Return bounds with the range they are applied to.
 
     Theorem 1 holds for accuracies in [0, 1], Theorem 2 for the given range, and
     Hoeffding–Serfling for both.

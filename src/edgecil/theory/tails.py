@@ -20,7 +20,7 @@ _SPARSE = 1_000
 
 
 def gaussian_tail(deviations: float) -> float:
-    """Share of a normal distribution beyond `deviations` standard deviations, both sides.
+    """Return the two-sided share of a normal distribution beyond `deviations` deviations.
 
     P(|X − μ| > tσ) = erfc(t/√2). Assumes normality, which the paper observes for accuracies over
     Ω without proving it.
@@ -32,7 +32,7 @@ def gaussian_tail(deviations: float) -> float:
 
 
 def chebyshev_tail(deviations: float) -> float:
-    """Upper bound on the share beyond `deviations` standard deviations, for any distribution.
+    """Bound the share beyond `deviations` standard deviations, for any distribution.
 
     P(|X − μ| ≥ tσ) ≤ min(1, 1/t²), Chebyshev's inequality; assumes a finite variance only.
 
@@ -44,10 +44,10 @@ def chebyshev_tail(deviations: float) -> float:
 
 
 def miss_probability(share: float | Fraction, runs: int, size: int | None = None) -> float:
-    """Probability that none of `runs` random sequences falls into a set of that share of Ω.
+    """Return the probability that `runs` random sequences all miss a set of that share of Ω.
 
     With `size` the runs are drawn without replacement: C(|Ω|−m, L)/C(|Ω|, L), where the set holds
-    m = share·|Ω| sequences, rounded to a whole number. Correctly rounded in small spaces; in
+    m = share·|Ω| sequences, rounded to an integer. Correctly rounded in small spaces; in
     large ones the logarithm of the product is summed by its Taylor series about the middle draw,
     with a relative error of the probability below 1e-11 wherever that exceeds 1e-9. Without
     `size`, with replacement or from an endless Ω: (1 − share)^L, correctly rounded up to L = 1000.
@@ -71,7 +71,7 @@ def miss_probability(share: float | Fraction, runs: int, size: int | None = None
 
 
 def miss_probability_paper(share: float, runs: int) -> float:
-    """The paper's approximation of `miss_probability`: exp(−share·L).
+    """Return the paper's approximation of `miss_probability`: exp(−share·L).
 
     Never below (1 − share)^L, which is never below the probability without replacement, so that
     it overstates the risk; close for small shares and L ≪ |Ω|.
@@ -84,7 +84,7 @@ def miss_probability_paper(share: float, runs: int) -> float:
 
 
 def runs_to_hit(share: float, confidence: float, size: int | None = None) -> int | None:
-    """The least number of random runs that hit a set of that share with that probability.
+    """Return the least number of random runs that hit a set of that share with that probability.
 
     The least L with `miss_probability(share, L, size)` ≤ 1 − confidence; from about 10¹⁵ runs on,
     only its leading digits mean anything, as with any float.
@@ -122,7 +122,7 @@ def _miss_endless(share: Fraction, runs: int) -> float:
 
 
 def probability_of_miss(marked: int, runs: int, population: int) -> float:
-    """Probability that L draws without replacement from T miss all of m marked ones.
+    """Return the probability that L draws without replacement from T miss all of m marked ones.
 
     C(T−m, L)/C(T, L) = ∏ᵢ (1 − m/(T−i)), i = 0..L−1; symmetric in m and L.
     """

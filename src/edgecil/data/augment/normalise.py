@@ -32,7 +32,7 @@ class Normalise:
             )
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
-        """Normalised images (n, c, h, w); the given ones stay as they are."""
+        """Return normalised images (n, c, h, w); the given ones stay as they are."""
         shape = (1, len(self.mean), 1, 1)
         mean = torch.tensor(self.mean, dtype=images.dtype, device=images.device).view(shape)
         std = torch.tensor(self.std, dtype=images.dtype, device=images.device).view(shape)
@@ -40,7 +40,7 @@ class Normalise:
 
 
 def to_float(pixels: torch.Tensor) -> torch.Tensor:
-    """Floats in [0, 1] from uint8 pixels of any shape.
+    """Return floats in [0, 1] from uint8 pixels of any shape.
 
     >>> to_float(torch.tensor([0, 51, 255], dtype=torch.uint8))
     tensor([0.0000, 0.2000, 1.0000])
@@ -51,7 +51,7 @@ def to_float(pixels: torch.Tensor) -> torch.Tensor:
 
 
 def channel_statistics(pixels: torch.Tensor) -> Normalise:
-    """Mean and standard deviation (ddof 0) of each channel, from exact integer sums.
+    """Return the mean and standard deviation (ddof 0) of each channel, from exact integer sums.
 
     A channel that never changes gets standard deviation 1.
 

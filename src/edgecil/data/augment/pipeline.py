@@ -43,7 +43,7 @@ STEPS = {
 
 
 def step_names() -> tuple[str, ...]:
-    """Names of all augmentation steps."""
+    """Return names of all augmentation steps."""
     return tuple(STEPS)
 
 
@@ -73,7 +73,7 @@ class Pipeline:
         object.__setattr__(self, "_normalise", Normalise(self.mean, self.std))
 
     def __call__(self, pixels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Augmented and normalised floats for training.
+        """Return augmented and normalised floats for training.
 
         Args:
             pixels: (n, c, h, w) uint8.
@@ -85,7 +85,7 @@ class Pipeline:
         return self._normalise(self._cropped(images))
 
     def plain(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Normalised floats for testing, from (n, c, h, w) uint8 pixels."""
+        """Return normalised floats for testing, from (n, c, h, w) uint8 pixels."""
         return self._normalise(to_float(self._cropped(pixels)))
 
     def _step(self, text: str) -> Apply:
@@ -94,7 +94,7 @@ class Pipeline:
         return partial(apply, size=self.size) if resizes else apply
 
     def _cropped(self, images: torch.Tensor) -> torch.Tensor:
-        """The centre of images that are larger than `size`."""
+        """Return the centre of images that are larger than `size`."""
         if self.size is None or images.shape[2:] == self.size:
             return images
         (height, width), (down, across) = images.shape[2:], self.size

@@ -169,7 +169,7 @@ def blend(base: torch.Tensor, images: torch.Tensor, factor: torch.Tensor) -> tor
 
 
 def grey(images: torch.Tensor) -> torch.Tensor:
-    """Luminance (n, 1, h, w): ITU-R 601 weights for three channels, else the channels' mean."""
+    """Return the luminance (n, 1, h, w): ITU-R 601 weights for three channels, or else the mean."""
     if images.shape[1] != 3:
         return images.mean(dim=1, keepdim=True)
     weights = torch.tensor([0.299, 0.587, 0.114], dtype=images.dtype, device=images.device)
@@ -177,5 +177,5 @@ def grey(images: torch.Tensor) -> torch.Tensor:
 
 
 def mean_grey(images: torch.Tensor) -> torch.Tensor:
-    """Mean luminance of each image, (n, 1, 1, 1)."""
+    """Return the mean luminance of each image, (n, 1, 1, 1)."""
     return grey(images).mean(dim=(2, 3), keepdim=True)

@@ -4,7 +4,7 @@
   with seed 0;
 - images are uint8: (n, height, width) is grey; of four axes, the one of length 1 or 3 is the
   channels, the last (n, height, width, channels) or the second (n, channels, height, width);
-- labels are whole numbers from 0, shape (n,) or (n, 1);
+- labels are integers from 0, shape (n,) or (n, 1);
 - `names`, if given, are the classes' names in label order.
 """
 
@@ -33,7 +33,7 @@ _MOST_CLASSES = 1_000_000
 
 
 def read_arrays(path: Path) -> ImageDataset:
-    """The dataset in an .npz file; its name is the file's stem."""
+    """Return the dataset in an .npz file; its name is the file's stem."""
     content = _read(path, (*_PARTS, *_WHOLE, _NAMES))
     if content.keys() >= set(_PARTS):
         train = _images(path, content, *_PARTS[:2])
@@ -48,11 +48,11 @@ def read_arrays(path: Path) -> ImageDataset:
 
 
 def read_array_classes(path: Path) -> ClassList:
-    """The classes of the dataset in an .npz file; images are not read."""
+    """Return the classes of the dataset in an .npz file; images are not read."""
     content = _read(path, ("y_train", "y", _NAMES))
     labels = content.get("y_train", content.get("y"))
     if labels is None:
-        raise DataError(f"{path} must hold {', '.join(_PARTS)}, or x and y.")
+        raise DataError(f"{path} must contain {', '.join(_PARTS)}, or x and y.")
     return ClassList(path.stem, _names(path, content.get(_NAMES), _labels(labels)))
 
 
@@ -64,7 +64,7 @@ def _read(path: Path, wanted: tuple[str, ...]) -> dict[str, Values]:
     content, names = read_npz(path, wanted)
     if not (set(names) >= set(_PARTS) or set(names) >= set(_WHOLE)):
         listed = ", ".join(names[:20]) or "nothing"
-        raise DataError(f"{path} must hold {', '.join(_PARTS)}, or x and y. It holds {listed}.")
+        raise DataError(f"{path} must contain {', '.join(_PARTS)}, or x and y. It holds {listed}.")
     return content
 
 
@@ -84,7 +84,7 @@ def _channels_first(pixels: Values) -> Pixels:
     first, last = pixels.shape[1] in _CHANNELS, pixels.shape[3] in _CHANNELS
     if first == last:
         raise DataError(
-            "Either the second or the last axis must hold 1 or 3 channels, not "
+            "Either the second or the last axis must contain 1 or 3 channels, not "
             f"{'both' if first else 'neither'}. Got the shape {pixels.shape}."
         )
     return np.ascontiguousarray(pixels if first else pixels.transpose(0, 3, 1, 2))
@@ -92,7 +92,7 @@ def _channels_first(pixels: Values) -> Pixels:
 
 def _labels(labels: Values) -> Ints:
     if labels.dtype.kind not in "iu":
-        raise DataError(f"Labels must be whole numbers. Got {labels.dtype} instead.")
+        raise DataError(f"Labels must be integers. Got {labels.dtype} instead.")
     flat = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if flat.size and int(flat.max()) >= _MOST_CLASSES:
         raise DataError(f"Labels must be below {_MOST_CLASSES:,}. Got {int(flat.max())}.")

@@ -88,12 +88,12 @@ CIFAR100 = CifarLayout(
 
 
 def find_cifar(layout: CifarLayout, root: Path) -> Path:
-    """The directory with the dataset's files: `root` or the archive's folder in it."""
+    """Return the directory with the dataset's files: `root` or the archive's folder in it."""
     return find_home(root, layout.folder, layout.files, layout.advice)
 
 
 def read_cifar(layout: CifarLayout, root: Path) -> ImageDataset:
-    """The dataset with its official split; CIFAR-100 with fine labels."""
+    """Return the dataset with its official split; CIFAR-100 with fine labels."""
     home = find_cifar(layout, root)
     classes = get_classes(layout.name)
     if _read(layout, home / layout.meta).get(layout.names) != list(classes.labels):
@@ -164,7 +164,7 @@ def _read_part(layout: CifarLayout, path: Path) -> Images:
     ):
         raise DataError(
             f"{path} does not hold the arrays of {layout.name}, 'data' (n x {3 * _SIDE * _SIDE} "
-            f"bytes) and {layout.labels!r} (n whole numbers); {layout.advice}."
+            f"bytes) and {layout.labels!r} (n integers); {layout.advice}."
         )
     shaped = pixels.reshape(-1, 3, _SIDE, _SIDE)
     return Images(shaped, np.array(labels, dtype=np.int64))
@@ -183,6 +183,6 @@ def _read(layout: CifarLayout, path: Path) -> dict[str, Any]:
     content = read_pickle(path)
     if not isinstance(content, dict):
         raise DataError(
-            f"{path} holds a {type(content).__name__}, not a dictionary; {layout.advice}."
+            f"{path} contains a {type(content).__name__}, not a dictionary; {layout.advice}."
         )
     return content

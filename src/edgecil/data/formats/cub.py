@@ -23,7 +23,7 @@ _TABLES = ("images.txt", "image_class_labels.txt", "train_test_split.txt")
 
 
 def list_cub(root: Path) -> ImageFiles:
-    """The files of CUB-200-2011 below `root` or `root/CUB_200_2011`."""
+    """Return the files of CUB-200-2011 below `root` or `root/CUB_200_2011`."""
     home = find_home(root, "CUB_200_2011", (*_TABLES, "images"), ADVICE)
     images, class_of, training = (_read_table(home / table) for table in _TABLES)
     for table, rows in zip(_TABLES[1:], (class_of, training), strict=True):
@@ -53,5 +53,5 @@ def _read_table(path: Path) -> dict[str, str]:
     """Image id to value, in file order."""
     rows = [line.split(maxsplit=1) for line in read_text(path).splitlines() if line.strip()]
     if any(len(row) != 2 for row in rows):
-        raise DataError(f"Each line of {path} must hold an image id and a value.")
+        raise DataError(f"Each line of {path} must contain an image id and a value.")
     return {image: value.strip() for image, value in rows}

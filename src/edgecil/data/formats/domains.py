@@ -41,7 +41,7 @@ SUBSETS = {
 
 
 def subset_advice(name: str) -> str:
-    """Where to get the images of `objectnet`, `omnibenchmark` or `vtab`."""
+    """Return where to get the images of `objectnet`, `omnibenchmark` or `vtab`."""
     return (
         f"get the copy of {name} with train and test folders that "
         "https://github.com/LAMDA-CL/LAMDA-PILOT links to, and unpack it there"
@@ -49,7 +49,7 @@ def subset_advice(name: str) -> str:
 
 
 def list_subset(name: str, root: Path) -> ImageFiles:
-    """The files of `objectnet`, `omnibenchmark` or `vtab`: `train/<class>` and `test/<class>`."""
+    """List the files of `objectnet`, `omnibenchmark` or `vtab`: `train/<class>`, `test/<class>`."""
     classes, inner = SUBSETS[name]
     home = root / inner
     if not (home / "train").is_dir():
@@ -64,7 +64,7 @@ def list_subset(name: str, root: Path) -> ImageFiles:
 
 
 def list_domainnet(root: Path) -> ImageFiles:
-    """The files of all domains in a copy of DomainNet, with the official split and labels."""
+    """List the files of all domains in a copy of DomainNet, with the official split and labels."""
     homes = (root, root / "domainnet", root / "DomainNet")
     home = next((home for home in homes if _domains(home)), None)
     if home is None:
@@ -83,7 +83,7 @@ def list_domainnet(root: Path) -> ImageFiles:
                 where = Path(image).parts
                 if not number.isdecimal() or len(where) != 3 or ".." in where or where[0] == "/":
                     raise DataError(
-                        f"Each line of {table} must hold domain/class/image and a label. Got "
+                        f"Each line of {table} must contain domain/class/image and a label. Got "
                         f"{line!r}."
                     )
                 if names.setdefault(int(number), where[1]) != where[1]:
@@ -114,7 +114,7 @@ def list_domainnet(root: Path) -> ImageFiles:
 
 
 def _domains(home: Path) -> list[str]:
-    """The domains with both lists."""
+    """Return the domains with both lists."""
     return [
         domain
         for domain in DOMAINS

@@ -23,7 +23,7 @@ ADVICE = (
 
 
 def list_eyepacs(root: Path) -> ImageFiles:
-    """The files of EyePACS: `trainLabels.csv` and `train/<image>.jpeg` below `root`."""
+    """Return the files of EyePACS: `trainLabels.csv` and `train/<image>.jpeg` below `root`."""
     home = find_home(root, "eyepacs", ("trainLabels.csv", "train"), ADVICE)
     table = home / "trainLabels.csv"
     images, levels = zip(*read_columns(table, ("image", "level")), strict=True)

@@ -37,7 +37,7 @@ CARS_ADVICE = (
 
 
 def list_food101(root: Path) -> ImageFiles:
-    """The files of Food-101: `images/<class>/<id>.jpg`, listed in `meta/{train,test}.txt`."""
+    """List the files of Food-101: `images/<class>/<id>.jpg`, listed in `meta/{train,test}.txt`."""
     home = find_home(root, "food-101", ("images", "meta"), FOOD_ADVICE)
     names, folders = filed_classes("food101")
     parts = []
@@ -50,7 +50,7 @@ def list_food101(root: Path) -> ImageFiles:
 
 
 def list_aircraft(root: Path) -> ImageFiles:
-    """The files of FGVC-Aircraft, listed in `data/images_variant_{trainval,test}.txt`."""
+    """Return the files of FGVC-Aircraft, listed in `data/images_variant_{trainval,test}.txt`."""
     home = find_home(root, "fgvc-aircraft-2013b", ("data",), AIRCRAFT_ADVICE) / "data"
     names = get_classes("fgvc-aircraft").labels
     parts = []
@@ -58,14 +58,14 @@ def list_aircraft(root: Path) -> ImageFiles:
         table = home / f"images_variant_{part}.txt"
         rows = [line.split(maxsplit=1) for line in read_text(table).splitlines() if line.strip()]
         if any(len(row) != 2 for row in rows):
-            raise DataError(f"Each line of {table} must hold an image id and a variant.")
+            raise DataError(f"Each line of {table} must contain an image id and a variant.")
         labels = match_codes(table, [variant.strip() for _, variant in rows], names)
         parts.append(([_inside(home / "images", f"{image}.jpg") for image, _ in rows], labels))
     return _joined("fgvc-aircraft", names, *parts)
 
 
 def list_cars(root: Path) -> ImageFiles:
-    """The files of Stanford Cars, listed in its devkit and `cars_test_annos_withlabels.mat`."""
+    """List the files of Stanford Cars from its devkit and `cars_test_annos_withlabels.mat`."""
     home = find_home(root, "stanford_cars", ("devkit", "cars_train", "cars_test"), CARS_ADVICE)
     names = get_classes("stanford-cars").labels
     labelled = home / "cars_test_annos_withlabels.mat"
@@ -81,7 +81,7 @@ def list_cars(root: Path) -> ImageFiles:
 
 
 def _read_annotations(path: Path, folder: Path, classes: int) -> tuple[list[Path], Ints]:
-    """Files and labels (n,) of a MATLAB table with `fname` and `class` (from 1)."""
+    """Return files and labels (n,) of a MATLAB table with `fname` and `class` (from 1)."""
     from scipy.io import loadmat
 
     check_file(path, PICKLE)
@@ -92,12 +92,12 @@ def _read_annotations(path: Path, folder: Path, classes: int) -> tuple[list[Path
     except Exception as error:  # a damaged file may raise anything
         raise DataError(f"Cannot read {path}: {error}; {CARS_ADVICE}.") from error
     if len(labels) and not (labels.min() >= 0 and labels.max() < classes):
-        raise DataError(f"{path} must hold the classes 1 to {classes}; {CARS_ADVICE}.")
+        raise DataError(f"{path} must contain the classes 1 to {classes}; {CARS_ADVICE}.")
     return [_inside(folder, name) for name in images], labels.astype(np.int64)
 
 
 def _inside(folder: Path, name: str) -> Path:
-    """A file below a folder; a name that leads elsewhere is refused."""
+    """Return a file below a folder; a name that leads elsewhere is refused."""
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise DataError(f"{name} is not a file below {folder}; this copy is damaged.")
     return folder / name

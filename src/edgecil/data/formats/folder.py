@@ -29,7 +29,7 @@ _IGNORED = ("__MACOSX",)
 
 
 def list_folder(root: Path) -> ImageFiles:
-    """The files of an image folder; classes in the alphabetical order of their sub-folders.
+    """Return the files of an image folder; classes in the alphabetical order of their sub-folders.
 
     A sub-folder `train` that itself has sub-folders is a split, not a class.
     """
@@ -59,7 +59,7 @@ def list_class_folders(
     size: int | None = None,
     channels: int | None = None,
 ) -> ImageFiles:
-    """The files below given class folders, with or without train and test above them.
+    """Return the files below given class folders, with or without train and test above them.
 
     Args:
         name: the dataset's name.
@@ -82,7 +82,7 @@ def list_class_folders(
 
 
 def class_name(folder: str) -> str:
-    r"""The name of a class folder as text: composed characters, no undecodable bytes.
+    r"""Return the name of a class folder as text: composed characters, no undecodable bytes.
 
     >>> class_name("cafe\u0301") == "caf\u00e9"
     True
@@ -91,7 +91,7 @@ def class_name(folder: str) -> str:
 
 
 def _part(root: Path, names: Sequence[str]) -> Path | None:
-    """The first folder of one of these names that has class folders; case does not matter."""
+    """Find the first folder of one of these names that has class folders; case does not matter."""
     by_name = {folder.lower(): folder for folder in reversed(_folders(root))}
     for name in names:
         if name in by_name and _folders(root / by_name[name]):
@@ -113,13 +113,13 @@ def _test_part(root: Path, training: Path, folders: Sequence[str]) -> Path:
     part = _part(root, TEST)
     if part is None:
         raise DataError(
-            f"{root / 'test'} is missing: {training} holds class folders, so the test images must "
-            f"be in class folders of {root / 'test'} or {root / 'val'}."
+            f"{root / 'test'} is missing: {training} has class folders, so that the test images "
+            f"must be in class folders of {root / 'test'} or {root / 'val'}."
         )
     extra = sorted(set(_folders(part)) - set(folders))
     if extra:
         raise DataError(
-            f"{part / extra[0]} has no counterpart in {training}; both must hold the same classes."
+            f"{part / extra[0]} has no counterpart in {training}; both must have the same classes."
         )
     return part
 
@@ -134,7 +134,7 @@ def class_files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
         images = image_paths(part / folder)
         if not images:
             raise DataError(
-                f"The class folder {part / folder} holds no images ({', '.join(SUFFIXES)})."
+                f"The class folder {part / folder} contains no images ({', '.join(SUFFIXES)})."
             )
         paths += images
         counts.append(len(images))

@@ -25,7 +25,7 @@ _TABLES = ("HAM10000_metadata.csv", "HAM10000_metadata.tab", "HAM10000_metadata"
 
 
 def list_ham10000(root: Path) -> ImageFiles:
-    """The files of HAM10000: the metadata in `root`, the images there or one folder below."""
+    """List the files of HAM10000: the metadata in `root`, the images there or one folder below."""
     table = next((root / name for name in _TABLES if (root / name).is_file()), None)
     if table is None:
         raise PrerequisiteError(f"There is no {root / _TABLES[0]} (or .tab); {ADVICE}.")

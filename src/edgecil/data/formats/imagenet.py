@@ -36,7 +36,7 @@ _TINY_CLASSES = 200
 
 
 def list_imagenet(name: str, root: Path) -> ImageFiles:
-    """The files of ImageNet-1k or one of its subsets below `root`."""
+    """Return the files of ImageNet-1k or one of its subsets below `root`."""
     home = find_home(root, "imagenet", ("train", "val"), ADVICE)
     names, folders = filed_classes(name)
     train, train_labels = class_files(home / "train", folders)
@@ -45,7 +45,7 @@ def list_imagenet(name: str, root: Path) -> ImageFiles:
 
 
 def list_tiny_imagenet(root: Path) -> ImageFiles:
-    """The files of Tiny-ImageNet below `root`; labels in the sorted order of its `wnids.txt`.
+    """List the files of Tiny-ImageNet below `root`; labels follow the sorted `wnids.txt`.
 
     The labels of its test images are not public: the validation images are the test images. They
     are in one folder with `val_annotations.txt`, as published, or in class folders.
@@ -65,7 +65,7 @@ def list_tiny_imagenet(root: Path) -> ImageFiles:
     if annotations.is_file():
         rows = [line.split("\t") for line in read_text(annotations).splitlines() if line.strip()]
         if any(len(row) < 2 for row in rows):
-            raise DataError(f"Each line of {annotations} must hold an image and a class.")
+            raise DataError(f"Each line of {annotations} must contain an image and a class.")
         paths = [home / "val" / "images" / Path(row[0]).name for row in rows]
         test = paths, match_codes(annotations, [row[1] for row in rows], wnids)
     else:

@@ -20,7 +20,7 @@ SIZE = 224
 
 
 def advice(name: str) -> str:
-    """Where to get the images of `imagenet-r` or `imagenet-a`."""
+    """Return where to get the images of `imagenet-r` or `imagenet-a`."""
     return (
         f"get {name}.tar from https://people.eecs.berkeley.edu/~hendrycks/{name}.tar "
         "and unpack it there"
@@ -28,7 +28,7 @@ def advice(name: str) -> str:
 
 
 def list_imagenet_variant(name: str, root: Path) -> ImageFiles:
-    """The files of `imagenet-r` or `imagenet-a` below `root` or `root/<name>`."""
+    """Return the files of `imagenet-r` or `imagenet-a` below `root` or `root/<name>`."""
     names, folders = filed_classes(name)
     split = any((home / "train").is_dir() for home in (root, root / name))
     needed = ("train",) if split else folders

@@ -37,7 +37,7 @@ def read_quickdraw(name: str, _: Path | None = None) -> ImageDataset:
 
 
 def _unpack(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pixels in [0, 255], shape (..., 28, 28), of two 4-bit levels a byte, shape (..., 392)."""
+    """Unpack two 4-bit levels per byte, shape (..., 392), to pixels in [0, 255], (..., 28, 28)."""
     levels = np.stack([packed >> 4, packed & 15], axis=-1)
     return (levels * np.uint8(_WHITE)).reshape(*packed.shape[:-1], SIDE, SIDE)
 

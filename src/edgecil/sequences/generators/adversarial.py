@@ -26,7 +26,7 @@ _STEPS = 400_000_000
 def adversarial_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """A walk to ever less similar classes."""
+    """Return a walk to ever less similar classes."""
     return _walk(similarity, space, rng, sign=1.0)
 
 
@@ -39,12 +39,12 @@ def adversarial_hard(
 def adversarial_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """A walk to ever more similar classes."""
+    """Return a walk to ever more similar classes."""
     return _walk(similarity, space, rng, sign=-1.0)
 
 
 def walk_starts(classes: int) -> Ints:
-    """The classes to start walks from: all of them while that is fast, else some of them."""
+    """Return the classes to start walks from: all of them while that is fast, else some of them."""
     count = min(classes, max(1, _STEPS // classes**2))
     return np.linspace(0, classes - 1, count).round().astype(np.int64)
 

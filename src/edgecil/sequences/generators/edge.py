@@ -1,9 +1,9 @@
-"""EDGE: the paper's extreme sequences, the best of all readings of its Algorithms 1 and 2.
+"""EDGE: the paper's extreme sequences, the best of all variants of its Algorithms 1 and 2.
 
 The paper defines the hard sequence as argmin S and the easy one as argmax S; its algorithms are how
 it searches for them: cluster the classes at many granularities, make tasks of the clusters, order
 the tasks greedily, and keep the candidate with the most extreme S. Pseudo-code, text and released
-code differ in how they do it. Each variant is a :class:`Reading` that can be called by itself;
+code differ in how they do it. Each variant is a :class:`Variant` that can be called by itself;
 `edge` takes the best S over all of them and of the AS baseline's walks from every class. Where the
 space is small enough to be solved exactly, it returns the true argmin and argmax. Where no
 candidate is five standard deviations from a random sequence, all are improved by swaps of classes.
@@ -43,11 +43,11 @@ Order = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Reading:
+class Variant:
     """One way to read the paper's algorithms.
 
     Attributes:
-        name: its name in :data:`READINGS`.
+        name: its name in :data:`VARIANTS`.
         goal: `hard` minimises S over the granularities, `easy` maximises it.
         summary: where it comes from, in one line.
         cluster: whether a cluster holds similar classes (complete linkage on 1 - D) or dissimilar
@@ -77,19 +77,19 @@ class Reading:
     to: Literal["all", "last"]
 
     def __call__(self, similarity: Similarity, space: SequenceSpace) -> ClassSequence:
-        """The reading's sequence; how the classes are numbered has no influence on it."""
+        """Return the variant's sequence; how the classes are numbered has no influence on it."""
         space.require_similarity(similarity)
         ids = canonical_order(similarity)
         return _to_sequence(ids[self.build(similarity.take(ids), space)], space)
 
     def build(self, similarity: Similarity, space: SequenceSpace) -> Ints:
-        """The reading's order, shape (N,), with ties broken by the numbers of the classes."""
+        """Return the variant's order, shape (N,); the numbers of the classes break ties."""
         values = similarity.submatrix(np.arange(space.classes))
         return _search(values, space, [self])[0]
 
 
-def _algorithm(name: str, goal: Goal, summary: str, **options: str) -> Reading:
-    """A reading that makes K tasks of the clusters, as the paper does."""
+def _algorithm(name: str, goal: Goal, summary: str, **options: str) -> Variant:
+    """Return a variant that makes K tasks of the clusters, as the paper does."""
     choices = {
         "cluster": "similar",
         "fill": "printed",
@@ -97,13 +97,13 @@ def _algorithm(name: str, goal: Goal, summary: str, **options: str) -> Reading:
         "follow": "least" if goal == "hard" else "most",
         "to": "all",
     } | options
-    return Reading(name, goal, summary, blocks=False, by_fit=True, **choices)  # type: ignore[arg-type]
+    return Variant(name, goal, summary, blocks=False, by_fit=True, **choices)  # type: ignore[arg-type]
 
 
-def _released(name: str, goal: Goal, summary: str, start: str, to: str) -> Reading:
-    """A reading that orders blocks, as the constructors of the released code do."""
+def _released(name: str, goal: Goal, summary: str, start: str, to: str) -> Variant:
+    """Return a variant that orders blocks, as the constructors of the released code do."""
     hard = goal == "hard"
-    return Reading(
+    return Variant(
         name,
         goal,
         summary,
@@ -118,10 +118,10 @@ def _released(name: str, goal: Goal, summary: str, start: str, to: str) -> Readi
 
 
 _TEXT_ORDER = "with the next task by its similarity to the last one, as in the text"
-READINGS: Registry[Reading] = Registry("reading of EDGE")
-"""Every reading of the paper by name."""
+VARIANTS: Registry[Variant] = Registry("variant of EDGE")
+"""Every variant of the paper's algorithms by name."""
 
-for _reading in (
+for _variant in (
     _algorithm("algorithm-1", "hard", "Algorithm 1 as printed"),
     _algorithm("algorithm-1-text-order", "hard", f"Algorithm 1 {_TEXT_ORDER}", to="last"),
     _algorithm(
@@ -178,44 +178,44 @@ for _reading in (
     ),
     _released("released-easy-text-order", "easy", f"the same {_TEXT_ORDER}", "most", "last"),
 ):
-    READINGS.add(_reading.name, _reading)
+    VARIANTS.add(_variant.name, _variant)
 
 
 @register(
     "edge",
     "hard",
-    "argmin S over all readings of the paper, exact in small spaces",
+    "argmin S over all variants of the paper's algorithms, exact in small spaces",
     most_classes=MOST_CLASSES,
 )
 def edge_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """The paper's hard sequence: low similarity between neighbouring tasks."""
+    """Return the paper's hard sequence: low similarity between neighbouring tasks."""
     return _extreme(similarity, space, rng, "hard")
 
 
 @register(
     "edge",
     "easy",
-    "argmax S over all readings of the paper, exact in small spaces",
+    "argmax S over all variants of the paper's algorithms, exact in small spaces",
     most_classes=MOST_CLASSES,
 )
 def edge_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """The paper's easy sequence: high similarity between neighbouring tasks."""
+    """Return the paper's easy sequence: high similarity between neighbouring tasks."""
     return _extreme(similarity, space, rng, "easy")
 
 
 def granularities(classes: int, tasks: int) -> list[int]:
-    """The numbers of clusters to try: all while that is fast, else a geometric grid with K."""
+    """Return the numbers of clusters to try: all if that is fast, or else a grid with K."""
     if classes <= _EVERY_GRANULARITY_UP_TO:
         return list(range(2, classes + 1))
     return sorted({*_grid(classes), tasks} - {1})
 
 
 def block_counts(classes: int) -> list[int]:
-    """The numbers of blocks to try: all while that is fast, else a geometric grid and divisors."""
+    """Return the numbers of blocks to try: all if that is fast, or else a grid and divisors."""
     if classes <= _EVERY_BLOCK_COUNT_UP_TO:
         return list(range(2, classes + 1))
     divisors = [count for count in range(2, classes + 1) if classes % count == 0]
@@ -237,8 +237,8 @@ def _extreme(
     if solution is not None:
         return solution
     values = similarity.submatrix(np.arange(space.classes))
-    readings = [reading for reading in READINGS.values() if reading.goal == goal]
-    candidates = [*_search(values, space, readings), _walk(values, space, goal)]
+    variants = [variant for variant in VARIANTS.values() if variant.goal == goal]
+    candidates = [*_search(values, space, variants), _walk(values, space, goal)]
     sign = 1.0 if goal == "hard" else -1.0
     scores = sign * score_orders(similarity, space, np.array(candidates), objective)
     expected = moments(similarity, space, objective)
@@ -250,7 +250,7 @@ def _extreme(
 
 
 def _descend(similarity: Similarity, space: SequenceSpace, order: Ints, sign: float) -> Ints:
-    """The order after swaps of two classes, as long as they improve S."""
+    """Return the order after swaps of two classes, as long as they improve S."""
     from edgecil.sequences.kernels import descend_swaps
 
     everyone = np.arange(space.classes)
@@ -264,8 +264,8 @@ def _descend(similarity: Similarity, space: SequenceSpace, order: Ints, sign: fl
     return np.argsort(task, kind="stable")
 
 
-def _search(values: Floats, space: SequenceSpace, readings: Iterable[Reading]) -> list[Ints]:
-    """The best order of each group of readings that share their clusters and tasks."""
+def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -> list[Ints]:
+    """Return the best order of each group of variants that share their clusters and tasks."""
     from edgecil.sequences import edge_kernels as kernels
 
     fills = {
@@ -275,7 +275,7 @@ def _search(values: Floats, space: SequenceSpace, readings: Iterable[Reading]) -
     }
     trees: dict[str, Ints] = {}
     orders = []
-    for (goal, cluster, fill, blocks, by_fit), group in _grouped(readings):
+    for (goal, cluster, fill, blocks, by_fit), group in _grouped(variants):
         if cluster not in trees:
             trees[cluster] = cluster_tree(values, cluster)
         wanted = np.zeros(space.classes + 1, dtype=np.bool_)
@@ -284,8 +284,8 @@ def _search(values: Floats, space: SequenceSpace, readings: Iterable[Reading]) -
         ] = True
         fit = (1.0 if cluster == "similar" else -1.0) if by_fit else 0.0
         ways = [
-            (_sign(reading.start), _sign(reading.follow), float(reading.to == "all"))
-            for reading in group
+            (_sign(variant.start), _sign(variant.follow), float(variant.to == "all"))
+            for variant in group
         ]
         order, _ = kernels.search_granularities(
             values,
@@ -303,12 +303,12 @@ def _search(values: Floats, space: SequenceSpace, readings: Iterable[Reading]) -
 
 
 def _grouped(
-    readings: Iterable[Reading],
-) -> Iterator[tuple[tuple[Goal, Similar, Fill, bool, bool], list[Reading]]]:
-    def key(reading: Reading) -> tuple[Goal, Similar, Fill, bool, bool]:
-        return reading.goal, reading.cluster, reading.fill, reading.blocks, reading.by_fit
+    variants: Iterable[Variant],
+) -> Iterator[tuple[tuple[Goal, Similar, Fill, bool, bool], list[Variant]]]:
+    def key(variant: Variant) -> tuple[Goal, Similar, Fill, bool, bool]:
+        return variant.goal, variant.cluster, variant.fill, variant.blocks, variant.by_fit
 
-    for shared, group in groupby(sorted(readings, key=key), key=key):
+    for shared, group in groupby(sorted(variants, key=key), key=key):
         yield shared, list(group)
 
 
@@ -317,7 +317,7 @@ def _sign(word: str) -> float:
 
 
 def cluster_tree(values: Floats, cluster: str) -> Ints:
-    """The merges of complete linkage, shape (N - 1, 2), of similar or of dissimilar classes."""
+    """Merge similar or dissimilar classes by complete linkage; shape (N - 1, 2)."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
@@ -331,7 +331,7 @@ def cluster_tree(values: Floats, cluster: str) -> Ints:
 
 
 def _walk(values: Floats, space: SequenceSpace, goal: Goal) -> Ints:
-    """The best walk of the AS baseline, from every class while that is fast."""
+    """Return the best walk of the AS baseline, from every class while that is fast."""
     from edgecil.sequences.edge_kernels import best_walk
 
     sign = 1.0 if goal == "hard" else -1.0

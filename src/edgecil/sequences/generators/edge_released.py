@@ -47,7 +47,7 @@ Doubles = NDArray[np.float64]
 def released_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """The least mean similarity of neighbouring tasks among blocks of dissimilar classes."""
+    """Return the least mean similarity of neighbouring tasks among blocks of dissimilar classes."""
     values = _singles(similarity)
     tasks = _scored_tasks(space)
     orders = [block_order(values, count, pack_similar=False) for count in BLOCK_COUNTS]
@@ -65,14 +65,14 @@ def released_hard(
 def released_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """The last candidate among blocks of similar classes, whatever its score."""
+    """Return the last candidate among blocks of similar classes, whatever its score."""
     _scored_tasks(space)
     order = block_order(_singles(similarity), BLOCK_COUNTS[-1], pack_similar=True)
     return ClassSequence.from_order(order, space.sizes)
 
 
 def block_order(values: Singles, count: int, *, pack_similar: bool) -> list[int]:
-    """The classes in the order of one of the published code's constructors.
+    """Return the classes in the order of one of the published code's constructors.
 
     Args:
         values: (N, N) similarities in single precision, zero diagonal.
@@ -100,7 +100,7 @@ def _singles(similarity: Similarity) -> Singles:
 
 
 def _scored_tasks(space: SequenceSpace) -> int:
-    """The number of tasks that the published code computes from the first one's size."""
+    """Return the number of tasks that the published code computes from the first one's size."""
     first = space.sizes[0]
     if space.classes % first:
         raise UsageError(
@@ -124,7 +124,7 @@ def _clusters(distances: Singles, count: int) -> list[list[int]]:
 
 
 def _fill(clusters: Sequence[Sequence[int]], count: int) -> list[list[int]]:
-    """Blocks of at most 200/g classes; some are empty when there are fewer than 200 classes."""
+    """Return blocks of at most 200/g classes; some are empty with fewer than 200 classes."""
     size = ASSUMED_CLASSES // count
     blocks: list[list[int]] = [[] for _ in range(count)]
     for cluster in clusters:
@@ -138,7 +138,7 @@ def _fill(clusters: Sequence[Sequence[int]], count: int) -> list[list[int]]:
 
 
 def _mean_between(values: Singles, blocks: Sequence[Sequence[int]]) -> Doubles:
-    """Mean similarity between blocks, shape (g, g); 0 for empty blocks and on the diagonal."""
+    """Return the mean similarity between blocks (g, g); 0 for empty blocks and on the diagonal."""
     between = np.zeros((len(blocks), len(blocks)))
     for i, first in enumerate(blocks):
         rows = values[np.array(first, dtype=np.int64)]
@@ -159,5 +159,5 @@ def _mean_between_neighbours(values: Singles, order: Sequence[int], tasks: int) 
 
 
 def _running_sum(values: Singles) -> np.float32:
-    """The sum from left to right in single precision, as a plain loop computes it."""
+    """Return the sum from left to right in single precision, as a plain loop computes it."""
     return np.float32(np.add.accumulate(values.ravel(), dtype=np.float32)[-1])

@@ -45,7 +45,7 @@ def llm_1_hard(
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """The model's first answer for a hard sequence; all randomness is the model's."""
+    """Return the model's first answer for a hard sequence; all randomness is the model's."""
     return propose(similarity, space, "hard", rounds=1, conversation=conversation)
 
 
@@ -56,7 +56,7 @@ def llm_1_easy(
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """The model's first answer for an easy sequence."""
+    """Return the model's first answer for an easy sequence."""
     return propose(similarity, space, "easy", rounds=1, conversation=conversation)
 
 
@@ -67,7 +67,7 @@ def llm_5_hard(
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """The model's hard sequence after four rounds of feedback."""
+    """Return the model's hard sequence after four rounds of feedback."""
     return propose(similarity, space, "hard", rounds=5, conversation=conversation)
 
 
@@ -78,7 +78,7 @@ def llm_5_easy(
     rng: np.random.Generator,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """The model's easy sequence after four rounds of feedback."""
+    """Return the model's easy sequence after four rounds of feedback."""
     return propose(similarity, space, "easy", rounds=5, conversation=conversation)
 
 
@@ -90,7 +90,7 @@ def propose(
     rounds: int,
     conversation: Conversation | None = None,
 ) -> ClassSequence:
-    """A language model's last answer of several, each after the first with feedback on its score.
+    """Ask a language model several times, with feedback on the score; return its last answer.
 
     Args:
         similarity: the model sees its names; feedback uses its values.
@@ -118,7 +118,7 @@ def propose(
 
 
 def read_tasks(answer: str, space: SequenceSpace) -> ClassSequence:
-    """The sequence in an answer: its last JSON list of tasks that fits the space.
+    """Return the sequence in an answer: its last JSON list of tasks that fits the space.
 
     >>> read_tasks("Not [[0, 1], [2, 3]] but [[1, 2], [0, 3]].", SequenceSpace((2, 2))).tasks
     ((1, 2), (0, 3))
@@ -130,12 +130,12 @@ def read_tasks(answer: str, space: SequenceSpace) -> ClassSequence:
         except UnusableAnswerError as error:
             problem = problem or error
     raise problem or UnusableAnswerError(
-        "it holds no JSON list of tasks, each a list of class numbers."
+        "it contains no JSON list of tasks, each a list of class numbers."
     )
 
 
 def _task_lists(answer: str) -> Iterator[list[list[Any]]]:
-    """Every JSON list of lists in a text, in order."""
+    """Yield every JSON list of lists in a text, in order."""
     decoder = json.JSONDecoder()
     start = answer.find("[")
     while start >= 0:
@@ -152,7 +152,7 @@ def _task_lists(answer: str) -> Iterator[list[list[Any]]]:
 
 
 def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
-    """The sequence of these tasks, or an error if it is not in the space; digits may be text."""
+    """Check that these tasks are a sequence of the space, and return it; digits may be text."""
     numbers = [[_number(class_) for class_ in task] for task in tasks]
     order = [class_ for task in numbers for class_ in task]
     strange = [class_ for class_ in order if type(class_) is not int]

@@ -22,7 +22,7 @@ COVER = 20
 def maxcover_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """The covering sequence with the lowest S."""
+    """Return the covering sequence with the lowest S."""
     return min(cover(space, COVER, rng), key=lambda sequence: score(similarity, sequence))
 
 
@@ -30,7 +30,7 @@ def maxcover_hard(
 def maxcover_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """The covering sequence with the highest S."""
+    """Return the covering sequence with the highest S."""
     return max(cover(space, COVER, rng), key=lambda sequence: score(similarity, sequence))
 
 

@@ -59,7 +59,7 @@ def optimal_hard(
     *,
     objective: str | Objective | ArrayLike = "adjacent",
 ) -> ClassSequence:
-    """The sequence that is extreme on the objective's hard side."""
+    """Return the sequence that is extreme on the objective's hard side."""
     return _extreme(similarity, space, rng, get_objective(objective, space), "hard")
 
 
@@ -71,7 +71,7 @@ def optimal_easy(
     *,
     objective: str | Objective | ArrayLike = "adjacent",
 ) -> ClassSequence:
-    """The sequence that is extreme on the objective's easy side."""
+    """Return the sequence that is extreme on the objective's easy side."""
     return _extreme(similarity, space, rng, get_objective(objective, space), "easy")
 
 
@@ -83,7 +83,7 @@ def find_optimum(
     objective: str | Objective | ArrayLike = "adjacent",
     rng: np.random.Generator | None = None,
 ) -> Optimum:
-    """The hard or easy end of an objective, with its certificate.
+    """Return the hard or easy end of an objective, with its certificate.
 
     Args:
         similarity: over N classes; a matrix, or embeddings when N is in the tens of thousands.
@@ -121,7 +121,7 @@ def _extreme(
 
 @lru_cache(maxsize=2)
 def _cooling(hot: float, cold: float, proposals: int) -> Floats:
-    """A geometric cooling schedule; every start of a search shares it."""
+    """Return a geometric cooling schedule; every start of a search shares it."""
     schedule: Floats = np.geomspace(hot, cold, proposals)
     schedule.setflags(write=False)
     return schedule
@@ -142,7 +142,7 @@ class _Search:
         self._least = 1e-10 * float(np.abs(weights).max() * spread)
 
     def run(self) -> ClassSequence:
-        """The best sequence that annealing or EDGE leads to."""
+        """Return the best sequence that annealing or EDGE leads to."""
         if self.space.classes > _BLOCK:
             partition = self._random_start()
             self._anneal_blocks(partition)
@@ -171,7 +171,7 @@ class _Search:
         return float(np.sum(self.weights * self._between(partition)))
 
     def _pull(self, partition: Ints, block: Ints) -> Floats:
-        """Half the derivative of the objective to each class of the block, shape (K, n)."""
+        """Return half the derivative of the objective to each class of the block, shape (K, n)."""
         return self.weights @ self.similarity.to_groups(partition, self.space.tasks, block).T
 
     def _anneal(self, partition: Ints, block: Ints, hot: float, cold: float, sweeps: int) -> None:

@@ -15,18 +15,18 @@ from edgecil.similarity.matrix import Similarity
 def uniform(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
-    """A uniformly random sequence."""
+    """Return a uniformly random sequence."""
     return ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
 
 
 @register("random-legacy", "random", "the same from numpy.random.seed(seed), as PyCIL draws it")
 def legacy(similarity: Similarity, space: SequenceSpace, rng: np.random.Generator) -> ClassSequence:
-    """A uniformly random sequence from the legacy stream, seeded by the generator's next number."""
+    """Draw a uniformly random sequence from the legacy stream, seeded by the generator."""
     return seeded(space, int(rng.integers(2**32)), legacy=True)
 
 
 def seeded(space: SequenceSpace, seed: int, *, legacy: bool = False) -> ClassSequence:
-    """The sequence that a seed stands for.
+    """Return the sequence that a seed stands for.
 
     Args:
         space: N classes and their task sizes.

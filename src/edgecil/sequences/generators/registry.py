@@ -50,15 +50,15 @@ class Generator:
         rng: np.random.Generator,
         **options: Any,
     ) -> ClassSequence:
-        """One sequence of the space; how the classes are numbered has no influence on it.
+        """Return one sequence of the space; how the classes are numbered has no influence on it.
 
         Except for `random`, whose orders are quoted by their seeds, and for `numbered` generators.
         """
         space.require_similarity(similarity)
         if self.most_classes is not None and space.classes > self.most_classes:
             raise UsageError(
-                f"Generator {self.name!r} takes at most {self.most_classes:,} classes. "
-                f"Got {space.classes:,}; 'optimal' and 'random' take any number."
+                f"Generator {self.name!r} supports at most {self.most_classes:,} classes. "
+                f"Got {space.classes:,}; 'optimal' and 'random' support any number."
             )
         if self.goal == "random" or self.numbered:
             return self.build(similarity, space, rng, **options)
@@ -94,12 +94,12 @@ def register(
 
 
 def generators() -> tuple[Generator, ...]:
-    """Every registered generator."""
+    """Return every registered generator."""
     return tuple(generator for goals in GENERATORS.values() for generator in goals.values())
 
 
 def get_generator(name: str, goal: str) -> Generator:
-    """The generator of that name for that goal."""
+    """Return the generator of that name for that goal."""
     goals = GENERATORS[name]
     if goal not in goals:
         raise UsageError(f"Generator {name!r} makes {' and '.join(goals)} sequences. Got {goal!r}.")
