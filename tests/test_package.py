@@ -122,7 +122,7 @@ def test_run_analyze_and_report_without_the_command_line(tmp_path: Path) -> None
         "analysis = edgecil.analyze(experiment, draws=5)\n"
         "assert analysis['finetune'].runs == {'random': 2}\n"
         "report = edgecil.write_report(analysis)\n"
-        "assert [str(page) for page in report.pages] == ['x/report/index.html']\n"
+        "assert [page.as_posix() for page in report.pages] == ['x/report/index.html']\n"
         "assert report.pages[0].is_file()\n"
         "assert not [name for name in sys.modules if name.startswith('edgecil.cli')]\n"
     )

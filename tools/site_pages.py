@@ -103,9 +103,9 @@ def configuration_page() -> str:
     lines = [
         "# Configuration",
         "",
-        "A TOML file for `edgecil run --config FILE` and `edgecil.run(config=FILE)` holds any of",
-        "these keys; the options of the command line and the parameters of `edgecil.run` have the",
-        "same names and win over the file. This page is generated from the code.",
+        "A TOML file for `edgecil run --config FILE` and `edgecil.run(config=FILE)` may have any",
+        "of these keys. Command-line options and parameters of `edgecil.run` have the",
+        "same names and take precedence over the file. This page is generated from the code.",
         "",
         "```toml",
         'method = ["icarl", "ewc"]',
@@ -131,6 +131,20 @@ def configuration_page() -> str:
                 f"| {_cell(meanings.get(field.name, ''))} |"
             )
         lines.append("")
+    lines += [
+        "## How to call it",
+        "",
+        "| key | meaning |",
+        "|---|---|",
+        "| `out` | the experiment directory |",
+        "| `overwrite` | delete existing results in `out` and start over |",
+        "| `dry_run` | show the plan, train nothing; in Python, call `edgecil.plan_run` |",
+        "",
+        "A file for `edgecil search` may also have `goal`, `confirm`, `batch` and `pilot`; its",
+        "`budget` and `metric` are those of the search. `--config`, `--json` and `--debug` belong",
+        "to the command line.",
+        "",
+    ]
     return "\n".join(lines)
 
 

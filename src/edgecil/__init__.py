@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from edgecil.report.paper_tables import paper_tables
     from edgecil.search import SearchResult, search
     from edgecil.sequences import (
+        ChosenSequences,
         ClassSequence,
         LabelledSequence,
         Objective,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         compare_similarities,
         find_optimum,
         profile,
+        profile_file,
         protocol,
         read_sequence,
         score,
@@ -144,6 +146,7 @@ _HOME = {
     "edgecil.report.paper_tables": ("paper_tables",),
     "edgecil.search": ("SearchResult", "search"),
     "edgecil.sequences": (
+        "ChosenSequences",
         "ClassSequence",
         "LabelledSequence",
         "Objective",
@@ -152,6 +155,7 @@ _HOME = {
         "compare_similarities",
         "find_optimum",
         "profile",
+        "profile_file",
         "protocol",
         "read_sequence",
         "score",
@@ -176,6 +180,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "Analysis",
+    "ChosenSequences",
     "ClassList",
     "ClassSequence",
     "EdgecilError",
@@ -225,6 +230,7 @@ __all__ = [
     "paper_tables",
     "plan_run",
     "profile",
+    "profile_file",
     "protocol",
     "prototype_embeddings",
     "rank",

@@ -56,7 +56,7 @@ def toy_images(
 def toy_dataset(
     classes: int = 6, *, train: int = 12, test: int = 8, channels: int = 1, contrast: int = 150
 ) -> ImageDataset:
-    """A dataset of :func:`toy_images`, 12 pixels wide."""
+    """Return a dataset of :func:`toy_images`, 12 pixels wide."""
     return ImageDataset(
         "toy",
         tuple(f"spot {label}" for label in range(classes)),
@@ -82,7 +82,7 @@ class Subject:
     pretrained: str = "vit-quickdraw"
 
     def build(self, dataset: ImageDataset, seed: int = 0) -> Method:
-        """A new, untrained learner."""
+        """Return a new, untrained learner."""
         statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
         environment = Environment(
             dataset.shape,
@@ -156,23 +156,23 @@ def check_resume(subject: Subject) -> None:
     dataset, name = toy_dataset(), subject.entry.name
     scenario, steady = Scenario(dataset), subject.build(dataset)
     for end in range(1, len(TASKS) + 1):
-        before = pack(steady.state())
+        before = pack(steady.state()) if end > 1 else None  # an untrained learner has no state
         learn(steady, scenario, TASKS[:end])
         resumed = subject.build(dataset)
-        if end > 1:
+        if before is not None:
             resumed.restore(unpack(before))
         learn(resumed, scenario, TASKS[:end])
         assert same(resumed.state(), steady.state()), (
             f"{name} differs after task {end} if it is saved and restored before that task. The "
-            "state must hold everything that later tasks depend on, and randomness must come from "
-            "the task's seed."
+            "state must contain everything that later tasks depend on, and random numbers must "
+            "come from the task's seed."
         )
         again = subject.build(dataset)
         again.restore(unpack(pack(steady.state())))
         expected = steady.classify(scenario.test.pixels)
         assert same(again.classify(scenario.test.pixels), expected), (
             f"{name} predicts differently after its state is restored in a new object; the state "
-            "must hold everything that predictions depend on, including evaluation mode."
+            "must contain everything that predictions depend on, including evaluation mode."
         )
 
 
@@ -240,14 +240,14 @@ def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) ->
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes, as the engine stores it."""
+    """Return a state as bytes, as the engine stores it."""
     buffer = io.BytesIO()
     torch.save(dict(state), buffer)
     return buffer.getvalue()
 
 
 def unpack(data: bytes) -> dict[str, Any]:
-    """A state from bytes, as the engine reads it: tensors and plain values only."""
+    """Return a state from bytes, as the engine reads it: tensors and plain values only."""
     try:
         state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:
@@ -259,7 +259,7 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two states are equal bit for bit."""
+    """Return whether two states are equal bit for bit."""
     if isinstance(one, torch.Tensor):
         return (
             isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)

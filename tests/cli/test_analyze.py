@@ -43,7 +43,7 @@ def test_what_is_printed_is_a_saved_analysis(cli: Cli, accuracies: Path) -> None
 
 def test_people_see_the_golden_tables(cli: Cli, accuracies: Path) -> None:
     """Update with: pytest tests/cli/test_analyze.py after deleting golden/analyze.txt."""
-    answer = cli("analyze", accuracies, "--similarity", "D.npz", "--draws", 2)
+    answer = cli("analyze", accuracies, "--similarity", "D.npz", "--draws", 2, "--full")
     assert answer.code == 0
     text = answer.out + "---\n" + answer.err
     if not GOLDEN.exists():
@@ -83,8 +83,33 @@ def test_a_column_and_a_pilot_can_predict(cli: Cli, accuracies: Path) -> None:
 
 
 def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
-    assert cli("analyze", accuracies, "--draws", 1, "--csv", "copy.csv").code == 0
+    assert cli("export-runs", accuracies, "--out", "copy.csv", "--json").json["out"] == "copy.csv"
     assert Path("copy.csv").read_text() == accuracies.read_text()
+
+
+def test_tables_about_protocols_are_printed_on_request(cli: Cli, accuracies: Path) -> None:
+    options = (accuracies, "--similarity", "D.npz", "--draws", 1)
+    short, full = cli("analyze", *options).out, cli("analyze", *options, "--full").out
+    assert len(short.splitlines()) < 40 < len(full.splitlines())
+    assert "wasserstein" not in short.lower()
+    assert "JSD" not in short
+    assert "JSD" in full
+
+
+def test_a_dataset_of_ones_own_is_mentioned_once(cli: Cli, accuracies: Path) -> None:
+    answer = cli("analyze", accuracies, "--draws", 1)
+    assert answer.err.count("made-up") == 1
+    assert "Did you mean" not in answer.err
+
+
+def test_three_columns_are_enough(cli: Cli) -> None:
+    rows = ["0 1|2 3,60", "2 3|0 1,50", "0 2|1 3,55", "0 2|1 3,57"]
+    Path("short.csv").write_text("\n".join(["method,sequence,accuracy", *(f"m,{r}" for r in rows)]))
+    answer = cli("analyze", "short.csv", "--json")
+    runs = answer.json["datasets"][0]["table"]["runs"]
+    assert [run["seed"] for run in runs] == [0, 0, 0, 1]
+    assert {run["protocol"] for run in runs} == {"given"}
+    assert "'protocol'" in answer.err
 
 
 @pytest.mark.parametrize(

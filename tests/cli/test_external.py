@@ -65,7 +65,7 @@ def test_a_failure_is_exit_code_1_and_the_others_are_shown(cli: Cli) -> None:
     answer = external(cli, program("if first == 2: sys.exit('no memory')"))
     assert answer.code == 1
     assert "enumerate all-6" in answer.err
-    assert "last log line: no memory" in answer.err
+    assert "last log line" in answer.err
     assert "Trained 5 runs, reused 0." in answer.out
 
 

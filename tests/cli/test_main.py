@@ -205,10 +205,10 @@ def test_the_light_verbs_import_neither_torch_nor_numba_nor_matplotlib() -> None
 
 
 def test_an_error_about_a_config_file_keeps_the_names_of_the_file(cli: Cli) -> None:
-    Path("o.toml").write_text("out = 'x'\n")
+    Path("o.toml").write_text("json = true\n")
     answer = cli("run", "--config", "o.toml", "--out", "y")
     assert answer.code == 2
-    assert "option in o.toml 'out'" in answer.err
+    assert "o.toml 'json'" in answer.err
 
 
 @pytest.mark.parametrize(("trained", "words"), [(1, "Trained 1 run, "), (2, "Trained 2 runs, ")])

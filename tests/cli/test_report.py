@@ -128,7 +128,7 @@ def test_letters_that_no_font_has_are_told_once(cli, tmp_path) -> None:
 
 
 def test_a_directory_without_runs_is_named(cli, tmp_path) -> None:
-    assert "holds no results.sqlite" in cli("report", tmp_path).sentence
+    assert "contains no results.sqlite" in cli("report", tmp_path).sentence
 
 
 def test_no_report_needs_torch(few) -> None:

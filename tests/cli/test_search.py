@@ -24,4 +24,4 @@ def test_search_prints_the_confirmed_order(cli: Cli, tmp_path: Path) -> None:
 def test_a_budget_that_is_too_small_is_named_as_an_option(cli: Cli, tmp_path: Path) -> None:
     answer = cli("search", "quickdraw", "--method", "ewc", "--budget", 3, "--out", tmp_path / "x")
     assert answer.code == 2
-    assert "--budget must leave at least 2 runs" in answer.sentence
+    assert "--budget" in answer.sentence

@@ -90,6 +90,15 @@ def test_a_plot_is_drawn(cli: Cli, matrix: Path, suffix: str) -> None:
     assert path.stat().st_size > 1000
 
 
+def test_several_protocols_have_distinct_labels(cli: Cli, matrix: Path) -> None:
+    words = ("sequences", "--similarity", matrix, "--tasks", 3, "--protocol", "edge, Random")
+    answer = cli(*words, "--format", "pycil", "--json").json
+    labels = [one["label"] for one in answer["sequences"]]
+    assert labels[:4] == ["edge/hard", "edge/median", "edge/easy", "random/seed-0"]
+    assert list(answer["exported"]) == labels
+    assert cli(*words, "--plot", "a.png").code == 0
+
+
 def test_a_plot_beside_json_leaves_stdout_alone(cli: Cli, matrix: Path) -> None:
     runs(cli, "--similarity", matrix, "--tasks", 3, "--plot", "plot.svg")
     assert Path("plot.svg").exists()

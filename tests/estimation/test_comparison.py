@@ -42,10 +42,11 @@ def test_the_other_way_round_is_the_complement() -> None:
 
 
 def test_one_order_and_equal_differences_have_no_interval() -> None:
-    assert compare_accuracies([1.0], [2.0]).reason == "requires at least 2 orders; got 1"
+    assert compare_accuracies([1.0], [2.0]).interval is None
     same = compare_accuracies([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
     assert (same.interval, same.p_value, same.new_order_probability) == (None, None, None)
-    assert (same.difference, same.won, same.reason) == (1.0, 1.0, "all differences are equal")
+    assert (same.difference, same.won) == (1.0, 1.0)
+    assert "equal" in (same.reason or "")
 
 
 def test_over_learners_of_all_kinds_the_probability_on_a_new_order_is_right() -> None:

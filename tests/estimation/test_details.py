@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -213,7 +213,7 @@ def test_the_configuration_names_the_metric(tmp_path: Path) -> None:
     experiment = write(tmp_path)
     with closing(Store(tmp_path)) as store:
         config = ExperimentConfig(("m",), "pets", tasks=2, metric="average")
-        store.add_config(config.as_dict())
+        store.add_config(asdict(config))
     assert analyze(experiment, draws=2).options.metric == "average"
     assert analyze(experiment, draws=2, metric="last").options.metric == "last"
     assert analyze(experiment.table("bwt"), draws=2).options.metric == "bwt"

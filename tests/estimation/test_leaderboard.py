@@ -120,13 +120,13 @@ def test_the_interval_of_a_mean_over_sets_is_students() -> None:
 
 def test_bad_arguments_are_named() -> None:
     table = drawn_table("x", 1)
-    with pytest.raises(UsageError, match=r"at most the number of sequences.*Got 91"):
+    with pytest.raises(UsageError, match=r"sequences.*Got.*91"):
         edgecil.leaderboard(table, bundled=False, budgets=[91])
-    with pytest.raises(UsageError, match="at least one truth table"):
+    with pytest.raises(UsageError, match="truth table"):
         edgecil.leaderboard(bundled=False)
-    with pytest.raises(UsageError, match="'enumerate' has no random draws"):
+    with pytest.raises(UsageError, match="'enumerate'"):
         edgecil.leaderboard(table, bundled=False, protocols=["enumerate"])
-    with pytest.raises(UsageError, match=r"must return 3 sequences.*Got 1, of which 1"):
+    with pytest.raises(UsageError, match=r"3.*sequences.*Got.*1"):
         edgecil.leaderboard(
             table,
             bundled=False,

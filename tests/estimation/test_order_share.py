@@ -43,4 +43,4 @@ def test_run_suggests_repeats(tmp_path, caplog: pytest.LogCaptureFixture) -> Non
     options = {"dataset": "quickdraw", "classes": 4, "tasks": 2, "protocol": "random"}
     with caplog.at_level(logging.INFO):
         edgecil.run(method="ranpac", out=tmp_path / "run", budget=2, workers=1, **options)
-    assert "set 'repeats' to 2 or more" in caplog.text
+    assert "'repeats'" in caplog.text

@@ -100,7 +100,7 @@ def test_an_unfinished_repeat_is_left_out_and_an_unfinished_method_is_an_error(
 ) -> None:
     table = experiment_truth(counted_experiment(tmp_path / "two", runs=91))
     assert table.results["m"].seeds == (0,)
-    with pytest.raises(DataError, match="no method has finished all 90 sequences"):
+    with pytest.raises(DataError, match=r"90.*sequences"):
         experiment_truth(counted_experiment(tmp_path / "one", runs=3))
 
 
@@ -129,7 +129,7 @@ def test_a_file_whose_counts_changed_is_refused(
         arrays = dict(archive)
     arrays["drawn/m"][0, 0, 0, 0, 0] ^= 1
     np.savez(path, **arrays)
-    with pytest.raises(DataError, match="counts of m on drawn do not have the checksum"):
+    with pytest.raises(DataError, match="checksum"):
         read_truths(path)
     path.write_bytes(b"PK")
     with pytest.raises(DataError, match=r"Cannot read .*truths\.npz"):
@@ -162,7 +162,7 @@ def test_directories_of_the_same_classes_are_one_table(tmp_path: Path) -> None:
 
 def test_a_few_runs_are_no_truth(tmp_path: Path) -> None:
     write_accuracies(table_of({"a": noisy(1)}, ("latin",)).runs, tmp_path / "few.csv")
-    with pytest.raises(DataError, match=r"few\.csv holds no truth.*found 0"):
+    with pytest.raises(DataError, match=r"few\.csv.*Got 0"):
         edgecil.truths(tmp_path / "few.csv")
 
 
@@ -186,5 +186,5 @@ def test_counts_name_an_unknown_classifier_and_tables_an_unknown_method() -> Non
     assert isinstance(table.results["ranpac"], Counts)
     with pytest.raises(UsageError, match="classifier"):
         table.accuracies("ranpac", classifier="nme-of-nobody")
-    with pytest.raises(UsageError, match="method in the truth table"):
+    with pytest.raises(UsageError, match="truth table"):
         table.accuracies("nobody")

@@ -90,8 +90,8 @@ def test_the_distribution_of_orders_has_the_variance_that_is_due_to_the_order() 
 def test_without_repeats_the_share_is_unknown() -> None:
     result = split_variance([[1.0], [2.0], [4.0]])
     assert (result.range, result.order_share, result.exceeds_noise) == (3.0, None, None)
-    assert result.reason == "each order was trained once"
-    assert split_variance([[1.0, 2.0]]).reason == "requires at least 2 orders; got 1"
+    assert "once" in (result.reason or "")
+    assert "got 1" in (split_variance([[1.0, 2.0]]).reason or "")
 
 
 def test_seeds_that_differ_more_than_orders_leave_no_order_variance() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def write_run(
         store.check_identity(
             {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}
         )
-        store.add_config(ExperimentConfig(**config).as_dict())
+        store.add_config(asdict(ExperimentConfig(**config)))
         for name in protocols:
             budget = None if name == "enumerate" else runs
             labelled = protocol(name, space, similarity=similarity or six_classes(), budget=budget)

@@ -1,4 +1,4 @@
-"""A table holds the same values in every format, and names cannot break any of them."""
+"""A table has the same values in every format, and names cannot break any of them."""
 
 from __future__ import annotations
 

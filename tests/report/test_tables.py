@@ -74,7 +74,7 @@ def test_distances_are_the_averages_over_draws(dataset) -> None:
 
 def test_the_terminal_and_the_page_have_the_same_tables(dataset, page) -> None:
     on_page = {table.name: table for table in page.tables}
-    printed = terminal_tables(dataset)
+    printed = terminal_tables(dataset, full=True)
     assert len(printed) >= 6
     assert all(on_page[table.name] == table for table in printed)
 
@@ -82,7 +82,7 @@ def test_the_terminal_and_the_page_have_the_same_tables(dataset, page) -> None:
 def test_without_a_truth_there_are_no_distances_and_no_empty_tables(tmp_path) -> None:
     folder = write_run(tmp_path / "few", {"varied": varied}, ("edge",))
     (dataset,) = analysis_of(folder, six_classes()).datasets
-    printed = terminal_tables(dataset)
+    printed = terminal_tables(dataset, full=True)
     assert "closeness" not in {table.name for table in printed}
     assert all(table.rows for table in printed)
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
 from edgecil.estimation import write_accuracies
-from edgecil.estimation.analysis import Analysis
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.estimation.analyze import analyze
 from edgecil.report import Report, write_report
 from tests.estimation.tables import six_classes
@@ -116,15 +117,21 @@ def test_the_default_folder_is_in_the_experiment(tmp_path) -> None:
 
 
 def test_a_report_after_an_analysis_computes_nothing_again(tmp_path, monkeypatch) -> None:
+    """Every metric is analysed once: by `analyze`, or by the first report that shows it."""
     directory = write_run(tmp_path / "runs", {"varied": varied}, ("edge",))
-    analyze(directory, draws=2)
-
-    def refuse(*args: object, **options: object) -> None:
-        raise AssertionError("analysed again")
-
     module = importlib.import_module("edgecil.estimation.analyze")
-    monkeypatch.setattr(module, "analyze_table", refuse)
-    assert write_report(directory, metrics=(), draws=2).pages[0].is_file()
+    compute, analysed = module.analyze_table, []
+
+    def count(table: AccuracyTable, **options: object) -> DatasetAnalysis:
+        analysed.append(table.metric)
+        return compute(table, **options)
+
+    monkeypatch.setattr(module, "analyze_table", count)
+    analyze(directory, draws=300)
+    analyze(directory, draws=300, metric="last")
+    for _ in range(2):
+        assert write_report(directory, draws=300).pages[0].is_file()
+    assert analysed == ["accuracy", "last", "average", "forgetting"]
 
 
 def test_the_analysis_is_beside_the_page(report, folder) -> None:

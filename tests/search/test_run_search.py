@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,21 +82,36 @@ def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(
     assert result.value >= np.median(values)
 
 
+def test_every_option_of_a_search_may_be_in_a_file(toy: dict[str, Any], tmp_path: Path) -> None:
+    text = (
+        f"method = 'instant'\ndataset = '{toy['dataset'].as_posix()}'\nsizes = [1, 1, 1, 1]\n"
+        f"protocol = ['random', 'edge']\nworkers = 1\ngoal = 'best'\nbudget = 6\nconfirm = 1\n"
+        f"batch = 2\nmetric = 'last'\nout = '{(tmp_path / 'file').as_posix()}'\n"
+    )
+    (tmp_path / "search.toml").write_text(text)
+    result = edgecil.search(config=tmp_path / "search.toml")
+    assert (result.goal, result.metric, len(result.confirmations)) == ("best", "last", 1)
+    assert set(result.experiment.sequences()) == {"latin", "search", "confirmation"}
+    given = {**toy, "goal": "best", "budget": 6, "confirm": 1, "batch": 2, "metric": "last"}
+    assert answer(edgecil.search(out=tmp_path / "given", **given)) == answer(result)
+    (tmp_path / "wrong.toml").write_text(text.replace("'best'", "'slow'"))
+    with pytest.raises(UsageError, match=r"'goal'.*'worst'.*'slow'"):
+        edgecil.search(config=tmp_path / "wrong.toml")
+
+
 def test_the_answer_is_one_sentence() -> None:
     sequence = ClassSequence([[0, 1], [2, 3]])
     result = SearchResult(
         "ewc", "worst", "accuracy", sequence, 38.0, (41.0, 41.5, 41.1), 0.97, (), 20, (), None
     )  # type: ignore[arg-type]
-    assert str(result) == (
-        "order 0 1|2 3: 41.2 ± 0.4 over 3 new trainings; about 97 % of random orders are better"
-    )
+    assert re.findall(r"[\d.|]+", str(result)) == ["0", "1|2", "3", "41.2", "0.4", "3", "97"]
 
 
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
         ({"goal": "hardest"}, "'worst' or 'best'"),
-        ({"budget": 3}, "at least 2 runs"),
+        ({"budget": 3}, r"'budget'.* 4.* 3 "),
         ({"protocol": "edge"}, "leave 'protocol' out"),
         ({"repeats": 2}, "leave 'repeats' out"),
         ({"method": ["instant", "ewc"]}, "one method"),

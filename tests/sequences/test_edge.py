@@ -1,4 +1,4 @@
-"""EDGE: each reading follows the paper, and `edge` is at least as extreme as all of them."""
+"""EDGE: each variant follows the paper, and `edge` is at least as extreme as all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from edgecil.classes.registry import BUNDLED
 from edgecil.sequences import ClassSequence, SequenceSpace, get_generator, score
 from edgecil.sequences.exact import is_solvable
 from edgecil.sequences.generators.edge import (
-    READINGS,
+    VARIANTS,
     block_counts,
     cluster_tree,
     granularities,
@@ -63,14 +63,14 @@ def clustered(
 
 
 def require_most_extreme(similarity: SimilarityMatrix, space: SequenceSpace, seed: int) -> None:
-    """`edge` passes every reading and both sampling baselines, whatever their seeds."""
+    """`edge` passes every variant and both sampling baselines, whatever their seeds."""
     rng = np.random.default_rng(seed)
     for goal, sign in (("hard", 1.0), ("easy", -1.0)):
         best = sign * score(similarity, edge(goal, similarity, space.sizes))
         others = {
-            name: reading(similarity, space)
-            for name, reading in READINGS.items()
-            if reading.goal == goal
+            name: variant(similarity, space)
+            for name, variant in VARIANTS.items()
+            if variant.goal == goal
         }
         for name in ("adversarial", "maxcover"):
             others[name] = get_generator(name, goal)(similarity, space, rng)
@@ -85,14 +85,14 @@ def require_most_extreme(similarity: SimilarityMatrix, space: SequenceSpace, see
 @pytest.mark.parametrize(
     ("classes", "tasks"), [(6, 3), (8, 4), (12, 2), (20, 5), (30, 10), (40, 4), (100, 10)]
 )
-def test_the_printed_readings_are_the_printed_pseudo_code(classes, tasks) -> None:
+def test_the_printed_variants_are_the_printed_pseudo_code(classes, tasks) -> None:
     paper = load_transcription()
     transcribed = {"algorithm-1": paper.hard_sequence, "algorithm-2": paper.easy_sequence}
     for seed in range(2 if classes > 50 else 6):
         values = matrix("positive", classes, seed)
         space = SequenceSpace.equal(classes, tasks)
         for name, transcription in transcribed.items():
-            order = READINGS[name].build(SimilarityMatrix.of(values), space)
+            order = VARIANTS[name].build(SimilarityMatrix.of(values), space)
             sequence = ClassSequence.from_order(order.tolist(), space.sizes)
             printed = ClassSequence(transcription(values.tolist(), tasks))
             assert score_by_loops(values, sequence.tasks) == pytest.approx(
@@ -102,14 +102,14 @@ def test_the_printed_readings_are_the_printed_pseudo_code(classes, tasks) -> Non
             assert sequence == printed or tasks <= 3, (name, seed)
 
 
-def test_the_released_readings_are_the_constructors_with_the_right_number_of_classes() -> None:
+def test_the_released_variants_are_the_constructors_with_the_right_number_of_classes() -> None:
     """For 200 classes the published code has the right number: its candidates are among ours."""
     from edgecil.sequences.generators.edge_released import BLOCK_COUNTS, block_order
 
     values = np.round(matrix("positive", 200, 3) * 2**20) / 2**20
     similarity, space = SimilarityMatrix.of(values), SequenceSpace.equal(200, 10)
     for goal, sign in (("hard", 1.0), ("easy", -1.0)):
-        order = READINGS[f"released-{goal}"].build(similarity, space)
+        order = VARIANTS[f"released-{goal}"].build(similarity, space)
         ours = score(similarity, ClassSequence.from_order(order.tolist(), space.sizes))
         for count in BLOCK_COUNTS:
             order = block_order(values.astype(np.float32), count, pack_similar=goal == "hard")
@@ -117,13 +117,13 @@ def test_the_released_readings_are_the_constructors_with_the_right_number_of_cla
             assert sign * ours <= sign * theirs + 1e-6
 
 
-@pytest.mark.parametrize("name", list(READINGS))
-def test_a_reading_does_not_depend_on_the_numbering(name) -> None:
+@pytest.mark.parametrize("name", list(VARIANTS))
+def test_a_variant_does_not_depend_on_the_numbering(name) -> None:
     for sizes in ((4,) * 6, (5, 3, 7, 3)):
         space, values = SequenceSpace(sizes), matrix("signed", sum(sizes), 1)
         order = np.random.default_rng(2).permutation(len(values))
-        plain = READINGS[name](SimilarityMatrix.of(values), space)
-        other = READINGS[name](SimilarityMatrix.of(values[np.ix_(order, order)]), space)
+        plain = VARIANTS[name](SimilarityMatrix.of(values), space)
+        other = VARIANTS[name](SimilarityMatrix.of(values[np.ix_(order, order)]), space)
         assert plain in space
         assert plain == ClassSequence(order[list(task)].tolist() for task in other.tasks)
 
@@ -144,7 +144,7 @@ def test_in_small_spaces_it_is_the_true_argmin_and_argmax(sizes, kind) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_it_is_never_less_extreme_than_a_reading_or_a_baseline(data) -> None:
+def test_it_is_never_less_extreme_than_a_variant_or_a_baseline(data) -> None:
     sizes = data.draw(
         st.one_of(
             st.lists(st.integers(1, 5), min_size=2, max_size=6),
@@ -206,7 +206,7 @@ def test_the_text_s_hard_sequence_gives_each_cluster_a_task_of_its_own(clusters,
         values, groups = clustered(clusters, size, seed)
         space = SequenceSpace((size,) * clusters)
         for name in ("algorithm-1", "text-hard"):
-            sequence = READINGS[name](SimilarityMatrix.of(values), space)
+            sequence = VARIANTS[name](SimilarityMatrix.of(values), space)
             assert sorted(map(sorted, sequence.tasks)) == sorted(map(sorted, groups))
 
 
@@ -237,7 +237,7 @@ def test_a_cluster_larger_than_a_task_loses_the_class_that_fits_least() -> None:
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(9)
         similarity = SimilarityMatrix.of(values[np.ix_(order, order)])
-        sequence = READINGS["text-hard"](similarity, SequenceSpace((3, 3, 3)))
+        sequence = VARIANTS["text-hard"](similarity, SequenceSpace((3, 3, 3)))
         tasks = {frozenset(int(order[class_]) for class_ in task) for task in sequence.tasks}
         assert tasks == {frozenset({0, 1, 2}), frozenset({3, 4, 5}), frozenset({6, 7, 8})}
 

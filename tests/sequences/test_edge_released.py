@@ -70,7 +70,7 @@ def test_negative_similarities_do_not_stop_it() -> None:
     [
         ((21,) * 10, {}, "at most 200 classes. Got 210"),
         ((4, 2), {}, "first task of 4 of 6"),
-        ((2, 2, 2), {"budget": 5}, "three sequences. Got a 'budget' of 5"),
+        ((2, 2, 2), {"budget": 5}, "'budget'.*5"),
     ],
 )
 def test_what_it_cannot_do_is_refused(sizes, options, words) -> None:

@@ -93,7 +93,7 @@ def test_the_input_is_left_alone(generator) -> None:
 @pytest.mark.parametrize("generator", GENERATORS)
 @pytest.mark.parametrize("classes", [5, 7])
 def test_a_similarity_over_other_classes_is_refused(generator, classes) -> None:
-    with pytest.raises(UsageError, match=f"covers {classes} classes but the space has 6"):
+    with pytest.raises(UsageError, match=f"{classes} classes.* 6"):
         generator(
             SimilarityMatrix.of(matrix("signed", classes)),
             SequenceSpace((2, 2, 2)),
@@ -166,9 +166,9 @@ def test_one_task_is_the_only_sequence_or_no_question(generator) -> None:
 @pytest.mark.parametrize(
     ("name", "goal", "sentence"),
     [
-        ("edgy", "hard", "Unknown generator 'edgy'. Did you mean 'edge'"),
-        ("edge", "median", "'edge' makes hard and easy sequences. Got 'median'"),
-        ("random", "hard", "'random' makes random sequences. Got 'hard'"),
+        ("edgy", "hard", "'edgy'.*'edge'"),
+        ("edge", "median", "'edge'.*'median'"),
+        ("random", "hard", "'random'.*'hard'"),
     ],
 )
 def test_an_unknown_generator_is_named_with_what_there_is(name, goal, sentence) -> None:

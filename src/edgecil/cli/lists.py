@@ -20,7 +20,7 @@ def _lister(*kinds: str) -> Any:
 
 
 def _show(answer: dict[str, Any]) -> Iterator[Table]:
-    """A table for each kind, with the columns that its entries have."""
+    """Yield a table for each kind, with the columns that its entries have."""
     for kind, entries in answer.items():
         columns = [name for name in _COLUMNS if hasattr(entries[0], name)]
         yield entry_table(kind.removesuffix("s"), entries, *columns)
@@ -50,7 +50,7 @@ _COLUMNS = ("name", "goal", "available", "summary", "note", "order_share", "sett
 VERBS = (
     Verb(
         "datasets",
-        "list the datasets, their classes, and whether their images are here",
+        "list the datasets, their classes, and whether their images are available",
         ("edgecil datasets", "edgecil datasets --root ~/data/cifar-100-python"),
         {"": ("root",)},
         _lister("datasets"),

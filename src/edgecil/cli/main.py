@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"edgecil: {sentence}{end} See '{self.prog} --help'.\n")
 
     def format_help(self) -> str:
-        """A verb's options and examples; for the whole command line, the verbs by group."""
+        """Return a verb's options and examples; for the whole command line, the verbs by group."""
         if self.prog == "edgecil":
             return "\n".join(_overview()) + "\n"
         required = [it for it in self._actions if it.required or not it.option_strings]
@@ -96,7 +96,7 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"unknown option {name}{hint}")
 
     def translate(self, sentence: str, given: Mapping[str, Any]) -> str:
-        """The library's error with its parameters written as options: 'tasks' as --tasks.
+        """Return the library's error with its parameters written as options: 'tasks' as --tasks.
 
         With a config file only the options that are given: the others may be the file's. An error
         that names the file is about what the file says, and stays as it is.
@@ -119,7 +119,7 @@ def _overview() -> Iterator[str]:
 
 
 def verb_parser(name: str, make: Any = Parser) -> Parser:
-    """The parser of one verb; `make` creates it."""
+    """Return the parser of one verb; `make` creates it."""
     verb = VERBS[name]
     parser: Parser = make(
         prog=f"edgecil {name}",
@@ -134,7 +134,7 @@ def verb_parser(name: str, make: Any = Parser) -> Parser:
 
 
 def build_parser(verbs: Iterable[str] = VERBS) -> Parser:
-    """The whole command line."""
+    """Build the parser of the whole command line."""
     parser = Parser(prog="edgecil")
     parser.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
     group = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -182,6 +182,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _answer(name: str, options: dict[str, Any], *, json: bool) -> None:
     """Call a verb and print its answer, also the results beside trainings that failed."""
     verb, failure = VERBS[name], None
+    shown = {option: options.pop(option) for option in verb.shown if option in options}
     try:
         answer = verb.call(**options)
     except EdgecilError as error:
@@ -193,7 +194,7 @@ def _answer(name: str, options: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(answer, name)
     else:
-        print_parts(verb.show(answer))
+        print_parts(verb.show(answer, **shown))
     if failure is not None:
         raise failure
 
@@ -207,7 +208,7 @@ def _prepare_stdout() -> None:
 
 
 def _explain(error: BaseException) -> tuple[str, int]:
-    """A sentence and an exit code for any error."""
+    """Return a sentence and an exit code for any error."""
     if isinstance(error, EdgecilError):
         return str(error), error.exit_code
     if isinstance(error, KeyboardInterrupt):

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
 from edgecil.cli.training import train
-from edgecil.cli.verb import SIMILARITY, SPACE, Option, Verb
+from edgecil.cli.verb import SIMILARITY, SPACE, Verb
 
 if TYPE_CHECKING:
     from edgecil.search import Trial
     from edgecil.search.result import SearchSummary
 
 
-def _search(*, out: str, **options: Any) -> SearchSummary:
+def _search(**options: Any) -> SearchSummary:
     import edgecil
 
-    with train("tasks", out):
-        result = edgecil.search(out=out, on_round=_note_round, **options)
+    with train("tasks", options.get("out")):
+        result = edgecil.search(on_round=_note_round, **options)
     return result.summary()
 
 
@@ -44,10 +44,7 @@ VERBS = (
             "edgecil search --config own.toml --method icarl --goal best --budget 30 --out y",
         ),
         {
-            "": (
-                Option("goal", "GOAL", "worst or best (default: worst)"),
-                "budget confirm metric pilot batch config out overwrite",
-            ),
+            "": ("goal budget confirm metric pilot batch config out overwrite",),
             "classes and their similarity": (
                 SIMILARITY,
                 "class_ids root image_size preparation normalisation download",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb, pick
+from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb, calling
 from edgecil.report.answer_tables import profile_table, sequence_table, space_tables
 from edgecil.report.table import Table
 
@@ -15,25 +15,25 @@ FORMATS = ("pycil", "pilot", "avalanche", "continuum", "mammoth")
 def _sequences(
     *, format: str | None = None, plot: str | None = None, **options: Any
 ) -> dict[str, Any]:
-    from edgecil.interop import export
-    from edgecil.sequences import LabelledSequence, SequenceSpace, sequences
-    from edgecil.similarity import choose_similarity
+    import edgecil
 
     if plot is not None:
         from edgecil.report.figures import check_figure_path, draw_sequences
 
         check_figure_path(plot)
-    matrix = choose_similarity(**pick(options, SIMILARITY))
-    chosen = sequences(matrix, **options)
+    chosen = edgecil.sequences(**options)
     if plot is not None:
-        labelled = [LabelledSequence(run.label, run.sequence) for run in chosen]
-        draw_sequences(matrix, SequenceSpace(chosen[0].sequence.sizes), labelled, plot)
-    exported = {} if format is None else {it.label: export(it.sequence, format) for it in chosen}
-    return {"names": matrix.names, "sequences": chosen, "format": format, "exported": exported}
+        draw_sequences(chosen.similarity, chosen, plot)
+    return {
+        "names": chosen.similarity.names,
+        "sequences": chosen.scored,
+        "format": format,
+        "exported": {it.label: edgecil.export(it.sequence, format) for it in chosen if format},
+    }
 
 
 def _show_sequences(answer: dict[str, Any]) -> Iterator[Table | str]:
-    """The classes of every task; with --format, the settings for a file."""
+    """Yield the classes of every task, or, with --format, the text of a configuration."""
     if answer["format"] is not None:
         from edgecil.interop.exports import format_exports
 
@@ -49,32 +49,24 @@ def _show_sequences(answer: dict[str, Any]) -> Iterator[Table | str]:
     )
 
 
-def _score(*, sequence: str, **options: Any) -> Any:
-    from edgecil.sequences import profile, read_sequence
-    from edgecil.similarity import choose_similarity
-
-    matrix = choose_similarity(**pick(options, SIMILARITY))
-    return profile(matrix, read_sequence(sequence, classes=len(matrix), **options))
-
-
-def _space(**options: Any) -> Any:
-    from edgecil.theory import space
-
-    return space(**options)
-
-
 VERBS = (
     Verb(
         "sequences",
         "choose class sequences by a protocol and profile them",
         (
             "edgecil sequences cifar100 --tasks 10 --protocol edge",
-            "edgecil sequences cub200 --base 100 --increment 20 --budget 5 --format pycil",
+            "edgecil sequences cub200 --base 100 --increment 20 --protocol edge,random "
+            "--format pycil",
         ),
         {
             "": (
-                Option("format", "TOOL", f"settings for {', '.join(FORMATS)}", choices=FORMATS),
-                Option("plot", "FILE", "draw them (.png, .svg or .pdf)"),
+                Option(
+                    "format",
+                    "TOOL",
+                    f"print the configuration of a tool: {', '.join(FORMATS)}",
+                    choices=FORMATS,
+                ),
+                Option("plot", "FILE", "draw the sequences to a .png, .svg or .pdf file"),
             ),
             "classes and their similarity": (SIMILARITY,),
             "tasks": (SPACE,),
@@ -92,20 +84,13 @@ VERBS = (
             "edgecil score --similarity D.npz --sequence sequences.json --label hard",
         ),
         {
-            "": (
-                Option(
-                    "sequence",
-                    "FILE",
-                    'JSON: {"tasks": [[…], …]}, or a flat list of class ids with --tasks',
-                    required=True,
-                ),
-                Option("label", "NAME", "which one, in a file of 'edgecil sequences --json'"),
-            ),
+            "": ("sequence label",),
             "classes and their similarity": (SIMILARITY,),
             "tasks": (SPACE,),
         },
-        _score,
+        calling("profile_file"),
         lambda answer: (profile_table(answer),),
+        api="edgecil.sequences.scored:profile_file",
     ),
     Verb(
         "space",
@@ -118,7 +103,7 @@ VERBS = (
             "": ("classes budget epsilon delta accuracy_range mean_similarity max_similarity",),
             "tasks": (SPACE,),
         },
-        _space,
+        calling("space"),
         space_tables,
         api="edgecil.theory.summary:space",
     ),

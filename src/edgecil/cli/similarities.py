@@ -5,43 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from edgecil.cli.verb import SPACE, Option, Verb
+from edgecil.cli.verb import SPACE, Option, Verb, calling
 from edgecil.io.progress_bar import Progress
 from edgecil.report.answer_tables import agreement_table, similarity_tables
 
 
 def _similarity(*, out: str | None = None, **options: Any) -> Any:
-    from edgecil.similarity import save_similarity, similarity
+    import edgecil
 
     with Progress("classes") as progress:
-        matrix = similarity(**options, on_progress=progress.update)
-    if out is not None:
-        save_similarity(matrix, out)
+        matrix = edgecil.similarity(out=out, on_progress=progress.update, **options)
     return matrix.summary(path=None if out is None else Path(out))
 
 
 def _captions(*, out: str, **options: Any) -> dict[str, Any]:
     import edgecil
-    from edgecil.similarity import find_classes
-    from edgecil.similarity.captions import check_caption_path
 
-    check_caption_path(out)
-    classes = find_classes(options.pop("dataset", None), options.pop("names", None))
     with Progress("captions") as progress:
-        progress.start(len(classes))
         written = edgecil.captions(
-            names=classes,
+            out=out,
+            on_start=progress.start,
             on_caption=lambda label, caption: progress.advance(f"{label}: {caption}"),
             **options,
         )
-    edgecil.save_captions(written, out)
     return {"captions": written, "out": out}
-
-
-def _compare(**options: Any) -> dict[str, Any]:
-    import edgecil
-
-    return {"agreements": edgecil.compare_files(**options)}
 
 
 VERBS = (
@@ -53,7 +40,10 @@ VERBS = (
             "edgecil similarity quickdraw --images pixels --classes 10",
         ),
         {
-            "": ("dataset classes classes_seed", Option("out", "FILE.npz", "save the matrix here")),
+            "": (
+                "dataset classes classes_seed",
+                Option("out", "FILE.npz", "save the matrix to this file"),
+            ),
             "from names or captions": ("names encoder template captions weights",),
             "from images": ("features images root image_size threads",),
         },
@@ -71,7 +61,7 @@ VERBS = (
         {
             "": (
                 "dataset names model prompt",
-                Option("out", "FILE.json", "save the captions here", required=True),
+                Option("out", "FILE.json", "save the captions to this file", required=True),
             )
         },
         _captions,
@@ -86,7 +76,7 @@ VERBS = (
             "edgecil compare-similarities --config recipe:text-images-quickdraw",
         ),
         {"": ("[matrices...] config root",), "tasks": (SPACE,)},
-        _compare,
+        calling("compare_files", "agreements"),
         lambda answer: map(agreement_table, answer["agreements"]),
         api="edgecil.sequences.agreement:compare_files",
     ),

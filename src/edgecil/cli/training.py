@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     from edgecil.sequences import LabelledSequence
 
 
-def _run(
-    *, out: str, config: Any = None, dry_run: bool = False, **options: Any
-) -> ExperimentResults:
+def _run(*, config: Any = None, dry_run: bool = False, **options: Any) -> ExperimentResults:
     import edgecil
+    from edgecil.engine.config import read_config
     from edgecil.engine.protocol_results import experiment_results, planned_results
 
     if config is not None and config.lower().endswith(".json"):
         config = edgecil.read_toolbox_config(config, options=options, on_remark=note)
+    elif config is not None:
+        config = read_config(config)
+        dry_run = config.pop("dry_run", False) or dry_run
     if dry_run:
-        return planned_results(edgecil.plan_run(out=out, config=config, **options))
-    with train("tasks", out) as progress:
+        return planned_results(edgecil.plan_run(config=config, **options))
+    with train("tasks", options.get("out")) as progress:
 
         def start(prepared: Prepared, store: Store) -> None:
             note_duplicates(prepared.sequences)
@@ -41,19 +43,20 @@ def _run(
             progress.advance(finished.job.node.method)
 
         return experiment_results(
-            edgecil.run(out=out, config=config, on_start=start, on_finished=advance, **options)
+            edgecil.run(config=config, on_start=start, on_finished=advance, **options)
         )
 
 
 @contextmanager
-def train(unit: str, out: str) -> Iterator[Progress]:
-    """Progress in these units; an interrupted command says how to resume."""
+def train(unit: str, out: str | None) -> Iterator[Progress]:
+    """Progress in these units; if the command is interrupted, a note says how to resume."""
     try:
         with Progress(unit) as progress:
             yield progress
     except KeyboardInterrupt:
+        where = "stored" if out is None else f"in {out}"
         note(
-            f"Stopped. Finished results are in {out}; run the same command without --overwrite to "
+            f"Stopped. Finished results are {where}; run the same command without --overwrite to "
             "resume."
         )
         raise
@@ -100,7 +103,7 @@ VERBS = (
         {
             "": (
                 "config out overwrite until repeats_on jsonl tensorboard wandb mlflow",
-                Option("dry_run", "", "show the plan with its expected time; train nothing"),
+                Option("dry_run", "", "show the plan and its expected time; train nothing"),
             ),
             "classes and their similarity": (
                 SIMILARITY,

@@ -76,6 +76,7 @@ class Verb:
             and `edgecil.cli.answers` has its type.
         show: the tables and lines that people read, from that answer.
         api: the function that documents the options, as `module:name`.
+        shown: options that `show` takes instead of `call`.
     """
 
     name: str
@@ -83,8 +84,9 @@ class Verb:
     examples: tuple[str, str]
     options: Options
     call: Callable[..., Any]
-    show: Callable[[Any], Iterable[Any]]
+    show: Callable[..., Iterable[Any]]
     api: str = ""
+    shown: tuple[str, ...] = ()
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options to a parser, group by group."""
@@ -100,7 +102,7 @@ class Verb:
                     option.add(group)
 
     def _read(self, text: str) -> Iterator[Option]:
-        """The options that a text names."""
+        """Yield the options that a text names."""
         for word in text.split():
             name = word.strip("<[.]>")
             option = (self._parameter(name) if self.api else None) or run_option(name)
@@ -115,43 +117,62 @@ class Verb:
                 yield option
 
     def _parameter(self, name: str) -> Option | None:
-        """A parameter of `api` as its signature and its docstring describe it."""
+        """Return a parameter of `api` as its signature and its docstring describe it."""
         module, path = self.api.split(":")
         documented: Any = attrgetter(path)(import_module(module))
         parameter = signature(documented).parameters.get(name)
-        if parameter is None or (kind := str(parameter.annotation)) == "Similarity":
+        if parameter is None or parameter.kind is parameter.VAR_KEYWORD:
             return None
-        meaning = read_section(documented.__doc__, "Args")[name].rstrip(".").replace("`", "'")
-        meaning = re.sub(r":\w+:(?=')", "", meaning)  # :func:'edgecil.run'
-        if required := parameter.default is parameter.empty:
-            parameter = parameter.replace(default=None)
-        if parameter.default not in (None, (), "*") and parameter.default is not False:
-            meaning += f" (default: {parameter.default})"
+        kind, default = str(parameter.annotation), parameter.default
+        meaning = _for_terminal(read_section(documented.__doc__, "Args")[name])
+        required = default is parameter.empty
+        if not required and default not in (None, (), "*") and default is not False:
+            listed = default if isinstance(default, (tuple, list)) else (default,)
+            meaning += f" (default: {','.join(map(str, listed))})"
         converter, metavar = next((it for type_, it in _TYPES.items() if kind.startswith(type_)))
-        metavar = "PATH" if "Path" in kind else metavar
+        metavar = _METAVARS.get(name, "PATH" if "Path" in kind else metavar)
+        if name == "protocol" and "Sequence[str]" in kind:
+            converter, metavar = _TYPES["Sequence[str]"]
         return Option(name, metavar, meaning, converter, required=required)
 
 
+def calling(name: str, key: str = "") -> Callable[..., Any]:
+    """Return a function that calls a public function; with a key, its answer is under that key."""
+
+    def call(**options: Any) -> Any:
+        answer = getattr(import_module("edgecil"), name)(**options)
+        return {key: answer} if key else answer
+
+    return call
+
+
 def run_option(name: str) -> Option:
-    """The option of this name that `edgecil run` has, as `ExperimentConfig` documents it."""
+    """Return the option of this name that `edgecil run` has, as `ExperimentConfig` documents it."""
     from edgecil.engine.config import describe_options
 
     kind, meaning = describe_options()[name]
-    meaning = meaning.replace("`", "'")
+    meaning = _for_terminal(meaning)
     if kind is bool:
         return Option(name, "", meaning, argparse.BooleanOptionalAction)
     if kind in (int, float, str) or name == "sequences":
         numeric = kind if kind in (int, float) else None
-        metavar = "PATH" if name in _PATHS else "N" if numeric else "NAME"
-        return Option(name, metavar, meaning, numeric or str)
+        metavar = {int: "N", float: "X"}.get(kind, "NAME")
+        return Option(name, _METAVARS.get(name, metavar), meaning, numeric or str)
     if kind in (tuple[int, ...], tuple[str, ...]):
         return Option(name, "A,B,…", meaning, numbers if kind == tuple[int, ...] else names)
     metavar = "METHOD.NAME=VALUE" if name == "set" else "NAME=VALUE"
     return Option(name, metavar, f"{meaning}; repeatable", Settings)
 
 
+def _for_terminal(meaning: str) -> str:
+    """Return the help of an option from the description of a parameter, without Python objects."""
+    meaning = re.sub(r" In Python also [^.]*\.?", "", meaning).rstrip(".")
+    meaning = re.sub(r":\w+:(?=`)", "", meaning)  # :func:`edgecil.run`
+    return re.sub(r"`(out|config|budget|increment|threads)`", r"--\1", meaning).replace("`", "'")
+
+
 def numbers(text: str) -> tuple[int, ...]:
-    """Integers written as 50,25,25."""
+    """Parse integers written as 50,25,25."""
     try:
         return tuple(parse_int(number) for number in text.split(","))
     except ValueError as error:
@@ -161,7 +182,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Names written as icarl,der; each counts once."""
+    """Parse names written as icarl,der; each counts once."""
     return tuple(dict.fromkeys(name.strip() for name in text.split(",")))
 
 
@@ -190,22 +211,20 @@ class Settings(argparse.Action):
             inner[parts[-1]] = text
 
 
-def pick(options: dict[str, Any], wanted: str) -> dict[str, Any]:
-    """Take the options of these names that are given out of all."""
-    return {name: options.pop(name) for name in wanted.split() if name in options}
-
-
-_PATHS = (
-    "jsonl",
-    "tensorboard",
-    "root",
-    "names",
-    "captions",
-    "weights",
-    "similarity",
-    "embeddings",
-    "sequences",
-)
+_METAVARS = {
+    name: metavar
+    for metavar, names in {
+        "FILE": "captions embeddings jsonl names sequence sequences similarity",
+        "DIR": "root tensorboard",
+        "PATH": "config pilot weights",
+        "TEXT": "prompt template",
+        "GOAL": "goal until",
+        "COMMAND": "command python",
+        "ADDRESS": "address",
+        "I/N": "shard",
+    }.items()
+    for name in names.split()
+}
 _TYPES: dict[str, tuple[Any, str]] = {
     "int": (int, "N"),
     "float": (float, "X"),

@@ -20,12 +20,14 @@ from edgecil.errors import DataError, EdgecilError, UsageError, name_some
 from edgecil.io.arrays import Floats
 from edgecil.io.files import check_header, read_rows, replace_file
 from edgecil.io.numbers import parse_float, parse_int
+from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 DEFAULT_METRIC = "accuracy"
 
 _KEYS = ("method", "dataset", "protocol", "label", "sequence", "seed")
+_REQUIRED = ("method", "sequence")
 COLUMNS = (*_KEYS, DEFAULT_METRIC)
 
 
@@ -121,7 +123,7 @@ class AccuracyTable:
         for run in self.runs:
             if run.dataset != first.dataset:
                 raise UsageError(
-                    f"A table holds runs of one dataset, but these are of {first.dataset!r} and "
+                    f"A table has runs of one dataset, but these are of {first.dataset!r} and "
                     f"{run.dataset!r}; split the table by dataset."
                 )
             if run.sequence in checked:
@@ -278,9 +280,11 @@ def read_accuracies(
 ) -> list[AccuracyTable]:
     """Read the runs in a CSV file or a pandas DataFrame, one table for each dataset.
 
-    The columns are `method,dataset,protocol,label,sequence,seed,accuracy`; a sequence is written
-    `0 1|2 3|4 5` and an accuracy in per cent. An empty or NaN accuracy is a failed run. Other
-    columns are kept as text in `Run.more`.
+    The columns are `method,dataset,protocol,label,sequence,seed,accuracy`, of which `method`,
+    `sequence` and `accuracy` are required. A sequence is written `0 1|2 3|4 5`, and an accuracy is
+    in per cent; an empty or NaN accuracy is a failed run. Without the column `protocol` the orders
+    are those of the protocol `given`, which do not count as random; without `seed`, rows with the
+    same method and sequence are repeats. Other columns are kept as text in `Run.more`.
 
     Args:
         source: a `.csv` or `.csv.gz` file, or a DataFrame.
@@ -299,7 +303,7 @@ def read_accuracies(
     for run in _parse_rows(rows, origin, metric):
         groups.setdefault(run.dataset, []).append(run)
     if not groups:
-        raise DataError(f"{origin[0].upper()}{origin[1:]} holds no runs.")
+        raise DataError(f"{origin[0].upper()}{origin[1:]} contains no runs.")
     return [AccuracyTable(tuple(group), metric=metric) for group in groups.values()]
 
 
@@ -344,6 +348,10 @@ _Rows = Iterator[tuple[int, dict[str, str]]]
 def _csv_rows(path: Path, metric: str) -> _Rows:
     rows = read_rows(path)
     header = [cell.strip() for cell in rows[0]] if rows else []
+    if not any(header):
+        raise DataError(f"{path} is empty; it requires a header line and one line for each run.")
+    if len(header) == 1 and ";" in header[0]:
+        raise DataError(f"{path} separates its columns by semicolons; save it with commas.")
     check_header(header, str(path))
     _check_columns(header, str(path), metric)
     for number, cells in enumerate(rows[1:], start=2):
@@ -371,24 +379,30 @@ def _cell(value: Any) -> str:
 
 
 def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
-    missing = [name for name in (*_KEYS, metric) if name not in header]
+    missing = [name for name in (*_REQUIRED, metric) if name not in header]
     if missing == [metric]:
         near = difflib.get_close_matches(metric, [it for it in header if it not in _KEYS], n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise DataError(f"{origin} has no column {metric!r}.{hint} It has {','.join(header)}.")
     if missing:
+        optional = [name for name in _KEYS if name not in _REQUIRED]
         raise DataError(
-            f"{origin} has no column {' and no '.join(missing)}; the required columns are "
-            f"{','.join((*_KEYS, metric))}."
+            f"{origin} has no column {' and no '.join(map(repr, missing))}. It requires "
+            f"{', '.join((*_REQUIRED, metric))}, and may have {', '.join(optional)}."
         )
 
 
 def _parse_rows(rows: _Rows, origin: str, metric: str) -> Iterator[Run]:
     numbers: dict[tuple[object, ...], int] = {}
     sequences: dict[str, ClassSequence] = {}  # equal ones are one object
+    repeats: dict[tuple[object, ...], int] = {}
     for number, row in rows:
         run = _parse(row, f"Row {number} of {origin}", metric, sequences)
-        key = (run.method, run.dataset, run.protocol, run.label, run.sequence, run.seed)
+        order = (run.method, run.dataset, run.protocol, run.label, run.sequence)
+        if "seed" not in row:
+            repeats[order] = repeats.get(order, -1) + 1
+            run = replace(run, seed=repeats[order])
+        key = (*order, run.seed)
         if key in numbers:
             raise DataError(
                 f"Row {number} of {origin} repeats row {numbers[key]}: the same method, protocol, "
@@ -410,18 +424,20 @@ def _parse(
             f"{where} has the sequence {row['sequence']!r}; write tasks of class ids as "
             f"'0 1|2 3|4 5' ({str(error).rstrip('.')})."
         ) from error
-    if not row["method"] or not row["protocol"]:
-        raise DataError(f"{where} names no method or no protocol; fill it in.")
+    protocol = row.get("protocol", OWN_ORDERS)
+    for name, cell in (("method", row["method"]), ("protocol", protocol)):
+        if not cell:
+            raise DataError(f"{where} has no {name}; fill it in.")
     try:
-        seed = parse_int(row["seed"])
+        seed = parse_int(row.get("seed", "0"))
     except ValueError as error:
         raise DataError(f"{where} has the seed {row['seed']!r}; seeds are integers.") from error
     more = {name: cell for name, cell in row.items() if name not in (*_KEYS, metric)}
     return Run(
         row["method"],
-        row["dataset"],
-        row["protocol"],
-        row["label"],
+        row.get("dataset", ""),
+        protocol,
+        row.get("label", str(sequence)),
         sequence,
         seed,
         _parse_value(row[metric], where, metric),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypedDict, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -16,7 +16,7 @@ from edgecil.errors import UsageError, unknown
 from edgecil.io.docstrings import read_section
 from edgecil.io.toml import read_toml
 from edgecil.recipes import read_recipe
-from edgecil.sequences.given import Given, given_texts
+from edgecil.sequences.given import given_texts
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
 RECIPE_PREFIX = "recipe:"
@@ -32,7 +32,7 @@ class ExperimentConfig:
     """Everything that determines the results of an experiment.
 
     Attributes:
-        method: names of the methods, or `FILE.py:Class` for a learner of yours.
+        method: names of the methods, or `FILE.py:Class` for your own learner.
         dataset: name of a dataset, or path of an image folder or an .npz file.
         root: directory of the dataset's files.
         classes: number of classes to use, the first ones in label order; all by default.
@@ -45,8 +45,8 @@ class ExperimentConfig:
         increment: number of classes in each further task.
         sizes: number of classes in each task.
         protocol: protocols that choose the class sequences.
-        sequences: class sequences of your own, in place of protocols or beside them: a file, a list
-            or, by the name under which results are stored, lists.
+        sequences: file with your own class sequences, in place of protocols or beside them. In
+            Python also a list, or lists by the name under which results are stored.
         budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
         repeats: number of trainings of each sequence, with training seeds 0, 1, ….
@@ -60,23 +60,23 @@ class ExperimentConfig:
         embeddings: file with class vectors, in place of an encoder (.npy or .npz).
         backbone: network of the methods that train one from scratch.
         pretrained: pre-trained model of the methods that use one: a name, a file or a hub id.
-        recipe: training recipe: `fast`, `paper`, or each method's own, `published` (with
-            `-imagenet-r`, `-imagenet-a` or `-cub200` for the settings on these datasets).
-        epochs: epochs per task, in place of the recipe's.
-        memory_per_class: exemplars per class, in place of the recipe's.
-        training: other changes to the recipe, by name.
+        recipe: training recipe: `fast`, `paper`, or `published` for each method's own (with
+            `-imagenet-r`, `-imagenet-a` or `-cub200` for its settings on these datasets).
+        epochs: epochs per task, in place of those of the training recipe.
+        memory_per_class: exemplars per class, in place of those of the training recipe.
+        training: other changes to the training recipe, by name.
         memory: other changes to the exemplar memory, by name (`total`, `per_class`).
-        set: changes to methods' own settings, by method.
+        set: changes to the methods' own settings, by method.
         image_size: width and height in pixels to which image files are scaled.
-        preparation: `plain`, or `centre-crop` to scale images to 8/7 of the size and crop them at
-            the centre, as PILOT does (256 and 224 pixels).
-        normalisation: `model` for the statistics of a pre-trained model's weights (the dataset's
-            for other networks), `dataset` for those of the training images, or `none`.
+        preparation: `plain`, or `centre-crop` to scale images to 8/7 of the size and crop the
+            centre, as PILOT does (256 and 224 pixels).
+        normalisation: `model` for the image statistics of a pre-trained model (the dataset's for
+            other networks), `dataset` for those of the training images, or `none`.
         device: `auto`, `cpu`, `cuda` or `mps`.
         amp: use mixed precision: float16 on CUDA, bfloat16 on a CPU.
         compile: use torch.compile.
         threads: number of threads of each worker process.
-        metric: the metric that analyses of the experiment use by default; it changes no result.
+        metric: metric that analyses of the experiment use by default; results do not depend on it.
     """
 
     method: tuple[str, ...]
@@ -154,10 +154,6 @@ class ExperimentConfig:
         """The methods' names in the results: `Mine` for a class given as `path/to/file.py:Mine`."""
         return tuple(spec.rpartition(":")[2] for spec in self.method)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Execution:
@@ -165,31 +161,31 @@ class Execution:
 
     Attributes:
         workers: number of worker processes, each of which trains one task at a time. By default as
-            many as fit into memory, at most one per `threads` cores; on a GPU one, until its first
+            many as fit into memory, at most one per `threads` cores; on a GPU one, until the first
             training has shown how many fit.
-        devices: GPUs to train on, such as `cuda:0,cuda:1`, or `all`; each training goes to the one
-            with the fewest.
+        devices: GPUs to train on, such as `cuda:0,cuda:1`, or `all`; each training goes to the GPU
+            that has the fewest.
         workers_per_device: number of trainings at the same time on each GPU.
         executor: `local` or `ray`.
-        address: address of a Ray cluster; a private one on this machine by default.
+        address: address of a Ray cluster; by default a private cluster on this machine.
         share: share frozen features and parts of learners between sequences.
         keep_states: keep the states of learners after every task but the last, so that sequences
             added later continue from the tasks that they share.
-        keep_model: keep every learner as it is after its last task, for `Experiment.model`;
-            finished runs without a stored model are trained again.
+        keep_model: store every learner after its last task, for `Experiment.model`; finished runs
+            without a stored model are trained again.
         shard: train one part of the plan only: `3/8` is the third of eight.
-        storage: where decoded image files are kept: `memory`, `disk`, or `auto` for the disk if
-            they would take more than half of the free memory.
+        storage: where to keep decoded image files: `memory`, `disk`, or `auto`, which uses the disk
+            if they would take more than half of the free memory.
         timeout: seconds that the training of one task may take; no limit by default.
-        retries: further attempts at a task training that fails, after 1, 2, 4, … seconds.
-        allow_mismatch: train also with other versions or processors than before or than this
-            process, which is recorded with each result; by default this is refused.
+        retries: number of further attempts if a task training fails, after 1, 2, 4, … seconds.
+        allow_mismatch: also train on workers whose versions or processor differ from those of this
+            process or of earlier results, and record them with each result; refused by default.
         until: add random class orders one at a time until this is decided: `icarl - ewc > 0`,
-            `icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method. Looking after every order
-            is allowed, as the intervals hold at all times at once; `budget` (30 by default) limits
-            the orders.
-        repeats_on: train this number of the first protocol's orders once more with another
-            training seed, to separate order from training noise.
+            `icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method. The intervals hold at all
+            times, so that checking after every order is allowed; `budget` (30 by default) limits
+            the number of orders.
+        repeats_on: number of orders of the first protocol to train once more with another training
+            seed, to separate the effect of the order from training noise.
         jsonl: also write one JSON object per run to this file.
         tensorboard: also write TensorBoard event files to this directory.
         wandb: also write every run to this project of Weights & Biases.
@@ -218,7 +214,9 @@ class Execution:
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not 0.0 < self.timeout < 1e9:
-            raise UsageError(f"'timeout' must be seconds above 0. Got {self.timeout} instead.")
+            raise UsageError(
+                f"'timeout' must be a number of seconds above 0. Got {self.timeout} instead."
+            )
         if self.retries < 0:
             raise UsageError(f"'retries' must be at least 0. Got {self.retries} instead.")
         if self.repeats_on is not None and self.repeats_on < 1:
@@ -237,72 +235,10 @@ class Execution:
         return int(number), int(count)
 
 
-class RunOptions(TypedDict, total=False):
-    """The options of `run`: fields of :class:`ExperimentConfig` and :class:`Execution`."""
-
-    method: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None
-    dataset: str | os.PathLike[str] | None
-    root: str | os.PathLike[str] | None
-    classes: int | None
-    classes_seed: int | None
-    class_ids: Sequence[int] | None
-    names: str | os.PathLike[str] | None
-    download: bool | None
-    tasks: int | None
-    base: int | None
-    increment: int | None
-    sizes: Sequence[int] | None
-    protocol: str | Sequence[str] | None
-    sequences: str | os.PathLike[str] | Sequence[Given] | Mapping[str, Sequence[Given]] | None
-    budget: int | None
-    order_seed: int | None
-    repeats: int | None
-    objective: str | None
-    encoder: str | None
-    template: str | None
-    captions: str | os.PathLike[str] | None
-    weights: str | os.PathLike[str] | None
-    similarity: str | os.PathLike[str] | None
-    embeddings: str | os.PathLike[str] | None
-    backbone: str | None
-    pretrained: str | os.PathLike[str] | None
-    recipe: str | None
-    epochs: int | None
-    memory_per_class: int | None
-    training: Mapping[str, Any] | None
-    memory: Mapping[str, Any] | None
-    set: Mapping[str, Mapping[str, Any]] | None
-    image_size: int | None
-    preparation: str | None
-    normalisation: str | None
-    device: str | None
-    amp: bool | None
-    compile: bool | None
-    threads: int | None
-    metric: str | None
-    workers: int | None
-    devices: str | Sequence[str] | None
-    workers_per_device: int | None
-    executor: str | None
-    address: str | None
-    share: bool | None
-    keep_states: bool | None
-    keep_model: bool | None
-    shard: str | None
-    storage: str | None
-    timeout: float | None
-    retries: int | None
-    allow_mismatch: bool | None
-    until: str | None
-    repeats_on: int | None
-    jsonl: str | os.PathLike[str] | None
-    tensorboard: str | os.PathLike[str] | None
-    wandb: str | None
-    mlflow: str | None
-
-
 EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))
 OPTIONS = (*(entry.name for entry in fields(ExperimentConfig)), *EXECUTION_OPTIONS)
+CALL_OPTIONS = ("out", "overwrite", "dry_run")
+"""Parameters of `run` itself, and the choice of `plan_run`, that a TOML file may also have."""
 
 
 def describe_options() -> dict[str, tuple[Any, str]]:
@@ -326,8 +262,13 @@ def describe_options() -> dict[str, tuple[Any, str]]:
     return options
 
 
-def read_config(path: str | Path) -> dict[str, Any]:
-    """The options in a TOML file, or in a bundled recipe (`recipe:demo`)."""
+def read_config(path: str | Path, *, further: Iterable[str] = ()) -> dict[str, Any]:
+    """The options in a TOML file, or in a bundled recipe (`recipe:demo`).
+
+    Args:
+        path: the file.
+        further: names of options that the file may have beside those of `run`.
+    """
     name = str(path)
     if name.lower().endswith(".json"):
         raise UsageError(
@@ -336,7 +277,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         )
     recipe = name.startswith(RECIPE_PREFIX)
     values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(path)
-    _check_names(values, f"option in {name}")
+    _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))
     return values
 
 
@@ -370,7 +311,7 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
     given = {name: value for name, value in values.items() if name not in EXECUTION_OPTIONS}
     for name in ("method", "dataset"):
         if not given.get(name):
-            raise UsageError(f"The option {name!r} is required: say which {name} to use.")
+            raise UsageError(f"The {name!r} parameter is required.")
     for name in ("method", "protocol"):
         value = given.get(name)
         if isinstance(value, str):
@@ -382,7 +323,7 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
         own = given_texts(given["sequences"])
         given["sequences"] = own
         given["protocol"] = tuple(dict.fromkeys([*(given.get("protocol") or ()), *own]))
-    return ExperimentConfig(**_converted(ExperimentConfig, given))
+    return ExperimentConfig(**convert_options(ExperimentConfig, given))
 
 
 def build_execution(values: Mapping[str, Any]) -> Execution:
@@ -391,7 +332,7 @@ def build_execution(values: Mapping[str, Any]) -> Execution:
     given = {name: value for name, value in values.items() if name in EXECUTION_OPTIONS}
     if isinstance(given.get("devices"), str):
         given["devices"] = [name.strip() for name in given["devices"].split(",")]
-    return Execution(**_converted(Execution, given))
+    return Execution(**convert_options(Execution, given))
 
 
 def config_text(config: ExperimentConfig) -> str:
@@ -422,13 +363,14 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _check_names(values: Mapping[str, Any], kind: str) -> None:
+def _check_names(values: Mapping[str, Any], kind: str, further: Iterable[str] = ()) -> None:
+    names = (*OPTIONS, *further)
     for name in values:
-        if name not in OPTIONS:
-            raise unknown(kind, name, OPTIONS)
+        if name not in names:
+            raise unknown(kind, name, names)
 
 
-def _converted(config: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def convert_options(config: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are not None, each converted to the type of its field."""
     converted, types = {}, get_type_hints(config)
     for name, value in values.items():
@@ -451,6 +393,8 @@ _PLURALS = {int: "integers", str: "texts"}
 def _describe(kind: Any) -> str:
     """A type in words."""
     origin, parts = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return " or ".join(map(repr, parts))
     if origin is UnionType:
         return _describe(next(part for part in parts if part is not NoneType))
     if origin is tuple:

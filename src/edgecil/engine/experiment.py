@@ -156,7 +156,7 @@ class Experiment:
             identity = store.identity().get("dataset", {})
             rows = labelled_runs(store)
         if not rows:
-            raise DataError(f"{self.directory} holds no results yet.")
+            raise DataError(f"{self.directory} contains no results yet.")
         if classifier is not None:
             rows = _with_classifier(rows, classifier)
         runs = []
@@ -196,7 +196,7 @@ class Experiment:
             return _read_saved(path)
         if self.names is None:
             raise DataError(
-                f"{self.directory} holds no {SIMILARITY_FILE} and no class names to compute a "
+                f"{self.directory} contains no {SIMILARITY_FILE} and no class names to compute a "
                 "similarity from; give one."
             )
         classes = ClassList(self.dataset, self.names)

@@ -29,8 +29,8 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
     must have one result. The directories themselves are not changed.
 
     Args:
-        directories: experiment directories; those that hold no results yet are an error.
-        out: the directory of the joined experiment. If it is an experiment already, the others are
+        directories: experiment directories; each must have results.
+        out: directory of the joined experiment. If it already is an experiment, the others are
             added to it. `run` with the same options resumes it.
 
     Returns:

@@ -73,7 +73,7 @@ def load_model(
         path = store.model_path(node)
     if not path.is_file():
         raise DataError(
-            f"{experiment.directory} holds no model of {method!r} on {str(sequence)!r} with "
+            f"{experiment.directory} contains no model of {method!r} on {str(sequence)!r} with "
             f"training seed {seed}; run the experiment again with 'keep_model'."
         )
     configs = [config for config in experiment.configs if method in config.method_names]

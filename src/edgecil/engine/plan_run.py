@@ -11,7 +11,6 @@ from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
-from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.store import NoExperimentError, StoreReader
@@ -20,8 +19,9 @@ from edgecil.io.packages import require_training
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from edgecil.engine.config import RunOptions
     from edgecil.engine.node_training import WorkerContext
+    from edgecil.engine.run import Config
+    from edgecil.engine.run_options import RunOptions
 
 TRIAL_SECONDS = 60.0
 
@@ -88,9 +88,9 @@ class RunPlan:
 
 def plan_run(
     *,
-    out: str | Path,
-    config: str | Path | Mapping[str, Any] | ExperimentConfig | None = None,
-    overwrite: bool = False,
+    out: str | Path | None = None,
+    config: Config = None,
+    overwrite: bool | None = None,
     trial_seconds: float = TRIAL_SECONDS,
     **options: Unpack[RunOptions],
 ) -> RunPlan:
@@ -101,7 +101,8 @@ def plan_run(
     they cost when features and parts of learners are shared.
 
     Args:
-        out: the experiment directory; it need not exist.
+        out: the experiment directory, which need not exist; required unless `config` has
+            it.
         config: as for :func:`edgecil.run`.
         overwrite: plan as if `out` held no results.
         trial_seconds: give up measuring a method after this time; 0 measures nothing.
@@ -110,10 +111,12 @@ def plan_run(
     require_training()
     from edgecil.engine.experiment import stored_answers
     from edgecil.engine.prepare import prepare
-    from edgecil.engine.run import resolve_options
+    from edgecil.engine.run import config_values, find_directory, resolve_options
 
-    experiment, execution = resolve_options(config, options)
-    out = Path(out)
+    values = config_values(config)
+    experiment, execution = resolve_options(values, options)
+    out = find_directory(values, out)
+    overwrite = values.get("overwrite", False) if overwrite is None else overwrite
     answered = {} if overwrite else stored_answers(out)
     prepared = prepare(experiment, answered, storage=execution.storage).part(execution)
     plan, workers = prepared.plan, prepared.placement(execution).capacity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -105,8 +105,9 @@ def planned_results(plan: RunPlan) -> ExperimentResults:
 def experiment_results(experiment: Experiment) -> ExperimentResults:
     """The results of the configuration that was added last, or of everything without one."""
     config, work = experiment.config, experiment.summary
+    failures = experiment.failures()
     if config is None:
-        results = protocol_results(experiment)
+        results = protocol_results(experiment, failures=failures)
     else:
         results = protocol_results(
             experiment,
@@ -114,6 +115,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
             protocols=config.protocol,
             repeats=config.repeats,
             metric=config.metric,
+            failures=failures,
         )
     return ExperimentResults(
         directory=experiment.directory,
@@ -121,7 +123,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         trained=0 if work is None else work.trained,
         reused=0 if work is None else work.reused,
         results=results,
-        failures=experiment.failures(),
+        failures=failures,
         metric=DEFAULT_METRIC if config is None else METRICS.resolve(config.metric),
         goal=experiment.goal,
     )
@@ -134,6 +136,7 @@ def protocol_results(
     protocols: Collection[str] | None = None,
     repeats: int | None = None,
     metric: str = DEFAULT_METRIC,
+    failures: Sequence[Failure] | None = None,
 ) -> list[ProtocolResults]:
     """The results of every method on every protocol of an experiment.
 
@@ -142,17 +145,20 @@ def protocol_results(
         methods: only these methods.
         protocols: only these protocols.
         repeats: only the first of the repeats.
-        metric: what mean, std, min and max are of.
+        metric: the metric of mean, std, min and max.
+        failures: the failed trainings, if they were read before.
     """
+    failed = experiment.failures() if failures is None else failures
     results: dict[tuple[str, Prefix], list[RunResult]] = {}
-    begun = dict.fromkeys(failure.method for failure in experiment.failures())
+    begun = dict.fromkeys(failure.method for failure in failed)
     for result in sorted(experiment.results(), key=lambda result: result.seed):
         begun[result.method] = None
         if repeats is None or result.seed < repeats:
             results.setdefault((result.method, result.sequence.tasks), []).append(result)
     parts = []
+    by_protocol = experiment.sequences()
     for method in begun if methods is None else methods:
-        for protocol, sequences in experiment.sequences().items():
+        for protocol, sequences in by_protocol.items():
             if protocols is not None and protocol not in protocols:
                 continue
             runs = {run.label: results.get((method, run.sequence.tasks), []) for run in sequences}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from edgecil.engine.config import (
+    CALL_OPTIONS,
     Execution,
     ExperimentConfig,
     build_config,
@@ -17,6 +18,7 @@ from edgecil.engine.config import (
     merge_options,
     read_config,
 )
+from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
 from edgecil.engine.experiment import (
     SIMILARITY_FILE,
@@ -35,10 +37,12 @@ from edgecil.sequences.given import REPEATS
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from edgecil.engine.config import RunOptions
     from edgecil.engine.executors import Finished
     from edgecil.engine.prepare import Prepared
+    from edgecil.engine.run_options import RunOptions
     from edgecil.engine.store import Store
+
+Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 
 DEFAULT_PROTOCOL = ExperimentConfig(("joint",), "").protocol
 _MOST_ORDERS = 30
@@ -48,9 +52,9 @@ _log = logging.getLogger(__name__)
 
 def run(
     *,
-    out: str | Path,
-    config: str | Path | Mapping[str, Any] | ExperimentConfig | None = None,
-    overwrite: bool = False,
+    out: str | Path | None = None,
+    config: Config = None,
+    overwrite: bool | None = None,
     on_start: Callable[[Prepared, Store], None] | None = None,
     on_finished: Callable[[Finished], None] | None = None,
     **options: Unpack[RunOptions],
@@ -62,9 +66,10 @@ def run(
     refused.
 
     Args:
-        out: the experiment directory; it is created if necessary.
-        config: a TOML file, a bundled recipe (`recipe:demo`), a mapping or a configuration; the
-            other options take precedence over it.
+        out: the experiment directory, which is created if necessary; required unless `config` has
+            it.
+        config: TOML file or bundled recipe (`recipe:demo`) with options; those that are given
+            beside it take precedence. In Python also a mapping or a configuration.
         overwrite: delete existing results in `out` and start over.
         on_start: called with the prepared run and the open store before the first training.
         on_finished: called after every task training.
@@ -80,9 +85,12 @@ def run(
     """
     require_training()
     callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
-    experiment_config, execution = resolve_options(config, options)
+    values = config_values(config)
+    if values.get("dry_run"):
+        raise UsageError("The configuration has 'dry_run', which asks for edgecil.plan_run.")
+    experiment_config, execution = resolve_options(values, options)
     until, repeats_on = execution.until, execution.repeats_on
-    out = Path(out)
+    out, overwrite = find_directory(values, out), bool(_given(overwrite, values.get("overwrite")))
     if until is None:
         experiment = _run(experiment_config, execution, out, overwrite=overwrite, **callbacks)
     else:
@@ -104,11 +112,11 @@ def run(
     return experiment
 
 
-def _names_protocol(config: Any, options: Mapping[str, Any]) -> bool:
+def _names_protocol(config: Config, options: Mapping[str, Any]) -> bool:
     """Whether a protocol was chosen, and is not the default one."""
     if isinstance(config, ExperimentConfig):
         return options.get("protocol") is not None or config.protocol != DEFAULT_PROTOCOL
-    return merge_options(_config_values(config), options).get("protocol") is not None
+    return merge_options(config_values(config), options).get("protocol") is not None
 
 
 def _for_goal(config: ExperimentConfig, *, given: bool) -> ExperimentConfig:
@@ -116,8 +124,8 @@ def _for_goal(config: ExperimentConfig, *, given: bool) -> ExperimentConfig:
     protocols = config.protocol if given else ("random",)
     if protocols not in (("random",), ("random-legacy",)) or config.sequences:
         raise UsageError(
-            "A run until a goal adds random orders, so that the protocol must be 'random'. "
-            f"Got {', '.join(config.protocol)} instead."
+            "'until' adds random orders and requires the protocol 'random'. Got "
+            f"{', '.join(map(repr, config.protocol))} instead."
         )
     return replace(config, protocol=protocols)
 
@@ -145,6 +153,8 @@ def _run_until(
         done = replace(done, goal=check_goal(goal, accuracies))
         decided = done.goal is not None and done.goal.answer is not None
         if decided or budget >= table.space.size:
+            break
+        if budget >= table.space.size:  # there are no more orders to add
             break
     assert done is not None
     return done
@@ -190,7 +200,7 @@ def _run(
         prepared = prepared.sharing(out / "shared")
     orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
     advice = suggest_repeats(prepared.config.method, prepared.config.repeats)
-    if advice is not None and len(orders) > 1:
+    if advice is not None and len(orders) > 1 and (overwrite or not (out / DATABASE).exists()):
         _log.warning("%s", advice)
     placement = prepared.placement(execution)
     executor = get_executor(
@@ -208,7 +218,7 @@ def _run(
             own = name in prepared.config.sequences  # these add to those of earlier calls
             store.add_sequences(name, runs, keep="all" if own else "finished")
         _save_similarity(store, prepared)
-        store.add_config(portable_config(prepared.config).as_dict())
+        store.add_config(asdict(portable_config(prepared.config)))
         if on_start is not None:
             on_start(prepared, store)
         with ProgressWriter(out, workers=placement.capacity, shard=execution.shard) as progress:
@@ -249,22 +259,35 @@ def _run(
 
 
 def resolve_options(
-    config: str | Path | Mapping[str, Any] | ExperimentConfig | None, options: Mapping[str, Any]
+    config: Config, options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
     """The experiment and its execution from a configuration and the options given beside it."""
-    values = merge_options(_config_values(config), options)
-    values = {**values, "method": _method_specs(values.get("method"))}
+    merged = merge_options(config_values(config), options)
+    values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
+    values["method"] = _method_specs(values.get("method"))
     return build_config(values), build_execution(values)
 
 
-def _config_values(
-    config: str | Path | Mapping[str, Any] | ExperimentConfig | None,
-) -> Mapping[str, Any]:
+def config_values(config: Config, *, further: Sequence[str] = ()) -> Mapping[str, Any]:
+    """The options in a configuration; see :func:`~edgecil.engine.config.read_config`."""
     if config is None:
         return {}
     if isinstance(config, ExperimentConfig):
-        return config.as_dict()
-    return config if isinstance(config, Mapping) else read_config(config)
+        return asdict(config)
+    return config if isinstance(config, Mapping) else read_config(config, further=further)
+
+
+def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
+    """The experiment directory: `out`, or else that of a configuration."""
+    directory = _given(out, values.get("out"))
+    if not isinstance(directory, (str, Path)) or not str(directory):
+        raise UsageError("The 'out' parameter is required: give the experiment directory.")
+    return Path(directory)
+
+
+def _given(value: Any, configured: Any) -> Any:
+    """A value, or the configured one if it is None."""
+    return configured if value is None else value
 
 
 def _method_specs(methods: Any) -> Any:

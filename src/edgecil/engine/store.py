@@ -259,7 +259,7 @@ class Store(StoreReader):
         if differences:
             lines = [f"  {path}: {old} stored, {new} given" for path, old, new in differences]
             raise UsageError(
-                f"{self.directory} holds results with other settings; set 'overwrite' to delete "
+                f"{self.directory} contains results with other settings; set 'overwrite' to delete "
                 "them and start over, or choose another 'out' directory.\n" + "\n".join(lines)
             )
 

@@ -58,7 +58,7 @@ class StoreReader:
         path = self.directory / DATABASE
         if not path.is_file():
             raise NoExperimentError(
-                f"{self.directory} is not an experiment: it holds no {DATABASE}."
+                f"{self.directory} is not an experiment: it contains no {DATABASE}."
             )
         try:
             try:

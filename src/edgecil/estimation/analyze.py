@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
-from inspect import signature
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.engine.accuracies import AccuracyTable
+from edgecil.classes.registry import CLASS_LISTS
+from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
 from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
-from edgecil.errors import DataError, EdgecilError, UsageError, unknown
+from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import (
     SCHEMA,
     Analysis,
@@ -34,10 +34,13 @@ from edgecil.estimation.sources import (
     class_names,
     default_metric,
     describe_source,
+    is_experiment,
+    is_saved_analysis,
     list_sources,
     read_runs,
 )
 from edgecil.io.json import to_json, to_plain
+from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.similarity import read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity
 
@@ -64,75 +67,150 @@ def analyze(
     reused as long as results, options and the version of edgecil stay the same.
 
     Args:
-        source: an experiment or its directory, a CSV file of accuracies, a DataFrame, an accuracy
-            table, or several of these; or the JSON file of a saved analysis. Runs of several
-            sources on the same dataset are analysed together.
-        metric: which number of each run to analyse: `accuracy`, `last`, `average`, `forgetting`,
-            `bwt`, or a column of the CSV file. By default the one that the experiment's
-            configuration names, else `accuracy`, the paper's A(O).
-        classifier: which classifier of the learners to analyse, such as `nme` (nearest mean of
+        source: experiment directories and CSV files of accuracies, or the JSON file of a saved
+            analysis. Runs of several sources on the same dataset are analysed together. In Python
+            also experiments, DataFrames and accuracy tables.
+        metric: metric to analyse: `accuracy`, `last`, `average`, `forgetting`, `bwt`, or a column
+            of the CSV file. By default the one in the experiment's configuration, or else
+            `accuracy`, the paper's A(O).
+        classifier: classifier of the learners to analyse, such as `nme` (nearest mean of
             exemplars); methods without it are left out. By default each method's main one.
-        similarity: similarity of the classes, for predictors: a file, a similarity, or several
-            similarities by the name of their source. By default the one that the experiment's
-            sequences were chosen by; for a CSV file, that of the dataset's class names.
-        predictor: what the estimators `regression` and `stratified` use: an objective's name, a
-            column of the CSV file, or `pilot`.
+        similarity: file with the similarity of the classes, for predictors. By default that of the
+            experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
+            also a similarity, or several by the name of their source.
+        predictor: what the estimators `regression` and `stratified` use: an objective, a column of
+            the CSV file, or `pilot`.
         pilot: cheap runs of the same methods on the same classes.
-        draws: how often random parts of protocols are drawn; if there are no more possible draws
-            than that, each is made once.
+        draws: number of random draws of each protocol; if there are fewer possible draws, each is
+            made once.
         seed: seed of those draws.
     """
-    if predictor == "pilot" and pilot is None:
-        raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")
-    is_saved = isinstance(source, (str, Path)) and Path(source).suffix == ".json"
-    sources = [] if is_saved else list_sources(source)
-    metric = metric or default_metric(sources)
-    options = AnalysisOptions(
-        metric,
-        predictor,
-        draws,
-        seed,
-        _describe_given(similarity),
-        None if pilot is None else describe_source(pilot),
-        classifier,
-    )
-    if is_saved:
-        return _load(str(source), options)
-    runs = read_runs(sources, metric, classifier)
-    pilots = [] if pilot is None else read_runs(list_sources(pilot), metric, classifier)
-    name = ", ".join(map(describe_source, sources))
-    saved = None
-    if len(sources) == 1 and isinstance(sources[0], Experiment):
-        digest = _digest(sources[0], options, runs, similarity, pilots)
-        saved = sources[0].directory / _FOLDER / f"{digest}.json"
-        with suppress(DataError):
-            return replace(Analysis.load(saved), source=name)
-    cheap = {part.table.dataset: part.table for part in pilots}
-    datasets = tuple(_analyze_dataset(part, options, similarity, cheap) for part in runs)
-    analysis = Analysis(name, options, datasets, version("edgecil"))
-    if saved is not None:
-        with suppress(EdgecilError):  # the directory may be read-only
-            analysis.save(saved)
-            _remove_old(saved.parent)
-    return analysis
+    options = _Options(metric, classifier, similarity, predictor, pilot, draws, seed)
+    if is_saved_analysis(source):
+        return _load(source, options)
+    request = _Request.of(source, options)
+    return request.load() or request.analyze()
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options that :func:`analyze` does not have, and name the nearest that it has."""
-    names = [name for name in signature(analyze).parameters if name != "source"]
-    for name in options:
-        if name not in names:
-            raise unknown("option", name, names)
+def saved_analysis(source: Source | Sequence[Source], **options: Any) -> Analysis | None:
+    """Return what :func:`analyze` with the same arguments has saved earlier; None without it."""
+    if not is_experiment(source):  # only their analyses are saved
+        return None
+    given = {name: value for name, value in options.items() if value is not None}
+    return _Request.of(source, _Options(**given)).load()
 
 
-def _load(path: str | Path, options: AnalysisOptions) -> Analysis:
+def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) -> Analysis:
+    """An analysis as it is, or the analysis of a source.
+
+    Args:
+        source: an analysis, or what :func:`analyze` accepts.
+        options: keyword arguments of :func:`analyze`; None means not given. An analysis accepts
+            none, because it already has its own.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    if not isinstance(source, Analysis):
+        return analyze(source, **given)
+    if given:
+        raise UsageError(
+            f"An Analysis already has its options; {', '.join(map(repr, given))} cannot be "
+            "changed. Give the experiment instead."
+        )
+    return source
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of :func:`analyze` as they are given."""
+
+    metric: str | None = None
+    classifier: str | None = None
+    similarity: Similarities | None = None
+    predictor: str = "adjacent"
+    pilot: Source | None = None
+    draws: int = DRAWS
+    seed: int = 0
+
+    def described(self, metric: str) -> AnalysisOptions:
+        """Return the options as plain values, for an analysis of this metric."""
+        if self.predictor == "pilot" and self.pilot is None:
+            raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")
+        return AnalysisOptions(
+            metric,
+            self.predictor,
+            self.draws,
+            self.seed,
+            _describe_given(self.similarity),
+            None if self.pilot is None else describe_source(self.pilot),
+            self.classifier,
+        )
+
+
+@dataclass(frozen=True)
+class _Request:
+    """The runs to analyse, and where their analysis is saved.
+
+    Attributes:
+        source: what the runs come from, in words.
+        options: as the analysis records them.
+        similarity: as it is given.
+        runs: by dataset.
+        pilots: cheap runs by dataset.
+        saved: the file of the analysis; None if it is not of a single experiment.
+    """
+
+    source: str
+    options: AnalysisOptions
+    similarity: Similarities | None
+    runs: list[DatasetRuns]
+    pilots: list[DatasetRuns]
+    saved: Path | None
+
+    @classmethod
+    def of(cls, source: Source | Sequence[Source], given: _Options) -> _Request:
+        sources = list_sources(source)
+        options = given.described(given.metric or default_metric(sources))
+        runs = read_runs(sources, options.metric, options.classifier)
+        pilots = []
+        if given.pilot is not None:
+            pilots = read_runs(list_sources(given.pilot), options.metric, options.classifier)
+        saved = None
+        if len(sources) == 1 and isinstance(sources[0], Experiment):
+            digest = _digest(sources[0], options, runs, given.similarity, pilots)
+            saved = sources[0].directory / _FOLDER / f"{digest}.json"
+        name = ", ".join(map(describe_source, sources))
+        return cls(name, options, given.similarity, runs, pilots, saved)
+
+    def load(self) -> Analysis | None:
+        """Return the saved analysis; None if there is none."""
+        if self.saved is not None:
+            with suppress(DataError):
+                return replace(Analysis.load(self.saved), source=self.source)
+        return None
+
+    def analyze(self) -> Analysis:
+        """Analyse the runs, and save the result if it is of a single experiment."""
+        cheap = {part.table.dataset: part.table for part in self.pilots}
+        datasets = tuple(
+            _analyze_dataset(part, self.options, self.similarity, cheap) for part in self.runs
+        )
+        analysis = Analysis(self.source, self.options, datasets, version("edgecil"))
+        if self.saved is not None:
+            with suppress(EdgecilError):  # the directory may be read-only
+                analysis.save(self.saved)
+                _remove_old(self.saved.parent)
+        return analysis
+
+
+def _load(source: Any, given: _Options) -> Analysis:
     """A saved analysis; options other than its own are refused."""
-    analysis = Analysis.load(path)
+    path = source[0] if isinstance(source, (list, tuple)) else source
+    analysis, options = Analysis.load(path), given.described(given.metric or DEFAULT_METRIC)
     for name, default in vars(AnalysisOptions()).items():
-        given, own = getattr(options, name), getattr(analysis.options, name)
-        if given not in (default, own):
+        asked, own = getattr(options, name), getattr(analysis.options, name)
+        if asked not in (default, own):
             raise UsageError(
-                f"The analysis in {path} has {name} {own!r}. Got {given!r}; analyse "
+                f"The analysis in {path} has {name} {own!r}. Got {asked!r}; analyse "
                 f"{analysis.source} again instead."
             )
     return analysis
@@ -147,7 +225,7 @@ def _analyze_dataset(
     table = runs.table
     if pilots and table.dataset not in pilots:
         raise UsageError(f"The pilot has no runs on {table.dataset!r}, but on {', '.join(pilots)}.")
-    similarities, notes = _find_similarities(runs, similarity)
+    similarities, notes, why_none = _find_similarities(runs, similarity)
     analysis = analyze_table(
         table,
         similarities=similarities,
@@ -155,6 +233,7 @@ def _analyze_dataset(
         pilot=pilots.get(table.dataset),
         draws=options.draws,
         seed=options.seed,
+        why_none=why_none,
     )
     experiments = runs.experiments
     details = RunDetails.of(analysis.table, experiments, options.classifier, options.metric)
@@ -200,22 +279,28 @@ def _describe_given(similarity: Similarities | None) -> str | None:
 
 def _find_similarities(
     runs: DatasetRuns, given: Similarities | None
-) -> tuple[dict[str, Similarity], list[str]]:
-    """Similarities between the table's classes by source, and notes on them."""
+) -> tuple[dict[str, Similarity], list[str], str]:
+    """Similarities between the table's classes by source, notes on them, and why there are none."""
     table = runs.table
     if isinstance(given, (str, Path)):
-        return {"file": _select(read_similarity(given), table, str(given))}, []
+        return {"file": _select(read_similarity(given), table, str(given))}, [], ""
     if isinstance(given, Mapping):
-        return {name: _select(matrix, table, repr(name)) for name, matrix in given.items()}, []
+        return {name: _select(matrix, table, repr(name)) for name, matrix in given.items()}, [], ""
     if given is not None:
-        return {"given": _select(given, table, "The similarity")}, []
+        return {"given": _select(given, table, "The similarity")}, [], ""
+    notes = []
+    if not runs.experiments and OWN_ORDERS in table.protocols:
+        notes.append(
+            f"Orders of the protocol {OWN_ORDERS!r} do not count as random. If they were drawn at "
+            "random, add a column 'protocol' with the value 'random'."
+        )
     try:
         if runs.experiments:
             experiment = runs.experiments[0]
-            return {"text": experiment.similarity()}, experiment.notes()
-        return {"text": _text_similarity(table)}, []
+            return {"text": experiment.similarity()}, [*notes, *experiment.notes()], ""
+        return {"text": _text_similarity(table)}, notes, ""
     except EdgecilError as error:
-        return {}, [f"No similarity of the classes of {table.dataset!r} is available: {error}"]
+        return {}, notes, f"The similarity of the classes is unknown: {error}"
 
 
 def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
@@ -235,6 +320,9 @@ def _text_similarity(table: AccuracyTable) -> Similarity:
     """The similarity of the names that a file's class ids have in its dataset."""
     names = class_names(table)
     if names is None:
+        if table.dataset not in CLASS_LISTS:
+            own = f"{table.dataset!r} is not a dataset of edgecil" if table.dataset else ""
+            raise UsageError(f"{own or 'the runs name no dataset'}; give 'similarity' to use one.")
         labels = get_classes(table.dataset).labels
         raise UsageError(
             f"{table.dataset!r} has {len(labels)} classes but a sequence has class "

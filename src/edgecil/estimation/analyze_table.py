@@ -68,6 +68,7 @@ def analyze_table(
     pilot: AccuracyTable | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    why_none: str = "No similarity of the classes was given.",
 ) -> DatasetAnalysis:
     """Estimate each method's distribution of accuracy, and evaluate the estimates.
 
@@ -79,8 +80,9 @@ def analyze_table(
         predictor: what the estimators `regression` and `stratified` use: an objective's name, a
             column of the table, or `pilot`.
         pilot: cheap runs of the same methods over the same classes.
-        draws: how often random parts of protocols are drawn.
+        draws: number of random draws of each protocol.
         seed: seed of those draws.
+        why_none: a sentence on why there are no similarities, for the notes.
     """
     if draws < 1:
         raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
@@ -111,8 +113,8 @@ def analyze_table(
     methods = adjust_correlations(methods, predictor, sign)
     if not any(method.predictor for method in methods.values()):
         notes.append(
-            f"No similarity of the classes is available, so there is no predictor {predictor!r}: "
-            "its correlation with accuracy is unknown, and no estimate uses it."
+            f"{why_none} Without it the predictor {predictor!r} is not available: its correlation "
+            "with accuracy is unknown, and no estimate uses it."
         )
     origins = (describe_similarity(similarity) for similarity in (similarities or {}).values())
     higher = table.metric not in METRICS or METRICS[table.metric].higher_is_better

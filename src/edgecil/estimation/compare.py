@@ -112,11 +112,12 @@ def compare(
     """Compare methods on the class orders, and the training seeds, that they share.
 
     Args:
-        source: experiment directories, CSV files, DataFrames or tables; their runs on the same
-            dataset are joined, so that methods may come from different sources.
-        methods: only these methods; all by default.
-        metric: which number of each run to compare; by default the experiment's.
-        classifier: which classifier of an experiment's methods to read; the main one by default.
+        source: experiment directories and CSV files. Runs on the same dataset are joined, so that
+            methods may come from different sources. In Python also experiments, DataFrames and
+            accuracy tables.
+        methods: the methods to compare; all by default.
+        metric: metric to compare; by default the experiment's.
+        classifier: classifier of the learners, such as `nme`; each method's main one by default.
     """
     sources = list_sources(source)
     runs = read_runs(sources, metric or default_metric(sources), classifier)

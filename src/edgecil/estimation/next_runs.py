@@ -73,13 +73,14 @@ def next_runs(
     """Which class orders to run next, for each dataset.
 
     Args:
-        source: experiment directories, CSV files, DataFrames or tables.
-        target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
-            is now.
-        metric: which number of each run the interval is about; by default the experiment's.
+        source: experiment directories and CSV files. In Python also experiments, DataFrames and
+            accuracy tables.
+        target: wanted half-width of the mean's 90 % interval, in points; by default half of the
+            current one.
+        metric: metric to which the interval refers; by default the experiment's.
         order_seed: seed for choosing class orders.
-        out: also write the orders to this JSON file, which `run` takes as `sequences`; requires
-            runs on one dataset. If no further orders are advised, nothing is written.
+        out: JSON file to write the orders to, which `run` accepts as `sequences`; requires runs on
+            one dataset. Nothing is written if no further orders are suggested.
     """
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")

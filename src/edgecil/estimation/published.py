@@ -112,9 +112,10 @@ def rank(source: str | Path | DataFrame) -> list[PublishedRanking]:
     """Rank methods by published summaries, and compare the protocols behind them.
 
     Args:
-        source: a CSV file or a DataFrame with the columns `method`, `dataset`, `protocol` and some
-            of `min`, `max`, `mean`, `std`, `rank_min`, `rank_max`, `rank_std`; or the name of a
-            bundled table, one of :data:`PUBLISHED`.
+        source: CSV file with the columns `method`, `dataset`, `protocol` and some of `min`, `max`,
+            `mean`, `std`, `rank_min`, `rank_max`, `rank_std`, or the name of a bundled table:
+            `paper-enumerable`, `paper-rankings`, `paper-classic` or `paper-baselines`. In Python
+            also a DataFrame.
 
     Returns:
         One entry for each dataset.

@@ -38,6 +38,21 @@ class DatasetRuns:
     experiments: tuple[Experiment, ...] = ()
 
 
+def is_saved_analysis(source: object) -> bool:
+    """Whether a source is the JSON file of a saved analysis."""
+    if isinstance(source, (list, tuple)) and len(source) == 1:
+        source = source[0]
+    return isinstance(source, (str, Path)) and Path(source).suffix == ".json"
+
+
+def is_experiment(source: object) -> bool:
+    """Return whether a source is a single experiment, or its directory."""
+    if isinstance(source, (list, tuple)) and len(source) == 1:
+        source = source[0]
+    is_directory = isinstance(source, (str, Path)) and Path(source).is_dir()
+    return is_directory or isinstance(source, Experiment)
+
+
 def list_sources(source: Source | Sequence[Source]) -> list[Source]:
     """One source or several as a list, with every directory opened as an experiment."""
     if isinstance(source, (list, tuple)):
@@ -108,12 +123,20 @@ def read_runs(
 
 def export_runs(
     source: Source | Sequence[Source],
-    path: str | Path,
+    out: str | Path,
     *,
     metric: str = DEFAULT_METRIC,
     classifier: str | None = None,
 ) -> list[str]:
-    """Write the runs to a CSV file, with the ids that their classes have in the dataset.
+    """Write runs to a CSV file, with the ids that their classes have in the dataset.
+
+    Args:
+        source: experiment directories and CSV files. In Python also experiments, DataFrames and
+            accuracy tables.
+        out: the file to write, .csv or .csv.gz.
+        metric: the metric to write: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
+        classifier: the classifier of the learners, such as `nme`; each method's main one by
+            default.
 
     Returns:
         A sentence for each dataset whose class ids are not registered.
@@ -127,11 +150,11 @@ def export_runs(
                 table = table.numbered_by(get_classes(table.dataset).labels)
             except EdgecilError as error:
                 notes.append(
-                    f"The class ids in {path} are those of the experiment, 0 to "
+                    f"The class ids in {out} are those of the experiment, 0 to "
                     f"{len(table.classes) - 1}, because the dataset's are unknown: {error}"
                 )
         runs += table.runs
-    write_accuracies(runs, path, metric=metric)
+    write_accuracies(runs, out, metric=metric)
     return notes
 
 

@@ -145,7 +145,7 @@ def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Pa
 
 
 def _narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers from 0 on in the smallest type that holds them."""
+    """Integers from 0 on in the smallest type that holds them."""
     largest = int(numbers.max(initial=0))
     return np.ascontiguousarray(numbers, dtype=np.min_scalar_type(largest))
 

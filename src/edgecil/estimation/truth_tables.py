@@ -377,6 +377,6 @@ def _membership(sequences: Sequence[ClassSequence]) -> NDArray[np.int64]:
 
 def _no_truth(origin: str, count: int) -> str:
     return (
-        f"{origin} holds no truth: it requires runs on every class sequence (protocol enumerate), "
-        f"or on at least {LEAST_SAMPLE} random ones that all methods share; found {count}."
+        f"{origin} contains no truth. This requires runs on every class sequence (protocol "
+        f"'enumerate'), or at least {LEAST_SAMPLE} random ones that all methods share. Got {count}."
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.results import METRICS
 from edgecil.report.claim_tables import explain_goal
+from edgecil.report.duration import format_duration
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -120,16 +121,18 @@ def show_status(answer: Mapping[str, Any]) -> Iterator[Table | str]:
         sum(getattr(part, count) for part in answer["parts"]) for count in ("finished", "planned")
     )
     shard = "" if answer["shard"] is None else f" of shard {answer['shard']}"
-    yield f"{finished} of {planned} runs{shard}, {answer['tasks']} trained tasks"
+    tasks = f"{answer['tasks']} trained task{'' if answer['tasks'] == 1 else 's'}"
+    yield f"{finished} of {planned} runs{shard}, {tasks}"
     if answer["alive"]:
         now = time.time()
         for task in answer["running"]:
             since = format_duration(now - task.started)
-            yield f"running for {since}: {task.method}, seed {task.seed}, task {len(task.tasks)}"
+            yield f"Running for {since}: {task.method}, seed {task.seed}, task {len(task.tasks)}"
     elif answer["remaining"]:
-        yield f"Not running; {answer['remaining']} task trainings remain."
+        some = "training remains" if answer["remaining"] == 1 else "trainings remain"
+        yield f"Not running; {answer['remaining']} task {some}."
     if answer["remaining"] and answer["seconds_left"] is not None:
-        yield f"expected time left: {format_duration(answer['seconds_left'])}"
+        yield f"Expected time left: {format_duration(answer['seconds_left'])}"
 
 
 def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
@@ -148,27 +151,14 @@ def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
     )
     yield make_table(("method", *numbers, "training time"), rows)
     remaining = plan.tasks - plan.stored
-    yield f"{remaining} task trainings with {plan.workers} at a time; nothing was written."
+    trainings = f"{remaining} task training{'' if remaining == 1 else 's'}"
+    yield f"Would train {trainings}, {plan.workers} at a time. Nothing was written."
     if plan.seconds is None:
-        yield "expected time: unknown, because a first task takes longer than the trial"
+        yield "Expected time: unknown, because the trial of a first task took too long."
     else:
-        yield f"expected time: {format_duration(plan.seconds)}"
+        yield f"Expected time: {format_duration(plan.seconds)}"
     if plan.disk is not None:
-        yield f"expected disk space: {plan.disk / 1e6:,.1f} MB at most in {plan.directory}"
-
-
-def format_duration(seconds: float) -> str:
-    """A duration in a few words.
-
-    >>> format_duration(7.6), format_duration(200.0), format_duration(90000.0)
-    ('8 s', '3 min 20 s', '25 h 0 min')
-    """
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+        yield f"Expected disk space: at most {plan.disk / 1e6:,.1f} MB in {plan.directory}"
 
 
 def profile_table(profile: Profile) -> Table:

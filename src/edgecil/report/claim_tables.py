@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from edgecil.report.duration import format_duration
+from edgecil.report.metrics import metric_words
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     from edgecil.engine.until import GoalStatus
     from edgecil.estimation.compare import MethodComparison
+    from edgecil.estimation.comparison import Comparison
     from edgecil.estimation.next_runs import NextRuns
     from edgecil.estimation.next_step import NextStep
 
-_SHOWN = 5
+_SHOWN = 5  # orders
+_DESCRIBED = 6  # pairs; more of them are in the table only
 
 
 def differences_table(comparison: MethodComparison) -> Table:
@@ -59,16 +63,82 @@ def differences_table(comparison: MethodComparison) -> Table:
 
 
 def explain_differences(comparison: MethodComparison) -> Iterator[str]:
-    """Sentences on pairs that have no interval or orders chosen by similarity."""
+    """Which method of each pair is better, and what limits the comparison."""
+    higher_is_better = metric_words(comparison.metric).higher_is_better
     for pair in comparison.pairs:
-        one, names = pair.comparison, f"{pair.first} and {pair.second}"
+        first, second, one = pair.first, pair.second, pair.comparison
+        if (one.difference < 0.0) == higher_is_better:
+            first, second, one = second, first, one.swapped()
+        if len(comparison.pairs) <= _DESCRIBED:
+            yield describe_pair(first, second, one, higher_is_better=higher_is_better)
         if one.reason is not None:
-            yield f"{names}: there is no interval ({one.reason})."
+            yield f"{first} and {second} have no interval: {one.reason}."
         if not one.blind:
             yield (
-                f"{names}: the orders were chosen by similarity, so that the mean difference over "
-                "all orders may be another one."
+                f"{first} and {second} ran orders that were chosen by similarity, so that the mean "
+                "difference over all orders may be different."
             )
+
+
+def describe_pair(
+    better: str,
+    other: str,
+    pair: Comparison,
+    *,
+    higher_is_better: bool = True,
+    all_run: bool = False,
+) -> str:
+    """Which of two methods is better, by how much, on how many orders, and how surely.
+
+    Args:
+        better: the method with the better mean.
+        other: the other method.
+        pair: their comparison, with `better` as the first.
+        higher_is_better: whether a higher value of the metric is better.
+        all_run: whether all orders were run.
+    """
+    sign = 1.0 if higher_is_better else -1.0
+    gain, share = sign * pair.difference, f"on {_wins(pair.won, pair.n)}"
+    if pair.interval is None:
+        return f"{better} is {_points(gain)} better than {other} on average, {share}."
+    low, high = sorted(sign * end for end in pair.interval)
+    between = f"90 %: {_signed(low)} to {_signed(high)}"
+    if low <= 0.0 <= high:
+        return (
+            f"{better} and {other} are not clearly different: {_points(gain)} on average "
+            f"({between}); {better} is better {share}."
+        )
+    chance = pair.new_order_probability
+    what = "in a new training of a random order" if all_run else "on a new order"
+    new = "" if chance is None else f", and {what} with probability {100.0 * chance:.0f} %"
+    return f"{better} is better than {other} by {_points(gain)} ({between}), {share}{new}."
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "order"), count(3, "order")
+    ('1 order', '3 orders')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _wins(won: float, orders: int) -> str:
+    """On how many orders a method is better; ties count half."""
+    number = round(won * orders)
+    return (
+        f"all {orders:,} orders"
+        if number == orders > 1
+        else f"{number:,} of {count(orders, 'order')}"
+    )
+
+
+def _points(gain: float) -> str:
+    return f"{gain:.1f} points".replace("-", "−")
+
+
+def _signed(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−")
 
 
 def explain_next(
@@ -100,45 +170,30 @@ def explain_next(
             yield f"To run them: {first}edgecil run … {option('sequences')} {out or 'next.json'}"
         if dataset.repeat:
             repeats = f"{option('repeats_on')} {len(dataset.repeat)}"
-            yield f"To train once more: add {repeats} to the same 'edgecil run' command."
+            yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
 
 
 def explain_goal(goal: GoalStatus) -> Iterator[str]:
     """The outcome of `until`."""
     for name, interval in goal.intervals.items():
-        text = "not known yet" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
-        yield f"Mean of {name} after {goal.orders} orders: {text} (90 %, at all times at once)"
+        text = "no interval yet" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
+        yield f"Mean of {name} after {goal.orders} orders: {text} (90 %, valid after every order)"
     if goal.answer is None:
-        yield "The goal is not decided within the budget; raise it and run the same command again."
+        yield "The budget does not suffice to decide the goal; raise it to continue."
     else:
         yield "The goal is reached." if goal.answer else "The opposite of the goal holds."
 
 
 def _step(step: NextStep) -> str:
-    now = "" if step.half_width is None else f"the mean is known to ± {step.half_width:.2f}"
-    duration = "" if step.seconds is None else f"; {say_duration(step.seconds)} on this machine"
+    now = "" if step.half_width is None else f"the mean has ± {step.half_width:.2f} points"
+    duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
     if step.step == "nothing":
         return f"{now or 'all orders were run'}; nothing more to run."
     if step.step == "repeats":
         again = f"train {step.repeats} of the orders once more to separate order from noise"
         return f"{now + '; ' if now else ''}{again}{duration}."
-    more = f"{step.orders} more order{'' if step.orders == 1 else 's'}"
+    more = count(step.orders, "more order")
     if step.expected_half_width is None:
         return f"run {more}{'; ' + now if now else ''}{duration}."
-    reason = f"{now} points now, and to about ± {step.expected_half_width:.2f} after them"
+    reason = f"{now} now, and about ± {step.expected_half_width:.2f} after them"
     return f"run {more}: {reason}{duration}."
-
-
-def say_duration(seconds: float) -> str:
-    """An expected duration in a sentence.
-
-    >>> say_duration(0.2), say_duration(1.2), say_duration(8.0), say_duration(6000.0)
-    ('less than a second', 'about 1 second', 'about 8 seconds', 'about 1.7 hours')
-    """
-    whole = round(seconds)
-    if whole < 1:
-        return "less than a second"
-    if seconds < 90.0:
-        return f"about {whole} second{'' if whole == 1 else 's'}"
-    minutes = seconds / 60.0
-    return f"about {minutes:.0f} minutes" if minutes < 90.0 else f"about {minutes / 60.0:.1f} hours"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
+from edgecil.report.claim_tables import count
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import Cell, Column, Table
 
@@ -66,13 +67,28 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
     return Table(
         "summary",
         "Accuracy over class orders",
-        f"Accuracies in %, the range in points.{mean} 90 % of the orders lie between '5 %' and "
-        f"'95 %'. 'Worst' and 'best' are measured on the orders that were run.{correlation}",
+        f"Accuracies in %, the range in points.{mean}{_explain_central(shown)} 'Worst' and 'best' "
+        f"are measured on the orders that were run.{correlation}",
         columns,
         tuple(rows),
         frozenset(_best_cells(dataset, shown, columns)),
         "Bold: the best value; for the mean also every method whose difference from the best, on "
         "the orders of both, has a 90 % interval that includes 0.",
+    )
+
+
+def _explain_central(shown: Sequence[MethodSummary]) -> str:
+    """What lies between '5 %' and '95 %': measured orders, or the next order."""
+    measured = {summary.basis in ("enumerated", "sample") for summary in shown}
+    if measured == {True}:
+        return " 90 % of the orders lie between '5 %' and '95 %'."
+    if not any(summary.central is not None for summary in shown):
+        return ""
+    if measured == {False}:
+        return " The next order lies between '5 %' and '95 %' with probability 90 %."
+    return (
+        " Between '5 %' and '95 %' lie 90 % of the orders or, for methods with few orders, the "
+        "next order with probability 90 %."
     )
 
 
@@ -144,9 +160,8 @@ def _basis(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
             if n == truth.space_size
             else f"{n:,} of {truth.space_size:,} orders"
         )
-    if summary.chosen is not None:
-        return f"estimate: {summary.chosen.estimator} on {summary.chosen.protocol}"
-    return "the runs"
+    answer = dataset.methods[summary.name].answer
+    return f"{count(answer.orders, 'order')} of {' + '.join(answer.protocols)}"
 
 
 def _pearson(method: MethodAnalysis) -> float | None:

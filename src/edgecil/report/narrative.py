@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.summary import (
     MethodSummary,
@@ -13,7 +12,8 @@ from edgecil.estimation.summary import (
     protocol_budget,
     protocol_range,
 )
-from edgecil.report.claim_tables import say_duration
+from edgecil.report.claim_tables import count, describe_pair
+from edgecil.report.duration import format_duration
 from edgecil.report.figures.canvas import missing_letters
 from edgecil.report.metrics import MetricWords
 from edgecil.sequences.counting import count_text
@@ -64,7 +64,13 @@ def answer(
             *_noise(dataset, ranked),
         ]
     return [
-        _two(best.name, second, pair, words, all_run=pair.n == dataset.table.space.size),
+        describe_pair(
+            best.name,
+            second,
+            pair,
+            higher_is_better=words.higher_is_better,
+            all_run=pair.n == dataset.table.space.size,
+        ),
         *seen,
         reached,
         *_noise(dataset, ranked),
@@ -113,45 +119,6 @@ def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
         origin = "" if predictor.origin is None else f", from {predictor.origin}"
         entries[predictor.label] = f"similarity between neighbouring tasks{origin}."
     return entries
-
-
-def count(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> count(1, "order"), count(3, "order")
-    ('1 order', '3 orders')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _two(best: str, second: str, pair: Comparison, words: MetricWords, *, all_run: bool) -> str:
-    """Which of two learners is better, by how much, on how many orders, how surely."""
-    sign = 1.0 if words.higher_is_better else -1.0
-    gain = sign * pair.difference
-    share = f"on {_wins(pair.won, pair.n)}"
-    if pair.interval is None:
-        return f"{best} is {_points(gain)} better than {second} on average, {share}."
-    low, high = sorted(sign * end for end in pair.interval)
-    between = f"90 %: {_signed(low)} to {_signed(high)}"
-    if low <= 0.0 <= high:
-        return (
-            f"{best} and {second} are not clearly different: {_points(gain)} on average "
-            f"({between}); {best} is better {share}."
-        )
-    chance = pair.new_order_probability
-    what = "in a new training of a random order" if all_run else "on a new order"
-    new = "" if chance is None else f", and {what} with probability {_percent(chance)}"
-    return f"{best} is better than {second} by {_points(gain)} ({between}), {share}{new}."
-
-
-def _wins(won: float, orders: int) -> str:
-    """On how many orders a learner is better; ties count half."""
-    number = round(won * orders)
-    return (
-        f"all {orders:,} orders"
-        if number == orders > 1
-        else f"{number:,} of {count(orders, 'order')}"
-    )
 
 
 def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -> str:
@@ -205,7 +172,7 @@ def _range_seen(
     most = max(measured, key=lambda summary: summary.range)
     method = dataset.methods[most.name]
     assert method.truth is not None
-    low, high = float(method.truth.accuracies.min()), float(method.truth.accuracies.max())
+    low, high = method.truth.min, method.truth.max
     orders = f"{len(method.truth.sequences):,}"
     over = f"its {orders} orders" if most.basis == "enumerated" else f"{orders} random orders"
     true = f"{over} lie between {low:.1f} and {_value(high, words)}"
@@ -263,7 +230,7 @@ def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
 
 def _duration(step: NextStep) -> str:
     """The expected time of a step, in words."""
-    return "" if step.seconds is None else f"; {say_duration(step.seconds)}"
+    return "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
 
 
 def _size(dataset: DatasetAnalysis) -> str:
@@ -286,14 +253,6 @@ def _value(value: float, words: MetricWords) -> str:
 
 def _between(interval: tuple[float, float]) -> str:
     return f"{interval[0]:.1f} to {interval[1]:.1f}".replace("-", "−")
-
-
-def _points(gain: float) -> str:
-    return f"{gain:.1f} points".replace("-", "−")
-
-
-def _signed(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")
 
 
 def _share(share: float) -> str:

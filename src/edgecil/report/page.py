@@ -16,10 +16,10 @@ from edgecil.engine.config import build_config, config_text
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.report import narrative
-from edgecil.report.answer_tables import format_duration
 from edgecil.report.citation import bibtex
 from edgecil.report.class_names import class_name
 from edgecil.report.classes import ClassBlock, build_class_blocks
+from edgecil.report.duration import format_duration
 from edgecil.report.figures.confusion import build_confusion
 from edgecil.report.figures.report_figure import ReportFigure
 from edgecil.report.page_data import page_data

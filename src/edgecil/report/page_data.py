@@ -19,10 +19,12 @@ from edgecil.sequences.sequence import ClassSequence
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,14})", re.DOTALL)
 
-Orders = Sequence[OrderRow]
+OrderRows = Sequence[OrderRow]
 
 
-def page_data(dataset: DatasetAnalysis, orders: Orders, by_metric: Mapping[str, Orders]) -> Markup:
+def page_data(
+    dataset: DatasetAnalysis, orders: OrderRows, by_metric: Mapping[str, OrderRows]
+) -> Markup:
     """The data as JSON that can stand in a script element.
 
     Columns are packed (:mod:`edgecil.report.packing`), accuracies in hundredths. `tasks` has for
@@ -67,7 +69,7 @@ def page_data(dataset: DatasetAnalysis, orders: Orders, by_metric: Mapping[str, 
     return Markup(text)
 
 
-def _task_of_classes(orders: Orders, classes: int) -> np.ndarray[Any, Any]:
+def _task_of_classes(orders: OrderRows, classes: int) -> np.ndarray[Any, Any]:
     """The task of every class in every order, shape (orders, classes)."""
     order = np.array([row.sequence.order for row in orders], dtype=np.int64)
     sizes = orders[0].sequence.sizes
@@ -94,7 +96,7 @@ def _split(texts: Sequence[str]) -> tuple[list[str], list[int], list[int | None]
 
 
 def _values(
-    orders: Orders, places: Mapping[ClassSequence, int], methods: Mapping[str, object]
+    orders: OrderRows, places: Mapping[ClassSequence, int], methods: Mapping[str, object]
 ) -> dict[str, Packed]:
     """By method, the accuracy of each order of the page; None where it was not run."""
     columns: dict[str, list[float | None]] = {name: [None] * len(places) for name in methods}

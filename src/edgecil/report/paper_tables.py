@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
@@ -21,6 +21,10 @@ from edgecil.estimation.estimators import get_estimator
 from edgecil.estimation.ranking import Ranking
 from edgecil.io.files import replace_file
 from edgecil.report.table import escape_latex
+
+if TYPE_CHECKING:
+    from edgecil.estimation.analyze import Similarities
+    from edgecil.estimation.sources import Source
 
 _PACKAGES = r"% \usepackage{booktabs,multirow,graphicx} \usepackage[table]{xcolor}"
 _SHORT = {"random": "RS", "edge": "EDGE", "adversarial": "AS", "maxcover": "MS"}
@@ -46,14 +50,20 @@ class RankingBlock:
 
 
 def paper_tables(
-    source: Any,
+    source: Analysis | Source | Sequence[Source],
     *,
     out: str | Path | None = None,
     protocols: Sequence[str] = ("random", "edge"),
     estimator: str = "gaussian",
     order: int = 1,
     bits: bool = False,
-    **options: Any,
+    metric: str | None = None,
+    classifier: str | None = None,
+    similarity: Similarities | None = None,
+    predictor: str | None = None,
+    pilot: Source | None = None,
+    draws: int | None = None,
+    seed: int | None = None,
 ) -> dict[str, str]:
     """LaTeX tables in the layout of the paper: `enumerable`, `classic` and `ranking`.
 
@@ -61,13 +71,20 @@ def paper_tables(
     `ranking` two methods.
 
     Args:
-        source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` takes.
-        out: a folder; each table is also written there as `paper-<name>.tex`.
-        protocols: what to compare, in this order.
-        estimator: of mean, standard deviation and distances, the same for every protocol.
-        order: 1 for W₁, 2 for W₂.
-        bits: JSD in bits (at most 1) in place of nats (at most ln 2).
-        options: of :func:`edgecil.analyze`.
+        source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
+        out: a folder to which each table is also written, as `paper-<name>.tex`.
+        protocols: the protocols to compare, in this order.
+        estimator: the estimator of means, standard deviations and distances, for every protocol.
+        order: 1 for the Wasserstein distance W₁, 2 for W₂.
+        bits: give the JSD in bits (at most 1) instead of nats (at most ln 2).
+        metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
+            already has them.
+        classifier: as for :func:`edgecil.analyze`.
+        similarity: as for :func:`edgecil.analyze`.
+        predictor: as for :func:`edgecil.analyze`.
+        pilot: as for :func:`edgecil.analyze`.
+        draws: as for :func:`edgecil.analyze`.
+        seed: as for :func:`edgecil.analyze`.
 
     Returns:
         The LaTeX text of each table by its name.
@@ -75,15 +92,18 @@ def paper_tables(
     get_estimator(estimator)
     if order not in (1, 2):
         raise UsageError(f"The 'order' parameter must be 1 (W₁) or 2 (W₂). Got {order!r}.")
-    if isinstance(source, Analysis):
-        if options:
-            raise UsageError(f"An Analysis already has its options; got {', '.join(options)}.")
-        analysis = source
-    else:
-        from edgecil.estimation.analyze import analyze, check_options
+    from edgecil.estimation.analyze import as_analysis
 
-        check_options(options)
-        analysis = analyze(source, **options)
+    analysis = as_analysis(
+        source,
+        metric=metric,
+        classifier=classifier,
+        similarity=similarity,
+        predictor=predictor,
+        pilot=pilot,
+        draws=draws,
+        seed=seed,
+    )
     ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}
     missing = [name for name in protocols if name not in ran]
     if missing:

@@ -19,18 +19,24 @@ _CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "s
 _SIGNS = {"better": "✓", "similar": "○", "worse": "✗"}
 
 
-def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
-    """The tables that `edgecil analyze` prints, empty ones left out."""
-    tables = [
-        summary_table(dataset),
-        ranges_table(dataset),
-        beside_random_table(dataset),
-        closeness_table(dataset),
-        estimates_table(dataset),
-        correlations_table(dataset),
-    ]
-    if len(dataset.methods) > 1:
-        tables += [rankings_table(dataset), comparisons_table(dataset)]
+def terminal_tables(dataset: DatasetAnalysis, *, full: bool = False) -> list[Table]:
+    """The tables that `edgecil analyze` prints, empty ones left out.
+
+    Args:
+        dataset: the analysis.
+        full: whether to add the tables about protocols, estimators and predictors.
+    """
+    several = len(dataset.methods) > 1
+    tables = [summary_table(dataset), *([comparisons_table(dataset)] if several else [])]
+    if full:
+        tables += [
+            ranges_table(dataset),
+            beside_random_table(dataset),
+            closeness_table(dataset),
+            estimates_table(dataset),
+            correlations_table(dataset),
+            *([rankings_table(dataset)] if several else []),
+        ]
     return [table for table in tables if table.rows]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import UsageError
 from edgecil.estimation.analysis import Analysis
@@ -15,6 +15,10 @@ from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.slug import slug
 from edgecil.report.table import files_of
+
+if TYPE_CHECKING:
+    from edgecil.estimation.analyze import Similarities
+    from edgecil.estimation.sources import Source
 
 _ANALYSIS_FILE = "analysis.json"
 _OTHER_DRAWS = 200  # of analyses by further metrics
@@ -44,40 +48,53 @@ class Report:
 
 
 def write_report(
-    source: Any,
+    source: Analysis | Source | Sequence[Source],
     *,
     out: str | Path | None = None,
     metrics: Sequence[str] | None = None,
-    **options: Any,
+    metric: str | None = None,
+    classifier: str | None = None,
+    similarity: Similarities | None = None,
+    predictor: str | None = None,
+    pilot: Source | None = None,
+    draws: int | None = None,
+    seed: int | None = None,
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
     A page is one file that works offline. The same analysis always gives the same bytes. Saved
-    analyses of an experiment are reused; those of further metrics are made once, at the first call.
-    Nothing is computed again for an :class:`Analysis`.
+    analyses of an experiment are reused; those of further metrics are computed at the first call
+    and saved as well. For an :class:`Analysis`, nothing is computed again.
 
     Args:
-        source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` takes.
-        out: the folder; by default `report/` in the experiment directory. With several datasets
-            each has a folder of its own inside.
-        metrics: further metrics that the page can be switched to, each with an analysis of its own
-            (of at most 200 draws). By default A(O), A_last, Ā and forgetting, as far as the source
-            has them; none for an :class:`Analysis`.
-        options: of :func:`edgecil.analyze`.
+        source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
+        out: the folder; by default `report/` in the experiment directory. With several datasets,
+            each has its own folder inside.
+        metrics: further metrics that the page can switch to, each with its own analysis (of at
+            most 200 draws). By default A(O), A_last, Ā and forgetting, as far as the source has
+            them; none for an :class:`Analysis`.
+        metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
+            already has them.
+        classifier: as for :func:`edgecil.analyze`.
+        similarity: as for :func:`edgecil.analyze`.
+        predictor: as for :func:`edgecil.analyze`.
+        pilot: as for :func:`edgecil.analyze`.
+        draws: as for :func:`edgecil.analyze`.
+        seed: as for :func:`edgecil.analyze`.
     """
-    others: list[Analysis] = []
-    if isinstance(source, Analysis):
-        if options:
-            raise UsageError(
-                f"An Analysis already has its options; {', '.join(map(repr, options))} cannot be "
-                "changed. Give the experiment instead."
-            )
-        analysis = source
-    else:
-        from edgecil.estimation.analyze import analyze, check_options
+    from edgecil.estimation.analyze import as_analysis
 
-        check_options(options)
-        analysis = analyze(source, **options)
+    options: dict[str, Any] = {
+        "classifier": classifier,
+        "similarity": similarity,
+        "predictor": predictor,
+        "pilot": pilot,
+        "draws": draws,
+        "seed": seed,
+    }
+    analysis = as_analysis(source, metric=metric, **options)
+    others: list[Analysis] = []
+    if not isinstance(source, Analysis):
         others = _analyze_others(source, analysis, metrics, options)
     folder = _folder(analysis, out)
     check_owner(folder, "report", written_before=_holds_report)
@@ -103,18 +120,18 @@ def _analyze_others(
     source: Any, analysis: Analysis, metrics: Sequence[str] | None, options: Mapping[str, Any]
 ) -> list[Analysis]:
     """Analyses of the same source by other metrics that it has."""
-    from edgecil.estimation.analyze import analyze
-    from edgecil.estimation.sources import available_metrics, list_sources
+    from edgecil.estimation.analyze import as_analysis, saved_analysis
+    from edgecil.estimation.sources import available_metrics, is_saved_analysis, list_sources
 
-    if Path(analysis.source).suffix == ".json" or str(source).endswith(".json"):
+    if Path(analysis.source).suffix == ".json" or is_saved_analysis(source):
         return []
     available = available_metrics(list_sources(source))
     wanted = [name for name in OFFERED if name in available] if metrics is None else metrics
     draws = min(analysis.options.draws, _OTHER_DRAWS)
+    others = [{**options, "metric": name} for name in wanted if name != analysis.options.metric]
     return [
-        analyze(source, **{**options, "metric": name, "draws": draws})
-        for name in wanted
-        if name != analysis.options.metric
+        saved_analysis(source, **other) or as_analysis(source, **{**other, "draws": draws})
+        for other in others
     ]
 
 

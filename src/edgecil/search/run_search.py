@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from edgecil.engine.accuracies import DEFAULT_METRIC, read_accuracies
-from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.config import CALL_OPTIONS, convert_options
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.results import METRICS
-from edgecil.engine.run import resolve_options, run
+from edgecil.engine.run import Config, config_values, find_directory, resolve_options, run
 from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.io.arrays import Floats, Ints
 from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
     BATCH,
-    GOALS,
     Goal,
     Predictors,
     Prefixes,
@@ -31,86 +31,123 @@ from edgecil.search.surrogate import place_classes, predict
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from edgecil.engine.run_options import TrainingOptions
+
 SEARCH = "search"
 CONFIRMATION = "confirmation"
-_OWN = ("protocol", "sequences", "repeats", "shard", "keep_states")
+_CHOSEN = ("protocol", "sequences", "repeats", "shard", "keep_states")
+
+
+@dataclass(frozen=True)
+class _SearchOptions:
+    """The options that `run` does not have, or that mean the whole search; see :func:`search`."""
+
+    goal: Goal = "worst"
+    budget: int = 20
+    confirm: int = 3
+    metric: str = DEFAULT_METRIC
+    pilot: str | None = None
+    batch: int = BATCH
+
+    def __post_init__(self) -> None:
+        for name, least in (("confirm", 0), ("batch", 1)):
+            if getattr(self, name) < least:
+                raise UsageError(
+                    f"{name!r} must be at least {least}. Got {getattr(self, name)} instead."
+                )
+        if self.budget < self.confirm + 2:
+            raise UsageError(
+                f"'budget' must be at least {self.confirm + 2}: 2 runs for the search and "
+                f"{self.confirm} to confirm its result. Got {self.budget} instead."
+            )
 
 
 def search(
     *,
-    out: str | Path,
-    goal: Goal = "worst",
-    budget: int = 20,
-    confirm: int = 3,
-    metric: str = DEFAULT_METRIC,
+    out: str | Path | None = None,
+    goal: Goal | None = None,
+    budget: int | None = None,
+    confirm: int | None = None,
+    metric: str | None = None,
     pilot: str | Path | None = None,
-    batch: int = BATCH,
-    config: str | Path | Mapping[str, Any] | ExperimentConfig | None = None,
-    overwrite: bool = False,
+    batch: int | None = None,
+    config: Config = None,
+    overwrite: bool | None = None,
     on_round: Callable[[Sequence[Trial]], None] | None = None,
-    **options: Any,
+    **options: Unpack[TrainingOptions],
 ) -> SearchResult:
     """Find the class order on which a learner does worst, or best, within a budget.
 
-    The search trains Latin orders, then, a few at a time, the orders that promise most per task
-    training according to a surrogate of the learner's own results. In the end it trains the order
-    that it chose again, with other training seeds: the most extreme of many noisy results is luck
-    in part, and only the new trainings count. The same call resumes and gives the same answer.
+    The search trains Latin orders first. Then it trains, a few at a time, the orders with the
+    largest expected gain per task training according to a surrogate of the learner's own results.
+    Finally it trains the chosen order again with other training seeds: the most extreme of many
+    noisy results is partly luck, so only the new trainings count. The same call resumes and gives
+    the same answer.
 
     Args:
-        out: the experiment directory; orders are stored under the protocols `latin`, `search` and
-            `confirmation`.
-        goal: `worst` or `best`.
-        budget: cost of everything in full runs, K task trainings each. Orders that share trained
-            tasks cost less, so that more orders than that are trained.
-        confirm: new trainings of the chosen order, included in the budget.
-        metric: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
-        pilot: an experiment directory or CSV file with cheap runs of the same learner, such as runs
-            with fewer epochs, as a further predictor.
-        batch: number of orders that are trained at a time.
-        config: a TOML file, a bundled recipe (`recipe:demo`), a mapping or a configuration; the
-            other options take precedence over it.
+        out: the experiment directory, required unless `config` has it; orders are stored under the
+            protocols `latin`, `search` and `confirmation`.
+        goal: `worst` (default) or `best`.
+        budget: number of full runs of K task trainings that the search may cost, 20 by default.
+            Orders that share trained tasks cost less, so that it can train more orders than that.
+        confirm: number of new trainings of the chosen order, 3 by default; they are part of the
+            budget.
+        metric: `accuracy` (default), `last`, `average`, `forgetting` or `bwt`.
+        pilot: an experiment directory or a CSV file with cheap runs of the same learner, such as
+            runs with fewer epochs, as a further predictor.
+        batch: number of orders to train at a time, 4 by default.
+        config: TOML file or bundled recipe (`recipe:demo`) with options; those that are given
+            beside it take precedence. In Python also a mapping or a configuration.
         overwrite: delete existing results in `out` and start over.
         on_round: called with all trials so far after every round.
-        options: as in `edgecil.run`; one method, and no `protocol`, `sequences`, `repeats` or
-            `shard`.
+        options: as for :func:`edgecil.run`, with exactly one method. Those that choose sequences
+            (`protocol`, `sequences`, `repeats`, `shard`) are not allowed.
 
     Returns:
         The order, its value in new trainings, and the share of random orders beyond it.
     """
-    if goal not in GOALS:
-        raise UsageError(f"'goal' must be 'worst' or 'best'. Got {goal!r} instead.")
-    if confirm < 0 or batch < 1:
-        raise UsageError(
-            f"'confirm' must be at least 0 and 'batch' at least 1. Got {confirm} and {batch}."
-        )
-    if budget < confirm + 2:
-        raise UsageError(
-            f"'budget' must leave at least 2 runs for the search beside {confirm} for the "
-            f"confirmation. Got {budget} instead."
-        )
-    for name in _OWN:
+    own = {
+        "goal": goal,
+        "budget": budget,
+        "confirm": confirm,
+        "metric": metric,
+        "pilot": pilot,
+        "batch": batch,
+    }
+    configured = config_values(config, further=tuple(own))
+    given = {name: configured.get(name) if own[name] is None else own[name] for name in own}
+    asked = _SearchOptions(**convert_options(_SearchOptions, given))
+    confirm, metric = asked.confirm, METRICS.resolve(asked.metric)
+    for name in _CHOSEN:
         if options.get(name) is not None:
             raise UsageError(f"A search chooses the sequences itself; leave {name!r} out.")
-    metric = METRICS.resolve(metric)
-    settings, _ = resolve_options(config, options)
-    if len(settings.method) != 1:
+    out = find_directory(configured, out)
+    not_of_run = {*own, *_CHOSEN, *CALL_OPTIONS}
+    trained = {name: value for name, value in configured.items() if name not in not_of_run}
+    experiment_config, _ = resolve_options(trained, options)
+    methods = experiment_config.method
+    if len(methods) != 1:
         raise UsageError(
-            f"search takes exactly one method. Got {len(settings.method)}: "
-            f"{', '.join(settings.method)}."
+            f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
-    trainer = _Trainer({"config": config, "out": out, **options}, metric)
+    trainer = _Trainer({"config": trained, "out": out, **options}, metric)
     start = trainer.train(
-        "latin", overwrite=overwrite, protocol="latin", budget=first_sequences(budget - confirm)
+        "latin",
+        overwrite=configured.get("overwrite") if overwrite is None else overwrite,
+        protocol="latin",
+        budget=first_sequences(asked.budget - confirm),
     )
     space = SequenceSpace(start[0].sizes)
-    predictors = _predictors(trainer.experiment, space, pilot, metric)
+    predictors = _predictors(trainer.experiment, space, asked.pilot, metric)
     strategy = Strategy(
         space,
-        goal,
-        limit=(budget - confirm) * space.tasks,
-        seed=int(options.get("order_seed") or 0),
-        batch=batch,
+        asked.goal,
+        limit=(asked.budget - confirm) * space.tasks,
+        seed=experiment_config.order_seed or 0,
+        batch=asked.batch,
         predictors=_joined(predictors),
     )
     sequences = list(start)
@@ -136,7 +173,7 @@ def search(
     error = strategy.noise(seen, results) / np.sqrt(max(confirm, 1))
     return SearchResult(
         trainer.method,
-        goal,
+        asked.goal,
         metric,
         chosen,
         trainer.sign * values[sequences.index(chosen)],

@@ -14,7 +14,9 @@ from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.scored import (
     Certificate,
+    ChosenSequences,
     ScoredSequence,
+    profile_file,
     read_sequence,
     score_sequences,
     sequences,
@@ -29,6 +31,7 @@ __all__ = [
     "Agreement",
     "Bounds",
     "Certificate",
+    "ChosenSequences",
     "ClassSequence",
     "Consistency",
     "LabelledSequence",
@@ -48,6 +51,7 @@ __all__ = [
     "latin",
     "moments",
     "profile",
+    "profile_file",
     "protocol",
     "read_sequence",
     "sample_scores",

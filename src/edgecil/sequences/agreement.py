@@ -81,7 +81,7 @@ def compare_similarities(
     """
     if len(similarities) < 2:
         raise UsageError(
-            f"The 'similarities' parameter must hold two or more. Got {len(similarities)} instead."
+            f"A comparison requires at least 2 similarities. Got {len(similarities)} instead."
         )
     first = next(iter(similarities.values()))
     space = SequenceSpace.choose(
@@ -98,17 +98,25 @@ def compare_files(
     *,
     config: str | Path | None = None,
     root: str | Path | None = None,
-    **space: Any,
+    tasks: int | None = None,
+    base: int | None = None,
+    increment: int | None = None,
+    sizes: Sequence[int] | None = None,
 ) -> list[Agreement]:
     """Compare similarity matrices in files, or the similarities that a TOML file describes.
 
     Args:
-        matrices: two or more files: .npz, .npy or .csv.
-        config: a TOML file in place of matrices: `dataset`, the task sizes, and a table
-            `similarities` with arguments of :func:`edgecil.similarity` for each; or `recipe:NAME`.
-        root: directory of the images of the file.
-        space: the task sizes, in place of the file's.
+        matrices: two or more files with similarity matrices (.npz, .npy or .csv).
+        config: TOML file or bundled recipe (`recipe:NAME`), in place of matrices. It has `dataset`,
+            the task sizes, and a table `similarities` with options of `similarity` for each.
+        root: directory of the dataset's images, for similarities from images.
+        tasks: number of tasks of equal size, in place of that of `config`.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
     """
+    given = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
+    space: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if (matrices or config is None) and (len(matrices) < 2 or config or root):
         raise UsageError("Give two or more matrices, or 'config' (and 'root' with it).")
     if config is not None:
@@ -152,7 +160,7 @@ def _require_same_classes(
 
 
 def consistency(first: ClassSequence, second: ClassSequence) -> Consistency:
-    """Share of classes that two sequences with the same task sizes put in the same task."""
+    """Return the share of classes that two sequences put in the same task."""
     from scipy.optimize import linear_sum_assignment
 
     if first.sizes != second.sizes:
@@ -190,7 +198,7 @@ def _mantel(
 
 
 def _class_permutations(classes: int, rng: np.random.Generator) -> Ints:
-    """All permutations of a few classes; for many, as many as take a few seconds."""
+    """Return all permutations of a few classes; for many, as many as take a few seconds."""
     if classes <= _ALL_PERMUTATIONS_UP_TO:
         return np.array(list(permutations(range(classes))))
     count = min(_PERMUTATIONS, max(999, _LOOK_UPS // (classes * (classes - 1) // 2)))

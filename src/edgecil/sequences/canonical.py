@@ -15,7 +15,7 @@ _READ_AT_MOST = 10_000_000
 
 
 def canonical_order(similarity: Similarity) -> Ints:
-    """Class ids, shape (N,), sorted by what distinguishes the classes, not by their labels.
+    """Return class ids, shape (N,), sorted by what distinguishes the classes, not by their labels.
 
     Classes are distinguished by their sorted similarities to all others, then by which classes
     those similarities lead to (colour refinement). Classes that remain equal are distinguished by
@@ -41,7 +41,7 @@ def canonical_order(similarity: Similarity) -> Ints:
 
 
 def _refined(similarity: Similarity, colours: Ints) -> Ints:
-    """The coarsest finer colours with which classes of one colour see the same colours."""
+    """Return the coarsest finer colours with which classes of one colour see the same colours."""
     colours, count = _ranks(colours[:, None]), 0
     while count < colours.max() + 1 <= len(colours):
         count = int(colours.max()) + 1
@@ -51,7 +51,7 @@ def _refined(similarity: Similarity, colours: Ints) -> Ints:
 
 
 def _twins_by_name(similarity: Similarity, colours: Ints, name: Ints) -> Ints:
-    """Finer colours, in which classes that can change places with nothing else moving differ."""
+    """Refine colours, so that classes that can be exchanged without moving others differ."""
     finer = colours.copy()
     finer *= len(colours)
     for colour in np.flatnonzero(np.bincount(colours) > 1):
@@ -64,7 +64,7 @@ def _twins_by_name(similarity: Similarity, colours: Ints, name: Ints) -> Ints:
 
 
 def _appearance(similarity: Similarity, colours: Ints) -> bytes:
-    """A coloured similarity as bytes that do not depend on the labels."""
+    """Return a coloured similarity as bytes that do not depend on the labels."""
     order = np.argsort(colours, kind="stable")
     keys = similarity.sort_keys(colours)[order] + 0.0  # no negative zeros
     return colours[order].tobytes() + keys.tobytes()

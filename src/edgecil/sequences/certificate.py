@@ -25,17 +25,17 @@ class Bounds:
     upper: float
 
     def of(self, direction: Direction) -> float:
-        """The bound that an optimum in this direction cannot pass."""
+        """Return the bound that an optimum in this direction cannot pass."""
         return self.lower if direction == "min" else self.upper
 
     def gap(self, value: float, direction: Direction) -> float:
-        """Share of the range between the bounds that an optimum could still gain on `value`."""
+        """Return the distance of `value` from the bound, as a share of the range of both bounds."""
         width = self.upper - self.lower
         return abs(value - self.of(direction)) / width if width > 0.0 else 0.0
 
 
 def bounds(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Bounds:
-    """Valid bounds on the objective over the whole space, in O(N³) or, for embeddings, O(N d²)."""
+    """Bound the objective over the whole space, in O(N³) or, for embeddings, O(N d²)."""
     space.require_similarity(similarity)
     N = space.classes
     rows = similarity.row_sums()
@@ -52,7 +52,7 @@ def bounds(similarity: Similarity, space: SequenceSpace, objective: Objective) -
 
 
 def _weight_spectrum(objective: Objective, sizes: Floats) -> Floats:
-    """The N - 1 centred eigenvalues of the weights over places: K - 1 of them, the rest zero."""
+    """Return the N - 1 centred eigenvalues of the weights over places, at most K - 1 nonzero."""
     root = np.sqrt(sizes)
     ones = root / np.linalg.norm(root)
     project = np.eye(len(sizes)) - np.outer(ones, ones)
@@ -64,7 +64,7 @@ def _weight_spectrum(objective: Objective, sizes: Floats) -> Floats:
 
 
 def _extremes(left: Floats, right: Floats) -> Floats:
-    """Least and greatest scalar product over all pairings of two lists, shape (2,)."""
+    """Return the least and greatest scalar product over all pairings of two lists, shape (2,)."""
     ascending = np.sort(left)
     other = np.sort(right)
     return np.array([ascending @ other[::-1], ascending @ other])

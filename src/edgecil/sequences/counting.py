@@ -30,7 +30,7 @@ def count_sequences(sizes: Sequence[int]) -> int:
 
 
 def ln_count(sizes: Sequence[int]) -> float:
-    """Natural logarithm of `count_sequences`, to the last digits of a float.
+    """Return the natural logarithm of `count_sequences`, to the last digits of a float.
 
     Taken from the exact integer: a difference of log-gammas would lose digits when one task holds
     nearly all classes.
@@ -42,7 +42,7 @@ def ln_count(sizes: Sequence[int]) -> float:
 
 
 def log10_count(sizes: Sequence[int]) -> float:
-    """Decimal logarithm of `count_sequences`, to the last digits of a float.
+    """Return the decimal logarithm of `count_sequences`, to the last digits of a float.
 
     >>> round(log10_count([10] * 10), 4)
     92.3724
@@ -51,7 +51,7 @@ def log10_count(sizes: Sequence[int]) -> float:
 
 
 def count_text(number: int) -> str:
-    """How many, as people read it: exactly below a million, as a power of ten from there on.
+    """Return how many, as people read it: exactly below a million, as a power of ten from there on.
 
     >>> count_text(113_400), count_text(7 * 10**14)
     ('113,400', 'about 10^15')
@@ -60,7 +60,7 @@ def count_text(number: int) -> str:
 
 
 def decimal_text(number: int) -> str:
-    """Every decimal digit of an integer, beyond the 4,300 that `str` is willing to write.
+    """Return every decimal digit of an integer, beyond the 4,300 that `str` is willing to write.
 
     Goes through `decimal`, whose conversion of integers is exact and has no digit limit, so that
     no interpreter setting is touched (`sys.set_int_max_str_digits` is global, and absent before
@@ -77,4 +77,4 @@ def _check(sizes: Sequence[int]) -> None:
         raise UsageError("The 'sizes' parameter must name at least one task. Got none instead.")
     for size in sizes:
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise UsageError(f"The 'sizes' parameter must hold ints >= 1. Got {size!r} instead.")
+            raise UsageError(f"The 'sizes' parameter must contain ints >= 1. Got {size!r} instead.")

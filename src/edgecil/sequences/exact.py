@@ -24,14 +24,14 @@ _ENUMERABLE = 20_000
 
 
 def is_solvable(space: SequenceSpace, objective: Objective) -> bool:
-    """Whether :func:`solve_exactly` finds the extremes of the objective on the space."""
+    """Return whether :func:`solve_exactly` finds the extremes of the objective on the space."""
     return _chain(objective, space) is not None or _is_enumerable(space)
 
 
 def solve_exactly(
     similarity: Similarity, space: SequenceSpace, objective: Objective, direction: Direction
 ) -> ClassSequence | None:
-    """A sequence with the least or greatest objective; None if the space is too large."""
+    """Return a sequence with the least or greatest objective; None if the space is too large."""
     sign = 1.0 if direction == "min" else -1.0
     chain = _chain(objective, space)
     if chain is not None:
@@ -55,7 +55,7 @@ def _best_of_all(
 
 
 def _chain(objective: Objective, space: SequenceSpace) -> tuple[Floats, Floats, Floats] | None:
-    """The objective as (own, reach, link) of a chain, if it is one and small enough to solve.
+    """Return the objective as (own, reach, link) of a chain, if it is one that can be solved.
 
     Off the diagonal a chain weighs two tasks as reach[i] + reach[j], plus link[i] for neighbours;
     every named objective has that form, and every objective on up to four tasks.
@@ -78,7 +78,7 @@ def _chain(objective: Objective, space: SequenceSpace) -> tuple[Floats, Floats, 
 
 
 def _transitions(sizes: tuple[int, ...]) -> int:
-    """How many steps from one state to the next the dynamic programme takes."""
+    """Return how many steps from one state to the next the dynamic programme takes."""
     total, used, classes = 0, 0, sum(sizes)
     for size, following in pairwise(sizes):
         used += size

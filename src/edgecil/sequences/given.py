@@ -40,7 +40,10 @@ def given_texts(
     if isinstance(source, Mapping):
         for name in source:
             if name in PROTOCOLS:
-                raise UsageError(f"Own sequences need another name than the protocol {name!r}.")
+                raise UsageError(
+                    f"Your own sequences must not have the name of a protocol. Got {name!r}; "
+                    "choose another name."
+                )
         named = {name: tuple(_text(entry) for entry in some) for name, some in source.items()}
     else:
         named = {NAME: tuple(_text(entry) for entry in source)}
@@ -50,7 +53,7 @@ def given_texts(
 
 
 def parse_given(texts: Iterable[str], space: SequenceSpace) -> list[LabelledSequence]:
-    """Labelled sequences of a space from text; without a label, the sequence itself is the label.
+    """Parse labelled sequences of a space; without a label, the sequence itself is the label.
 
     >>> parse_given(["mine: 3 1 0 2"], SequenceSpace.equal(4, 2))[0].sequence.tasks
     ((1, 3), (0, 2))
@@ -78,7 +81,7 @@ def parse_given(texts: Iterable[str], space: SequenceSpace) -> list[LabelledSequ
 
 
 def _text(entry: Any) -> str:
-    """One sequence as text."""
+    """Return one sequence as text."""
     if isinstance(entry, str):
         return entry
     if isinstance(entry, LabelledSequence):
@@ -99,7 +102,7 @@ def _text(entry: Any) -> str:
 
 
 def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
-    """The entries of a JSON file, or its lists of entries by name."""
+    """Return the entries of a JSON file, or its lists of entries by name."""
     data = read_json(path)
     if _is_empty(data):
         raise DataError(f"{path} has no class sequences to run; write at least one.")
@@ -112,7 +115,7 @@ def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
         data = [data]
     if not isinstance(data, list) or not data:
         raise DataError(
-            f'{path} must hold a list of class sequences, {{"sequences": […]}} or '
+            f'{path} must contain a list of class sequences, {{"sequences": […]}} or '
             '{"tasks": [[…], …]}.'
         )
     if all(isinstance(part, int) for part in data):
@@ -121,5 +124,5 @@ def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
 
 
 def _is_empty(data: Any) -> bool:
-    """Whether a file has an empty list, also under a name."""
+    """Return whether a file has an empty list, also under a name."""
     return data == [] or (isinstance(data, dict) and [] in data.values())

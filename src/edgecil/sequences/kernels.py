@@ -23,7 +23,7 @@ def compiled(function: _Function) -> _Function:
 
 @compiled
 def score_orders(values: Floats, orders: Ints, ends: Ints, weights: Floats) -> Floats:
-    """The objective of each row of `orders` (n, N), tasks ending at `ends` (K,): shape (n,)."""
+    """Evaluate the objective of each row of `orders` (n, N), with tasks that end at `ends` (K,)."""
     tasks = len(ends)
     result = np.empty(len(orders))
     for row in range(len(orders)):
@@ -55,7 +55,7 @@ def anneal_swaps(
     draws: Floats,
     picks: Ints,
 ) -> float:
-    """Simulated annealing on swaps of two classes in different tasks; minimises.
+    """Minimise the objective by simulated annealing on swaps of two classes in different tasks.
 
     A block of n classes moves in the field of all others: `pull[k, c]` is the derivative of half
     the objective with respect to class c being in task k, so a swap is evaluated in O(1).
@@ -161,7 +161,7 @@ def order_tasks(between: Floats, weights: Floats, sizes: Ints, order: Ints, leas
 
 @compiled
 def _is_path(weights: Floats) -> bool:
-    """Whether only neighbours count, and all alike: then reversing a stretch changes its ends."""
+    """Return whether only neighbours count, and all alike: reversing a stretch changes its ends."""
     for i in range(len(weights)):
         for j in range(len(weights)):
             wanted = weights[0, 1] if abs(i - j) == 1 else 0.0
@@ -172,7 +172,7 @@ def _is_path(weights: Floats) -> bool:
 
 @compiled
 def _exchange_delta(between: Floats, weights: Floats, order: Ints, a: int, b: int) -> float:
-    """The change when the tasks at places a and b change places."""
+    """Return the change when the tasks at places a and b change places."""
     p, q = order[a], order[b]
     delta: float = (weights[a, a] - weights[b, b]) * (between[q, q] - between[p, p])
     for k in range(len(order)):
@@ -184,7 +184,7 @@ def _exchange_delta(between: Floats, weights: Floats, order: Ints, a: int, b: in
 
 @compiled
 def _reversal_delta(between: Floats, weights: Floats, order: Ints, a: int, b: int) -> float:
-    """The change on a path when the tasks at places a to b come in reverse."""
+    """Return the change on a path when the tasks at places a to b come in reverse."""
     delta = 0.0
     if a > 0:
         delta += between[order[a - 1], order[b]] - between[order[a - 1], order[a]]
@@ -196,7 +196,7 @@ def _reversal_delta(between: Floats, weights: Floats, order: Ints, a: int, b: in
 
 @compiled
 def _reads_backwards(sizes: Ints, a: int, b: int) -> bool:
-    """Whether the sizes from a to b are the same from behind."""
+    """Return whether the sizes from a to b are the same from behind."""
     while a < b:
         if sizes[a] != sizes[b]:
             return False
@@ -206,7 +206,7 @@ def _reads_backwards(sizes: Ints, a: int, b: int) -> bool:
 
 @compiled
 def solve_chain(values: Floats, sizes: Ints, own: Floats, reach: Floats, link: Floats) -> Ints:
-    """The exact minimum of a chain objective, by dynamic programming over sets of classes.
+    """Return the exact minimum of a chain objective, by dynamic programming over sets of classes.
 
     The objective is Σᵢ own[i] W(i, i) + 2 reach[i] W(i, all others) + 2 link[i] W(i, i+1), where
     W sums the similarities between two tasks. A state is the set of classes used so far and the
@@ -280,7 +280,7 @@ def solve_chain(values: Floats, sizes: Ints, own: Floats, reach: Floats, link: F
 def _cheapest(
     mask: int, new: int, link: float, first: Ints, last: Ints, best: Floats, inner: Floats
 ) -> int:
-    """The state with used set `mask` from which adding the task `new` costs least."""
+    """Return the state with used set `mask` from which adding the task `new` costs least."""
     cheapest, least = -1, np.inf
     for state in range(first[mask], first[mask + 1]):
         joint = inner[last[state] | new] - inner[last[state]] - inner[new]

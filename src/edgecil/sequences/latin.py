@@ -46,7 +46,7 @@ def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[C
 
 
 def _evenly_shifted(space: SequenceSpace, runs: int, rng: np.random.Generator) -> Ints:
-    """Positions, shape (L, N): classes sit in a circle that turns by N/L from run to run.
+    """Return positions, shape (L, N): classes sit in a circle that turns by N/L from run to run.
 
     An arc of m seats then passes any class ⌊Lm/N⌋ or ⌈Lm/N⌉ times, whatever the sizes.
     """

@@ -97,7 +97,7 @@ def change_partners(
 
 @compiled
 def _fewest_repeats(meetings: int, pairs: int) -> int:
-    """The sum of squares if meetings were spread over the pairs as evenly as possible."""
+    """Return the sum of squares if meetings were spread over the pairs as evenly as possible."""
     each, extra = meetings // pairs, meetings % pairs
     return pairs * each**2 + extra * (2 * each + 1)
 
@@ -137,7 +137,7 @@ def _replace(
 def _find_ring(
     place: Ints, member: Ints, sizes: Ints, run: int, other: int, c: int, ring: Ints
 ) -> Ints:
-    """Classes, each of which has in the run `other` the place that the next has in `run`."""
+    """Return classes, each of which has in the run `other` the place that the next has in `run`."""
     step_at = np.full(len(sizes), -1, dtype=np.int64)
     step = 0
     while step_at[place[run, c]] < 0:

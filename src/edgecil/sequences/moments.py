@@ -25,7 +25,7 @@ class Moments:
     std: float
 
     def z(self, value: float) -> float:
-        """How many standard deviations `value` lies above the mean; 0 if nothing varies."""
+        """Return how many standard deviations `value` lies above the mean; 0 if nothing varies."""
         return (value - self.mean) / self.std if self.std > 0.0 else 0.0
 
 
@@ -38,7 +38,7 @@ class _PairSums:
     rows: float
 
     def by_overlap(self) -> Floats:
-        """Sums of products over ordered pairs of pairs that share 2, 1 and 0 members."""
+        """Return sums of products over ordered pairs of pairs that share 2, 1 and 0 members."""
         return np.array(
             [
                 2.0 * self.squares,
@@ -69,7 +69,7 @@ def moments(similarity: Similarity, space: SequenceSpace, objective: Objective) 
 
 
 def _weight_sums(objective: Objective, space: SequenceSpace) -> _PairSums:
-    """The objective's weights seen as an N x N matrix over places, summed task by task."""
+    """Return the objective's weights seen as an N x N matrix over places, summed task by task."""
     A = objective.weights
     sizes = np.array(space.sizes, dtype=np.float64)
     pairs = pair_counts(space.sizes)

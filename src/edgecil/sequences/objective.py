@@ -56,18 +56,18 @@ class Objective:
         object.__setattr__(self, "weights", weights)
 
     def direction(self, goal: str) -> Direction:
-        """Whether the sequence called `goal` (hard or easy) minimises or maximises this."""
+        """Return whether the sequence called `goal` (hard or easy) minimises or maximises this."""
         if goal == "hard":
             return self.hard
         return "max" if self.hard == "min" else "min"
 
     def value(self, similarity: Similarity, sequence: ClassSequence) -> float:
-        """The objective of one sequence."""
+        """Return the objective of one sequence."""
         return float(np.sum(self.weights * task_similarity(similarity, sequence)))
 
 
 def task_similarity(similarity: Similarity, sequence: ClassSequence) -> Floats:
-    """Summed similarity between the classes of two tasks, c ≠ c': shape (K, K)."""
+    """Return the summed similarity between the classes of two tasks, c ≠ c': shape (K, K)."""
     if len(similarity) != sum(sequence.sizes):
         raise UsageError(
             f"The similarity covers {len(similarity)} classes but the sequence has "
@@ -77,13 +77,13 @@ def task_similarity(similarity: Similarity, sequence: ClassSequence) -> Floats:
 
 
 def pair_counts(sizes: Sequence[int]) -> Floats:
-    """Number of ordered class pairs c ≠ c' between two tasks, shape (K, K)."""
+    """Return the number of ordered class pairs c ≠ c' between two tasks, shape (K, K)."""
     size = np.asarray(sizes, dtype=np.float64)
     return np.outer(size, size) - np.diag(size)
 
 
 def adjacent(space: SequenceSpace) -> Objective:
-    """The paper's S: K / ((K-1) N) times the similarity of neighbouring tasks."""
+    """Return the paper's S: K / ((K-1) N) times the similarity of neighbouring tasks."""
     if space.tasks < 2:
         raise UsageError("The score S compares neighbouring tasks and needs K >= 2. Got K = 1.")
     scale = space.tasks / ((space.tasks - 1) * space.classes)
@@ -91,19 +91,19 @@ def adjacent(space: SequenceSpace) -> Objective:
 
 
 def intra(space: SequenceSpace) -> Objective:
-    """Mean similarity of two classes in one task; the hard end packs similar classes together."""
+    """Return the mean similarity of two classes in one task; hard: similar classes together."""
     return Objective("intra", _mean_over(np.eye(space.tasks), space, "intra"), hard="max")
 
 
 def to_last(space: SequenceSpace) -> Objective:
-    """Mean similarity between a class of the last task and an earlier one."""
+    """Return the mean similarity between a class of the last task and an earlier one."""
     reach = np.zeros((space.tasks, space.tasks))
     reach[-1, :-1] = reach[:-1, -1] = 1.0
     return Objective("to-last", _mean_over(reach, space, "to-last"), hard="min")
 
 
 def generalization(space: SequenceSpace, ratio: float = OVERPARAMETERIZATION) -> Objective:
-    """Expected generalisation error of linear continual learning, up to a constant.
+    """Return the expected generalisation error of linear continual learning, up to a constant.
 
     Lin et al. (2023), the paper's Lemma 3, kept whole: with a task's optimum wᵢ the sum of its
     class vectors, r^K/K Σᵢ ‖wᵢ‖² + (1-r)/K Σᵢ r^(K-i) Σₖ ‖wₖ - wᵢ‖². Self-similarities and the
@@ -138,7 +138,7 @@ OBJECTIVES: Registry[Callable[[SequenceSpace], Objective]] = Registry(
 
 
 def get_objective(objective: str | Objective | ArrayLike, space: SequenceSpace) -> Objective:
-    """A named objective on a space, or your own K x K weights as one (its hard end is `min`)."""
+    """Return a named objective on a space, or your own K x K weights (its hard end is `min`)."""
     if isinstance(objective, str):
         return OBJECTIVES[objective](space)
     chosen = objective if isinstance(objective, Objective) else Objective("custom", objective)  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ def get_objective(objective: str | Objective | ArrayLike, space: SequenceSpace) 
 
 
 def applicable_objectives(space: SequenceSpace) -> dict[str, Objective]:
-    """Every named objective that is defined on the space, by name."""
+    """Return every named objective that is defined on the space, by name."""
     objectives = {}
     for name, build in OBJECTIVES.items():
         with suppress(UsageError):
@@ -160,14 +160,14 @@ def applicable_objectives(space: SequenceSpace) -> dict[str, Objective]:
 
 
 def lag(space: SequenceSpace, distance: int) -> Objective:
-    """Mean similarity of two classes that are `distance` tasks apart."""
+    """Return the mean similarity of two classes that are `distance` tasks apart."""
     return Objective(
         f"lag{distance}", _mean_over(_lag(space.tasks, distance), space, f"lag{distance}")
     )
 
 
 def inter(space: SequenceSpace) -> Objective:
-    """Mean similarity of two classes in different tasks."""
+    """Return the mean similarity of two classes in different tasks."""
     apart = 1.0 - np.eye(space.tasks)
     return Objective("inter", _mean_over(apart, space, "inter"))
 
@@ -177,7 +177,7 @@ def _lag(tasks: int, distance: int) -> Floats:
 
 
 def _mean_over(pattern: Floats, space: SequenceSpace, name: str) -> Floats:
-    """The pattern's weights, scaled so that the value is a mean over class pairs."""
+    """Return the pattern's weights, scaled so that the value is a mean over class pairs."""
     pairs = float(np.sum(pattern * pair_counts(space.sizes)))
     if pairs == 0.0:
         raise UsageError(

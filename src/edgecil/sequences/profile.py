@@ -43,7 +43,7 @@ class Profile:
 
 
 def score(similarity: Similarity, sequence: ClassSequence) -> float:
-    """The paper's S: K / ((K-1) N) Σᵢ Σ_{c in task i} Σ_{c' in task i+1} D[c, c'].
+    """Return the paper's S: K / ((K-1) N) Σᵢ Σ_{c in task i} Σ_{c' in task i+1} D[c, c'].
 
     With equal task sizes M this is M times the mean similarity of neighbouring classes.
     """
@@ -52,7 +52,7 @@ def score(similarity: Similarity, sequence: ClassSequence) -> float:
 
 
 def profile(similarity: Similarity, sequence: ClassSequence) -> Profile:
-    """The profile of one sequence; K must be at least 2."""
+    """Return the profile of one sequence; K must be at least 2."""
     check_similarity(similarity)
     space = SequenceSpace(sequence.sizes)
     adjacent(space)

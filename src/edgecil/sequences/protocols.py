@@ -61,7 +61,7 @@ class Request:
     answered: Mapping[str, ClassSequence] = field(default_factory=dict)
 
     def rng(self) -> np.random.Generator:
-        """A random stream that no plain seed, so no seed of the random protocol, leads to."""
+        """Return a random stream that differs from every seed of the random protocol."""
         return np.random.default_rng([_OWN_STREAM, self.order_seed or 0])
 
 
@@ -96,7 +96,7 @@ def protocol(
     objective: str | Objective | ArrayLike = "adjacent",
     answered: Mapping[str, ClassSequence] | None = None,
 ) -> list[LabelledSequence]:
-    """The sequences of a protocol, with their labels.
+    """Return the sequences of a protocol, with their labels.
 
     Args:
         name: one of :data:`PROTOCOLS`.
@@ -133,11 +133,11 @@ def protocol(
 
 
 def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) -> str | None:
-    """One sentence if several labels of a protocol stand for the same sequence, else None.
+    """Return one sentence if several labels of a protocol stand for the same sequence, else None.
 
     >>> one, other = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
     >>> describe_duplicates("random", [("seed-0", one), ("seed-42", one), ("seed-1993", other)])
-    'The 3 runs of random have 2 different orders: seed-0 and seed-42 are the same.'
+    'The 3 sequences of random have 2 different orders: seed-0 and seed-42 are the same.'
     """
     labels: dict[ClassSequence, list[str]] = {}
     for label, sequence in runs:
@@ -147,8 +147,8 @@ def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) ->
         return None
     total = sum(map(len, labels.values()))
     orders = "one order" if len(labels) == 1 else f"{len(labels)} different orders"
-    more = f", and {len(same) - 1} more such" if same[1:] else ""
-    return f"The {total} runs of {name} have {orders}: {same[0]} are the same{more}."
+    more = f", and so are {len(same) - 1} more groups" if same[1:] else ""
+    return f"The {total} sequences of {name} have {orders}: {same[0]} are the same{more}."
 
 
 def _random(request: Request, *, legacy: bool) -> Iterator[LabelledSequence]:
@@ -179,10 +179,10 @@ def _extremes(request: Request, *, generator: str) -> Iterator[LabelledSequence]
 
 
 def _edge_released(request: Request) -> Iterator[LabelledSequence]:
-    """The published code's three runs, in its order: the third is the first of `random`."""
+    """Yield the published code's three runs, in its order: the third is the first of `random`."""
     if request.budget not in (None, DEFAULT_BUDGET):
         raise UsageError(
-            f"Protocol 'edge-released' has three sequences. Got a 'budget' of {request.budget}."
+            f"Protocol 'edge-released' has exactly 3 sequences. Got a 'budget' of {request.budget}."
         )
     rng = request.rng()
     for goal in ("hard", "easy"):
@@ -206,7 +206,7 @@ def _extreme(
 
 
 def _ask(request: Request, build: Generator, rng: np.random.Generator) -> LabelledSequence:
-    """A language model's answer with the conversation, or the answer it gave earlier."""
+    """Return a language model's answer with the conversation, or the answer it gave earlier."""
     answered = request.answered.get(build.goal)
     if answered is not None and answered in request.space:
         return LabelledSequence(build.goal, answered)
@@ -219,7 +219,7 @@ def _ask(request: Request, build: Generator, rng: np.random.Generator) -> Labell
 def _unseen(
     space: SequenceSpace, taken: set[ClassSequence], rng: np.random.Generator
 ) -> Iterator[ClassSequence]:
-    """Random sequences without repeats, extremes, and sequences of the random protocol.
+    """Yield random sequences without repeats, extremes, and sequences of the random protocol.
 
     In a space too small for that, only the extremes are avoided, then nothing.
     """
@@ -240,12 +240,12 @@ def _unseen(
 def _enumerate(request: Request) -> Iterator[LabelledSequence]:
     if request.space.size > _MOST:
         raise UsageError(
-            f"The space holds {count_text(request.space.size)} sequences, too many to enumerate; "
+            f"The space has {count_text(request.space.size)} sequences, too many to enumerate; "
             "use fewer classes or another protocol."
         )
     if request.budget is not None:
         raise UsageError(
-            "Protocol 'enumerate' takes every sequence; leave the 'budget' parameter out."
+            "Protocol 'enumerate' runs every sequence and has no 'budget'; leave it out."
         )
     for index, sequence in enumerate(request.space.enumerate()):
         yield LabelledSequence(f"all-{index + 1}", sequence)
@@ -264,7 +264,7 @@ for _protocol in (
     Protocol(
         "latin",
         _latin,
-        "every class visits the positions evenly and changes partners",
+        "every class takes all positions equally often, with changing neighbours",
         needs_similarity=False,
     ),
     Protocol(

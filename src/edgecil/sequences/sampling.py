@@ -39,7 +39,7 @@ def score_orders(
             f"Orders must be an (n, {space.classes}) array. Got shape {orders.shape} instead."
         )
     if not (np.sort(orders, axis=1) == np.arange(space.classes)).all():
-        raise UsageError(f"Every order must hold each class 0 to {space.classes - 1} once.")
+        raise UsageError(f"Every order must contain each class 0 to {space.classes - 1} once.")
     return _score(similarity, space, orders, objective)
 
 
@@ -50,7 +50,7 @@ def sample_scores(
     rng: np.random.Generator,
     objective: Objective | None = None,
 ) -> Floats:
-    """The objective (S by default) of `count` independent uniform sequences, shape (count,)."""
+    """Evaluate an objective (S by default) on `count` uniform random sequences."""
     scores = np.empty(count)
     waiting: Future[Floats] | None = None
     with ThreadPoolExecutor(max_workers=1) as scorer:

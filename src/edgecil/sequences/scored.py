@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import ArrayLike
 
+from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError, unknown
 from edgecil.io.files import read_json
 from edgecil.sequences.objective import Objective, get_objective
@@ -17,7 +18,13 @@ from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.protocols import protocol as choose_sequences
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.build import choose_similarity
 from edgecil.similarity.matrix import Similarity, check_similarity
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from edgecil.similarity.build import SimilarityOptions
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,8 @@ class ScoredSequence:
     """A labelled sequence with its profile; plain data, ready for JSON.
 
     Attributes:
-        label: its name within the protocol: hard, median, seed-42, latin-1, …
+        label: its name within the protocol: hard, median, seed-42, latin-1, …; with the name of the
+            protocol in front if there are several.
         tasks: K tasks, each a sorted tuple of class ids.
         order: the N class ids, task by task.
         profile: S, z and the similarities inside and between tasks.
@@ -63,30 +71,66 @@ class ScoredSequence:
         return ClassSequence(self.tasks)
 
 
+@dataclass(frozen=True, repr=False)
+class ChosenSequences(Sequence[ScoredSequence]):
+    """The sequences of one or several protocols, in order; they can be indexed and iterated over.
+
+    Attributes:
+        similarity: over the N classes.
+        scored: the sequences with their profiles.
+    """
+
+    similarity: Similarity
+    scored: tuple[ScoredSequence, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> ScoredSequence: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ScoredSequence, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> ScoredSequence | tuple[ScoredSequence, ...]:
+        return self.scored[index]
+
+    def __len__(self) -> int:
+        return len(self.scored)
+
+    def __repr__(self) -> str:
+        labels = ", ".join(scored.label for scored in self.scored)
+        return f"<ChosenSequences of {len(self.similarity)} classes: {labels}>"
+
+
 def sequences(
-    similarity: Similarity,
+    similarity: Similarity | str | Path | None = None,
     *,
     tasks: int | None = None,
     base: int | None = None,
     increment: int | None = None,
     sizes: Sequence[int] | None = None,
-    protocol: str = "latin",
+    protocol: str | Sequence[str] = "latin",
     budget: int | None = None,
     order_seed: int | None = None,
     objective: str | Objective | ArrayLike | None = None,
-) -> list[ScoredSequence]:
-    """The sequences of a protocol over all classes of a similarity, with their profiles.
+    embeddings: str | Path | None = None,
+    **options: Unpack[SimilarityOptions],
+) -> ChosenSequences:
+    """Choose class sequences by one or several protocols, and profile them.
 
     Args:
-        similarity: over N classes.
+        similarity: file with a similarity matrix of N classes (.npz, .npy or .csv). In Python also
+            a similarity.
         tasks: number of tasks of equal size.
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
-        sizes: number of classes in each task; the sum must be N.
-        protocol: name of a protocol, such as `latin`, `random` or `edge`.
-        budget: number of sequences; 3 by default.
+        sizes: number of classes in each task.
+        protocol: names of protocols, such as `latin`, `random` or `edge`. With several, every
+            label begins with the name of its protocol: `edge/hard`.
+        budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
         objective: what the protocol `optimal` optimises, S by default; other protocols have none.
+        embeddings: file with class vectors, in place of a similarity matrix (.npy or .npz).
+        options: arguments of :func:`edgecil.similarity`, in place of a similarity: `dataset`,
+            `names`, `encoder`, ….
 
     >>> from edgecil.similarity import SimilarityMatrix
     >>> D = [[0, 0.9, 0.1, 0.2], [0.9, 0, 0.3, 0.1], [0.1, 0.3, 0, 0.8], [0.2, 0.1, 0.8, 0]]
@@ -94,32 +138,43 @@ def sequences(
     >>> sorted(hard.tasks), round(hard.profile.score, 3), round(easy.profile.score, 3)
     ([(0, 1), (2, 3)], 0.35, 1.1)
     """
-    check_similarity(similarity)
+    if isinstance(similarity, str) and similarity in CLASS_LISTS:
+        check_similarity(similarity)  # a dataset's name
+    matrix = choose_similarity(similarity=similarity, embeddings=embeddings, **options)
+    check_similarity(matrix)
     space = SequenceSpace.choose(
-        len(similarity), tasks=tasks, base=base, increment=increment, sizes=sizes
+        len(matrix), tasks=tasks, base=base, increment=increment, sizes=sizes
     )
-    name = PROTOCOLS.resolve(protocol)
-    if objective is not None and name != "optimal":
+    given = protocol.split(",") if isinstance(protocol, str) else protocol
+    names = list(dict.fromkeys(PROTOCOLS.resolve(name.strip()) for name in given))
+    if objective is not None and "optimal" not in names:
         raise UsageError(
-            f"The 'objective' parameter belongs to protocol 'optimal'. Got protocol {name!r}."
+            "The 'objective' parameter belongs to the protocol 'optimal'. Got the protocol "
+            f"{', '.join(map(repr, names))}."
         )
-    default = PROTOCOLS[name].objective or "adjacent"
-    optimised = get_objective(default if objective is None else objective, space)
-    labelled = choose_sequences(
-        name,
-        space,
-        similarity=similarity,
-        budget=budget,
-        order_seed=order_seed,
-        objective=optimised,
-    )
-    return score_sequences(similarity, labelled, objective=optimised.name)
+    scored: list[ScoredSequence] = []
+    for name in names:
+        default = PROTOCOLS[name].objective or "adjacent"
+        wanted = objective if name == "optimal" and objective is not None else default
+        optimised = get_objective(wanted, space)
+        labelled = choose_sequences(
+            name,
+            space,
+            similarity=matrix,
+            budget=None if name == "enumerate" and len(names) > 1 else budget,
+            order_seed=order_seed,
+            objective=optimised,
+        )
+        own = score_sequences(matrix, labelled, objective=optimised.name)
+        prefix = f"{name}/" if len(names) > 1 else ""
+        scored += [replace(one, label=f"{prefix}{one.label}") for one in own]
+    return ChosenSequences(matrix, tuple(scored))
 
 
 def score_sequences(
     similarity: Similarity, labelled: Sequence[LabelledSequence], *, objective: str = "adjacent"
 ) -> list[ScoredSequence]:
-    """Labelled sequences with their profiles; `objective` names what their optima optimise."""
+    """Profile labelled sequences; `objective` names what their optima optimise."""
     scored = []
     for run in labelled:
         optimum = run.optimum
@@ -140,6 +195,47 @@ def score_sequences(
     return scored
 
 
+def profile_file(
+    sequence: str | Path,
+    *,
+    label: str | None = None,
+    tasks: int | None = None,
+    base: int | None = None,
+    increment: int | None = None,
+    sizes: Sequence[int] | None = None,
+    similarity: Similarity | str | Path | None = None,
+    embeddings: str | Path | None = None,
+    **options: Unpack[SimilarityOptions],
+) -> Profile:
+    """Return the profile of the class sequence in a JSON file.
+
+    Args:
+        sequence: a JSON file with `{"tasks": [[…], …]}`, a flat list of class ids, which the task
+            sizes divide, or the output of `edgecil sequences --json`.
+        label: which sequence to profile, if the file has several.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
+        similarity: file with a similarity matrix of the classes (.npz, .npy or .csv). In Python
+            also a similarity.
+        embeddings: file with class vectors, in place of a similarity matrix (.npy or .npz).
+        options: arguments of :func:`edgecil.similarity`, in place of a similarity: `dataset`,
+            `names`, `encoder`, ….
+    """
+    matrix = choose_similarity(similarity=similarity, embeddings=embeddings, **options)
+    order = read_sequence(
+        sequence,
+        classes=len(matrix),
+        label=label,
+        tasks=tasks,
+        base=base,
+        increment=increment,
+        sizes=sizes,
+    )
+    return profile(matrix, order)
+
+
 def read_sequence(
     path: str | Path,
     *,
@@ -150,11 +246,11 @@ def read_sequence(
     sizes: Sequence[int] | None = None,
     label: str | None = None,
 ) -> ClassSequence:
-    """The class sequence in a JSON file.
+    """Return the class sequence in a JSON file.
 
     The file holds `{"tasks": [[…], …]}`, a flat list of class ids (or `{"order": […]}`), which
-    `tasks`, `base` and `increment`, or `sizes` cut into tasks, or `{"sequences": […]}` with
-    several labelled ones, as `edgecil sequences --json` writes them.
+    `tasks`, `base` and `increment`, or `sizes` divide into tasks, or `{"sequences": […]}` with
+    several labelled sequences, as `edgecil sequences --json` prints them.
 
     Args:
         path: the file.
@@ -181,9 +277,9 @@ def read_sequence(
     else:
         order = data.get("order") if isinstance(data, dict) else data
         if not isinstance(order, list) or not all(isinstance(id_, int) for id_ in order):
-            raise UsageError(f'{path} must hold {{"tasks": [[…], …]}} or a flat list of class ids.')
+            raise UsageError(f'{path} must have {{"tasks": [[…], …]}} or a flat list of class ids.')
         if not order:
-            raise UsageError(f"{path} holds no classes.")
+            raise UsageError(f"{path} contains no classes.")
         space = SequenceSpace.choose(len(order), **given)  # type: ignore[arg-type]
         sequence = ClassSequence.from_order(order, space.sizes)
     if sorted(sequence.order) != list(range(classes)):
@@ -196,15 +292,15 @@ def read_sequence(
 
 
 def _with_label(entries: object, label: str | None, path: Path) -> dict[str, Any]:
-    """The entry with that label; a single entry needs none."""
+    """Return the entry with that label; a single entry needs none."""
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError(f"{path} must hold a list of labelled sequences under 'sequences'.")
+        raise UsageError(f"{path} must contain a list of labelled sequences under 'sequences'.")
     by_label: dict[str, dict[str, Any]] = {str(entry.get("label")): entry for entry in entries}
     if label is None and len(by_label) == 1:
         return next(iter(by_label.values()))
     if label is None:
         raise UsageError(
-            f"{path} holds several sequences; choose one by 'label': {', '.join(by_label)}."
+            f"{path} contains several sequences; choose one by 'label': {', '.join(by_label)}."
         )
     if label not in by_label:
         raise unknown(f"label in {path}", label, by_label)

@@ -175,7 +175,7 @@ def format_tasks(tasks: Tasks) -> str:
 def parse_tasks(text: str) -> Tasks:
     """The tasks in a text that :func:`format_tasks` wrote."""
     if "_" in text or not text.isascii():  # which int() would read as digits
-        raise ValueError(f"{text!r} is not a list of whole numbers")
+        raise ValueError(f"{text!r} is not a list of integers")
     return tuple(tuple(map(int, task.split())) for task in text.split("|"))
 
 

@@ -34,7 +34,7 @@ class SequenceSpace:
         whole = tuple(int(size) for size in sizes)
         if not whole or min(whole) < 1 or any(size != int(size) for size in sizes):
             raise UsageError(
-                f"Task sizes must be whole numbers of at least 1. Got {list(sizes)} instead."
+                f"Task sizes must be integers of at least 1. Got {list(sizes)} instead."
             )
         object.__setattr__(self, "sizes", whole)
 
@@ -58,7 +58,7 @@ class SequenceSpace:
 
     @classmethod
     def base_increment(cls, classes: int, base: int, increment: int) -> SequenceSpace:
-        """A first task of `base` classes, then tasks of `increment` (B50-Inc10).
+        """Return a first task of `base` classes, then tasks of `increment` (B50-Inc10).
 
         With base 0 every task has `increment` classes.
         """
@@ -85,7 +85,7 @@ class SequenceSpace:
         increment: int | None = None,
         sizes: Sequence[int] | None = None,
     ) -> SequenceSpace:
-        """The space that exactly one of `tasks`, `increment` (with `base`) or `sizes` describes."""
+        """Build the space from exactly one of `tasks`, `increment` (with `base`) and `sizes`."""
         ways = [tasks is not None, increment is not None, sizes is not None]
         if base is not None and not any(ways):
             raise UsageError(
@@ -94,8 +94,8 @@ class SequenceSpace:
             )
         if sum(ways) != 1 or (base is not None and increment is None):
             raise UsageError(
-                "Say how the classes form tasks in one way: a number of equal tasks, a base and an "
-                "increment, or a list of sizes."
+                "The tasks must be specified in exactly one way: by 'tasks', by 'base' and "
+                "'increment', or by 'sizes'."
             )
         if tasks is not None:
             return cls.equal(classes, tasks)
@@ -142,7 +142,7 @@ class SequenceSpace:
         )
 
     def require_similarity(self, similarity: Sized) -> None:
-        """An error unless the similarity has one row for each of the N classes."""
+        """Raise an error unless the similarity has one row for each of the N classes."""
         if len(similarity) != self.classes:
             raise UsageError(
                 f"The similarity covers {len(similarity)} classes but the space has "
@@ -150,14 +150,14 @@ class SequenceSpace:
             )
 
     def enumerate(self) -> Iterator[ClassSequence]:
-        """Each sequence once, lazily, in lexicographic order of its tasks."""
+        """Return each sequence once, lazily, in lexicographic order of its tasks."""
         return (ClassSequence(tasks) for tasks in _fill(tuple(range(self.classes)), self.sizes))
 
     def sample(self, count: int, rng: np.random.Generator) -> list[ClassSequence]:
         """`count` different sequences, uniformly without replacement."""
         if not 0 <= count <= self.size:
             raise UsageError(
-                f"The space holds {self.size} sequences; 'count' must be in [0, {self.size}]. "
+                f"The space has {self.size} sequences; 'count' must be in [0, {self.size}]. "
                 f"Got {count} instead."
             )
         if 2 * count > self.size and self.size <= _LISTABLE:

@@ -12,7 +12,13 @@ from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
-from edgecil.similarity.files import read_embeddings, read_features, read_similarity
+from edgecil.similarity.files import (
+    check_similarity_path,
+    read_embeddings,
+    read_features,
+    read_similarity,
+    save_similarity,
+)
 from edgecil.similarity.images import image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.prototypes import prototype_embeddings
@@ -28,7 +34,7 @@ BUNDLED_CAPTIONS = "bundled"
 
 
 class SimilarityOptions(TypedDict, total=False):
-    """The keyword arguments of :func:`similarity`."""
+    """The keyword arguments of :func:`similarity` that describe a similarity."""
 
     dataset: str | None
     names: Names | None
@@ -63,36 +69,41 @@ def similarity(
     classes: int | None = None,
     classes_seed: int | None = None,
     class_ids: Sequence[int] | None = None,
+    out: str | Path | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> SimilarityMatrix:
-    """Cosine similarity of a dataset's classes, from names, captions, features or images.
+    """Compute the cosine similarity of classes from names, captions, features or images.
 
     Args:
         dataset: a dataset's name, a folder of images or an .npz file.
-        names: class names, in place of a dataset or of its own names: a .txt, .csv or .json file,
-            a list, or the name of a class list (`ham10000-paper` and `eyepacs-paper` are those of
-            the paper).
-        encoder: name of a text encoder, or an encoder; `minilm-bundled` by default.
+        names: class names, in place of the dataset's: a .txt, .csv or .json file, or the name of a
+            class list (`ham10000-paper` and `eyepacs-paper` are those of the paper). In Python also
+            a list.
+        encoder: name of a text encoder, `minilm-bundled` by default. In Python also an encoder.
         template: the text around a name; "a photo of a {name}." by default. `{label}` stands for
             the raw label, as the paper's authors encode it.
-        captions: one text per class in place of its name: a file, a mapping, a list, or
-            `bundled` for those that come with edgecil.
+        captions: file with a text for each class in place of its name, or `bundled` for the
+            captions that come with edgecil. In Python also a mapping or a list.
         weights: weights of the encoder: a folder, a file or a hub id.
-        features: an .npz file with `features` (n, d) and `labels` (n,), in place of text.
-        images: take the dataset's training images in place of text: `pixels`, or the name of a
+        features: .npz file with `features` (n, d) and `labels` (n,), used in place of text.
+        images: use the dataset's training images in place of text: `pixels`, or the name of a
             pre-trained network whose features are averaged per class.
-        root: the directory of the dataset's images.
+        root: directory of the dataset's images.
         image_size: width and height in pixels to which image files are scaled.
         threads: number of threads of the network; 1 by default.
         classes: number of classes to use, the first ones in label order; all by default.
         classes_seed: draw the classes with this seed instead of taking the first ones.
-        class_ids: exactly these classes, in this order.
-        on_progress: called with the number of classes whose images are done, and of all.
+        class_ids: use exactly these classes, in this order.
+        out: .npz file to save the matrix to.
+        on_progress: called with the number of classes whose images are done and the number of all
+            classes.
 
     >>> matrix = similarity(dataset="cifar100", classes=6)
     >>> matrix.names[:3], matrix.values.shape
     (('apple', 'aquarium_fish', 'baby'), (6, 6))
     """
+    if out is not None:
+        check_similarity_path(out)
     chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
     text = {"encoder": encoder, "template": template, "captions": captions, "weights": weights}
     if images is not None:
@@ -103,9 +114,10 @@ def similarity(
             raise UsageError(f"'threads' must be at least 1. Got {threads} instead.")
         from edgecil.data import load_dataset
 
-        pictures = load_dataset(dataset, root=root, size=image_size, **chosen)
-        report = {} if on_progress is None else {"on_progress": on_progress}
-        return image_similarity(pictures, images, threads=threads or 1, **report)
+        images_of_classes = load_dataset(dataset, root=root, size=image_size, **chosen)
+        callback = {} if on_progress is None else {"on_progress": on_progress}
+        matrix = image_similarity(images_of_classes, images, threads=threads or 1, **callback)
+        return _save(matrix, out)
     for name, value in {"root": root, "image_size": image_size, "threads": threads}.items():
         if value is not None:
             raise UsageError(f"{name!r} is used with images only; give 'images' as well.")
@@ -127,9 +139,16 @@ def similarity(
             captions=None if captions is None else find_captions(listed_classes, captions),
             weights=weights,
         )
-    if all(value is None for value in chosen.values()):
-        return matrix
-    return matrix.take(select_classes(len(matrix), **chosen))
+    if any(value is not None for value in chosen.values()):
+        matrix = matrix.take(select_classes(len(matrix), **chosen))
+    return _save(matrix, out)
+
+
+def _save(matrix: SimilarityMatrix, out: str | Path | None) -> SimilarityMatrix:
+    """Return the matrix, saved if there is a file to save it to."""
+    if out is not None:
+        save_similarity(matrix, out)
+    return matrix
 
 
 def choose_similarity(
@@ -138,7 +157,7 @@ def choose_similarity(
     embeddings: str | Path | None = None,
     **options: Unpack[SimilarityOptions],
 ) -> Similarity:
-    """A similarity from a file, from class vectors, or built by :func:`similarity`.
+    """Return a similarity from a file, from class vectors, or built by :func:`similarity`.
 
     Args:
         similarity: a matrix: a .npz, .npy or .csv file, or a similarity as it is.
@@ -175,14 +194,14 @@ build_similarity = similarity
 
 
 def find_classes(dataset: str | None = None, names: Names | None = None) -> ClassList:
-    """The class list of a dataset, or other names for its classes.
+    """Return the class list of a dataset, or other names for its classes.
 
     Args:
         dataset: a dataset's name, a folder of images or an .npz file.
         names: a file, a list, or the name of a class list; with a dataset as many as it has.
     """
     if dataset is None and names is None:
-        raise UsageError("Give 'dataset' or 'names' to say which classes are meant.")
+        raise UsageError("The classes are not specified; give 'dataset' or 'names'.")
     of_dataset = None
     if dataset is not None:
         from edgecil.data import dataset_classes
@@ -203,7 +222,7 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
 
 
 def find_captions(classes: ClassList, captions: Captions) -> Mapping[str, str] | Sequence[str]:
-    """Captions of the classes: the bundled ones, those of a file, or the given ones."""
+    """Return captions of the classes: the bundled ones, those of a file, or the given ones."""
     if captions == BUNDLED_CAPTIONS:
         return bundled_captions(classes.name)
     if isinstance(captions, (str, Path)):
@@ -212,7 +231,7 @@ def find_captions(classes: ClassList, captions: Captions) -> Mapping[str, str] |
 
 
 def _refuse(source: str, others: Mapping[str, object]) -> None:
-    """An error if an argument is given that `source` leaves without a meaning."""
+    """Raise an error if an argument is given that `source` leaves without a meaning."""
     for name, value in others.items():
         if value is not None:
             raise UsageError(f"{name!r} cannot be combined with {source!r}; leave one of them out.")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from functools import partial
+from pathlib import Path
 
 from edgecil.classes import ClassList
 from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
 from edgecil.registry import Registry
 from edgecil.similarity.build import Names, find_classes
+from edgecil.similarity.captions import check_caption_path, save_captions
 
 FEWEST_WORDS, MOST_WORDS = 8, 20
 
@@ -41,7 +43,7 @@ def write_captions(
     prompt: str = DEFAULT_PROMPT,
     on_caption: Callable[[str, str], None] = lambda label, caption: None,
 ) -> dict[str, str]:
-    """A caption for each class, by label, in label order.
+    """Return a caption for each class, by label, in label order.
 
     The answer to an earlier request for the same class is reused; all captions differ.
 
@@ -67,35 +69,45 @@ def captions(
     names: Names | None = None,
     model: str | LanguageModel | None = None,
     prompt: str = DEFAULT_PROMPT,
+    out: str | Path | None = None,
+    on_start: Callable[[int], None] = lambda classes: None,
     on_caption: Callable[[str, str], None] = lambda label, caption: None,
 ) -> dict[str, str]:
-    """Captions of a dataset's classes by a language model, by label and in label order.
+    """Return captions of a dataset's classes by a language model, by label and in label order.
 
     Args:
         dataset: a dataset's name, a folder of images or an .npz file.
-        names: class names, in place of a dataset or of its own names: a file, a list, or the name
-            of a class list.
-        model: name of the model at the endpoint in OPENAI_BASE_URL, or a model; EDGECIL_LLM_MODEL
-            by default.
-        prompt: name of a prompt, or a text with `{name}` in it.
+        names: class names, in place of the dataset's: a file, or the name of a class list. In
+            Python also a list.
+        model: name of the model at the endpoint in OPENAI_BASE_URL; EDGECIL_LLM_MODEL by default.
+            In Python also a model.
+        prompt: `default`, `paper` (for medical images), or a text with `{name}` in it.
+        out: .json file to save the captions to.
+        on_start: called with the number of classes.
         on_caption: called with each label and its caption.
     """
+    if out is not None:
+        check_caption_path(out)
     classes = find_classes(dataset, names)
     find_prompt(prompt)
     if not isinstance(model, LanguageModel):
         model = LanguageModel.from_environment(model)
-    return write_captions(classes, model, prompt=prompt, on_caption=on_caption)
+    on_start(len(classes))
+    written = write_captions(classes, model, prompt=prompt, on_caption=on_caption)
+    if out is not None:
+        save_captions(written, out)
+    return written
 
 
 def find_prompt(prompt: str) -> str:
-    """The text of a named prompt, or a prompt given as text with `{name}` in it."""
+    """Return the text of a named prompt, or a prompt given as text with `{name}` in it."""
     if "{name}" in prompt:
         return prompt
     return PROMPTS[prompt]
 
 
 def fill_prompt(prompt: str, *, name: str, dataset: str) -> str:
-    """A prompt for one class; only the fields of this function are replaced.
+    """Return a prompt for one class; only the fields of this function are replaced.
 
     >>> fill_prompt("What does a {name} look like? {x}", name="cat", dataset="pets")
     'What does a cat look like? {x}'
@@ -106,7 +118,7 @@ def fill_prompt(prompt: str, *, name: str, dataset: str) -> str:
 
 
 def read_caption(answer: str, taken: Collection[str] = ()) -> str:
-    """The caption in an answer, without quotation marks around it.
+    """Return the caption in an answer, without quotation marks around it.
 
     Args:
         answer: of a language model.

@@ -17,7 +17,7 @@ CAPTIONED = ("ham10000", "eyepacs", "quickdraw")
 def check_captions(
     classes: ClassList, captions: Mapping[str, str] | Sequence[str]
 ) -> tuple[str, ...]:
-    """One caption per class, in label order.
+    """Return one caption per class, in label order.
 
     Args:
         classes: N classes.
@@ -39,7 +39,7 @@ def check_captions(
 
 
 def read_captions(path: str | Path, classes: ClassList) -> tuple[str, ...]:
-    """The captions in a file, in label order; every class must have exactly one.
+    """Return the captions in a file, in label order; every class must have exactly one.
 
     - .json: an object from label to caption;
     - .csv: columns headed `name` and `caption`;
@@ -61,7 +61,7 @@ def read_captions(path: str | Path, classes: ClassList) -> tuple[str, ...]:
 
 
 def bundled_captions(dataset: str) -> tuple[str, ...]:
-    """Captions that come with edgecil, in label order: what each class looks like.
+    """Return captions that come with edgecil, in label order: what each class looks like.
 
     >>> bundled_captions("eyepacs")[1]
     'retina fundus with only a few tiny round red dots, microaneurysms near the macula'
@@ -84,7 +84,7 @@ def save_captions(captions: Mapping[str, str], path: str | Path) -> None:
 
 
 def check_caption_path(path: str | Path) -> Path:
-    """The path, if captions can be saved under its name."""
+    """Return the path, if captions can be saved under its name."""
     if Path(path).suffix.lower() != ".json":
         raise UsageError(f"Captions are saved to a .json file. Got {path} instead.")
     return Path(path)

@@ -61,7 +61,7 @@ class ClipEncoder:
         self._activation = activation
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Projected text features, shape (n, projection), not normalised."""
+        """Return projected text features, shape (n, projection), not normalised."""
         import torch
 
         batches = list(text_batches(texts))
@@ -128,7 +128,7 @@ class ClipEncoder:
 
 
 def load_clip(weights: str | Path, *, name: str = "clip") -> ClipEncoder:
-    """Any CLIP text tower of OpenAI's architecture, of any size.
+    """Return any CLIP text tower of OpenAI's architecture, of any size.
 
     Args:
         weights: a folder or a weight file in Hugging Face or open_clip layout, or a hub id.

@@ -53,7 +53,7 @@ class ClipWeights:
     prefix: str | None
 
     def take(self, names: Iterable[str]) -> dict[str, Any]:
-        """Tensors by their Hugging Face names; one that the file lacks is an error."""
+        """Return tensors by their Hugging Face names; one that the file lacks is an error."""
         wanted = {name: self._own(name) for name in names}
         missing = sorted({own for own in wanted.values() if own not in self.tensors})
         if missing:
@@ -63,7 +63,7 @@ class ClipWeights:
         return {name: self._shaped(name, self.tensors[own]) for name, own in wanted.items()}
 
     def layers(self) -> int:
-        """The number of transformer blocks the file has."""
+        """Return the number of transformer blocks the file has."""
         block = re.escape(self._own("text_model.encoder.layers.")) + r"(\d+)\."
         matches = (re.match(block, name) for name in self.tensors)
         numbers = {int(match[1]) for match in matches if match}
@@ -90,7 +90,7 @@ class ClipWeights:
 
 
 def read_clip(path: Path) -> ClipWeights:
-    """The text tower in a weight file, its layout recognised by the names in it."""
+    """Return the text tower in a weight file, its layout recognised by the names in it."""
     tensors = read_text_tensors(path)
     if any(name.startswith("text_model.") for name in tensors):
         return ClipWeights(path, tensors, None)
@@ -99,7 +99,7 @@ def read_clip(path: Path) -> ClipWeights:
 
 
 def clip_settings(files: WeightFiles, weights: ClipWeights) -> dict[str, Any]:
-    """Arguments of transformers' CLIPTextConfig: sizes from the weights, the rest from a config.
+    """Return arguments of CLIPTextConfig: sizes from the weights, the rest from a configuration.
 
     Without a config the tower is taken for one of OpenAI's: heads of width 64, quick GELU.
     """

@@ -33,7 +33,7 @@ class Encoder(Protocol):
         """Identifies its weights."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Vectors of n texts, shape (n, d); their lengths carry no meaning."""
+        """Return vectors of n texts, shape (n, d); their lengths carry no meaning."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ DEFAULT_ENCODER = "minilm-bundled"
 
 
 def encoder_names(pattern: str = "*") -> tuple[str, ...]:
-    """Names of the text encoders that match a shell pattern, the default first."""
+    """Return names of the text encoders that match a shell pattern, the default first."""
     return ENCODERS.names(pattern)
 
 
 def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
-    """The text encoder of that name, its files located (or downloaded), its model not yet loaded.
+    """Return a text encoder by name; its files are located or downloaded, but not yet loaded.
 
     Args:
         name: one of :func:`encoder_names`.
@@ -125,7 +125,7 @@ def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
 
 
 def encoder_status(name: str) -> EncoderStatus:
-    """Whether an encoder can run here; torch is not imported and no connection is made."""
+    """Return whether an encoder can run here; torch is not imported and no connection is made."""
     name = ENCODERS.resolve(name)
     entry = ENCODERS[name]
     if entry.kind == "bundled":

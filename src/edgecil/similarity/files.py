@@ -21,11 +21,11 @@ _ARRAYS = ("values", "vectors", "features", "labels", "names", "source")
 
 
 def save_similarity(matrix: SimilarityMatrix, path: str | Path) -> None:
-    """Write names, values and source as one compressed .npz; an old file survives a failure."""
-    path = Path(path)
-    if path.suffix.lower() != ".npz":
-        raise UsageError(f"A similarity matrix is saved as .npz. Got {path} instead.")
-    with replace_file(path) as file:
+    """Write names, values and source to a compressed .npz file.
+
+    If writing fails, an existing file stays as it is.
+    """
+    with replace_file(check_similarity_path(path)) as file:
         np.savez_compressed(
             file,
             names=np.array(matrix.names, dtype=np.str_),
@@ -34,8 +34,15 @@ def save_similarity(matrix: SimilarityMatrix, path: str | Path) -> None:
         )
 
 
+def check_similarity_path(path: str | Path) -> Path:
+    """Return the path, if a similarity matrix can be saved to it."""
+    if Path(path).suffix.lower() != ".npz":
+        raise UsageError(f"A similarity matrix is saved as .npz. Got {path} instead.")
+    return Path(path)
+
+
 def read_similarity(path: str | Path) -> SimilarityMatrix:
-    """The similarity matrix in a file.
+    """Return the similarity matrix in a file.
 
     - .npz: as :func:`save_similarity` writes it, or any archive with a `values` array;
     - .npy: an (N, N) array;
@@ -48,20 +55,20 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
         return SimilarityMatrix.of(_numbers(np.array(rows), "similarity", path), header)
     arrays = _read_arrays(path, (".npz", ".npy", ".csv"))
     if arrays.get("values") is None:
-        raise DataError(f"{path} holds no array called 'values' (it has: {_listed(arrays)}).")
+        raise DataError(f"{path} contains no array called 'values' (it has: {_listed(arrays)}).")
     values = _numbers(arrays["values"], "similarity", path)
     matrix = SimilarityMatrix.of(values, _names(arrays, path))
     return SimilarityMatrix(matrix.names, matrix.values, _source(arrays, path))
 
 
 def read_embeddings(path: str | Path) -> Embeddings:
-    """Class vectors from a .npy file, or from an .npz with `vectors` and optional `names`."""
+    """Read class vectors from a .npy file, or from an .npz with `vectors` and optional `names`."""
     path = Path(path)
     arrays = _read_arrays(path, (".npz", ".npy"))
     vectors = arrays.get("vectors")
     vectors = arrays.get("values") if vectors is None else vectors
     if vectors is None:
-        raise DataError(f"{path} holds no array called 'vectors' (it has: {_listed(arrays)}).")
+        raise DataError(f"{path} contains no array called 'vectors' (it has: {_listed(arrays)}).")
     embeddings = Embeddings.of(_numbers(vectors, "class vectors", path), _names(arrays, path))
     return Embeddings(embeddings.names, embeddings.vectors, _source(arrays, path))
 
@@ -72,7 +79,7 @@ def read_features(path: str | Path) -> tuple[Floats, Ints]:
     arrays = _read_arrays(path, (".npz",))
     if arrays.get("features") is None or arrays.get("labels") is None:
         raise DataError(
-            f"{path} must hold the arrays 'features' (n, d) and 'labels' (n,). "
+            f"{path} must contain the arrays 'features' (n, d) and 'labels' (n,). "
             f"It has: {_listed(arrays)}."
         )
     labels = arrays["labels"]
@@ -100,7 +107,7 @@ def _listed(arrays: dict[str, Any]) -> str:
 
 
 def _numbers(array: Any, kind: str, path: Path) -> Floats:
-    """The array as real numbers; other types and extreme values are refused."""
+    """Return the array as real numbers; other types and extreme values are refused."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"The {kind} in {path} must be real numbers. Got {array.dtype} instead.")
     numbers: Floats = array.astype(np.float64)
@@ -148,12 +155,12 @@ def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
     try:
         values = [[parse_float(cell) for cell in row] for row in rows]
     except ValueError as error:
-        raise DataError(f"{path} holds something that is not a number: {error}.") from error
+        raise DataError(f"{path} contains something that is not a number: {error}.") from error
     if any(len(row) != len(values[0]) for row in values):
         raise DataError(f"{path} has rows of different lengths.")
     if not values or len(values) != len(values[0]):
         raise DataError(
-            f"{path} holds {len(values)} rows of {len(values[0]) if values else 0} numbers, "
+            f"{path} contains {len(values)} rows of {len(values[0]) if values else 0} numbers, "
             "separated by commas; a similarity matrix has as many rows as columns."
         )
     return names, values

@@ -27,7 +27,7 @@ def image_similarity(
     threads: int = 1,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> SimilarityMatrix:
-    """Cosines between the mean features of the classes' training images.
+    """Return cosines between the mean features of the classes' training images.
 
     Args:
         images: N classes, each with training images.
@@ -46,12 +46,12 @@ def image_similarity(
 
 
 def _flatten(pixels: Pixels) -> Floats:
-    """Pixels (n, c, h, w) as rows (n, c · h · w)."""
+    """Return pixels (n, c, h, w) as rows (n, c · h · w)."""
     return pixels.reshape(len(pixels), -1).astype(np.float64)
 
 
 def _frozen_features(model: str, threads: int) -> Callable[[Pixels], Floats]:
-    """A function from pixels (n, c, h, w) to the model's features (n, d)."""
+    """Return a function from pixels (n, c, h, w) to the model's features (n, d)."""
     require_training()
     use_portable_kernels()
     import torch

@@ -39,13 +39,13 @@ class Similarity(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, ids: Ints) -> Similarity:
-        """The similarity among the classes `ids`, in that order."""
+        """Return the similarity among the classes `ids`, in that order."""
 
     def submatrix(self, ids: Ints) -> Floats:
         """D[ids, ids], shape (n, n)."""
 
     def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
-        """Summed similarity of classes to groups of classes.
+        """Return the summed similarity of classes to groups of classes.
 
         Args:
             group: (N,) group of each class, in [0, count).
@@ -66,13 +66,13 @@ class Similarity(Protocol):
         """
 
     def centred_spectrum(self) -> Floats:
-        """The N - 1 eigenvalues, ascending, of D restricted to vectors that sum to zero."""
+        """Return the N - 1 eigenvalues, ascending, of D restricted to vectors that sum to zero."""
 
     def sort_keys(self, colours: Ints) -> Floats:
         """(N, k) rows that distinguish classes by similarity to each colour, not by number."""
 
     def twins(self, ids: Ints) -> Ints:
-        """Groups, shape (n,), of classes whose exchange leaves D as it is.
+        """Return groups, shape (n,), of classes whose exchange leaves D as it is.
 
         Args:
             ids: (n,) classes that `sort_keys` does not distinguish.
@@ -89,7 +89,7 @@ def check_similarity(similarity: object) -> None:
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
-    """Names for classes that came without: class 0, class 1 and so on."""
+    """Return names for classes that came without: class 0, class 1 and so on."""
     return tuple(f"class {index}" for index in range(count))
 
 
@@ -120,7 +120,7 @@ class SimilarityMatrix:
 
     @classmethod
     def of(cls, values: ArrayLike, names: Sequence[str] | None = None) -> SimilarityMatrix:
-        """A matrix from any (N, N) array; classes without names are numbered."""
+        """Return a matrix from any (N, N) array; classes without names are numbered."""
         matrix = check_matrix(values)
         return cls(numbered_names(len(matrix)) if names is None else tuple(names), matrix)
 
@@ -128,7 +128,7 @@ class SimilarityMatrix:
         return len(self.names)
 
     def take(self, ids: Ints) -> SimilarityMatrix:
-        """The similarity among the classes `ids`, in that order."""
+        """Return the similarity among the classes `ids`, in that order."""
         names = tuple(self.names[index] for index in ids)
         return SimilarityMatrix(names, self.submatrix(ids), self.source)
 
@@ -137,12 +137,12 @@ class SimilarityMatrix:
         return self.values[np.ix_(ids, ids)]
 
     def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
-        """Summed similarity of classes (`rows`, or all) to each group, shape (n, count)."""
+        """Return the summed similarity of classes (`rows`, or all) to each group, (n, count)."""
         values = self.values if rows is None else self.values[rows]
         return values @ _indicator(group, count)
 
     def row_sums(self) -> Floats:
-        """Total similarity of each class to all others, shape (N,)."""
+        """Return the total similarity of each class to all others, shape (N,)."""
         sums: Floats = self.values.sum(axis=1)
         return sums
 
@@ -154,7 +154,7 @@ class SimilarityMatrix:
         return total if total > 2.0 * len(pairs) * rounding**2 else 0.0
 
     def centred_spectrum(self) -> Floats:
-        """The N - 1 eigenvalues, ascending, on vectors that sum to zero."""
+        """Return the N - 1 eigenvalues, ascending, on vectors that sum to zero."""
         count = len(self)
         mean = self.row_sums() / count
         centred = self.values - mean[:, None] - mean[None, :] + mean.mean()
@@ -168,7 +168,7 @@ class SimilarityMatrix:
         return np.take_along_axis(self.values, order, axis=1)
 
     def twins(self, ids: Ints) -> Ints:
-        """Groups, shape (n,), of classes that are equally similar to every third class."""
+        """Return groups, shape (n,), of classes that are equally similar to every third class."""
         group = np.full(len(ids), -1)
         while (group < 0).any():
             leader = int(np.argmin(group))
@@ -179,11 +179,11 @@ class SimilarityMatrix:
         return group
 
     def pairs(self) -> Floats:
-        """The N (N - 1) / 2 similarities above the diagonal, row by row."""
+        """Return the N (N - 1) / 2 similarities above the diagonal, row by row."""
         return self.values[np.triu_indices(len(self), 1)]
 
     def extreme_pairs(self, count: int) -> list[tuple[tuple[str, str], float]]:
-        """The `count` most similar pairs of classes, then the `count` least similar ones.
+        """Return the `count` most similar pairs of classes, then the `count` least similar ones.
 
         Both lists are in descending order; with few classes they share no pair.
         """
@@ -199,7 +199,7 @@ class SimilarityMatrix:
         ]
 
     def summary(self, *, pairs: int = 5, path: Path | None = None) -> SimilaritySummary:
-        """Mean, standard deviation and the `pairs` most and least similar pairs of classes.
+        """Return mean, standard deviation and the `pairs` most and least similar pairs of classes.
 
         Args:
             pairs: number of pairs of each kind.
@@ -219,7 +219,7 @@ class SimilarityMatrix:
         return similarity_html(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with the classes as rows and columns."""
+        """Return a DataFrame with the classes as rows and columns."""
         return require_pandas().DataFrame(self.values, index=self.names, columns=self.names)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
@@ -259,7 +259,7 @@ class Embeddings:
 
     @classmethod
     def of(cls, vectors: ArrayLike, names: Sequence[str] | None = None) -> Embeddings:
-        """Embeddings from any (N, d) array; classes without names are numbered."""
+        """Return embeddings from any (N, d) array; classes without names are numbered."""
         rows = _unit_rows(vectors)
         return cls(numbered_names(len(rows)) if names is None else tuple(names), rows)
 
@@ -267,22 +267,22 @@ class Embeddings:
         return len(self.names)
 
     def similarity(self) -> SimilarityMatrix:
-        """The full cosine similarity matrix."""
+        """Return the full cosine similarity matrix."""
         product = self.vectors @ self.vectors.T
         return SimilarityMatrix(self.names, np.clip(product, -1.0, 1.0), self.source)
 
     def take(self, ids: Ints) -> Embeddings:
-        """The embeddings of the classes `ids`, in that order."""
+        """Return the embeddings of the classes `ids`, in that order."""
         return Embeddings(tuple(self.names[index] for index in ids), self.vectors[ids], self.source)
 
     def submatrix(self, ids: Ints) -> Floats:
-        """Cosines among the classes `ids` with zero diagonal, shape (n, n)."""
+        """Return cosines among the classes `ids` with zero diagonal, shape (n, n)."""
         block: Floats = self.vectors[ids] @ self.vectors[ids].T
         np.fill_diagonal(block, 0.0)
         return block
 
     def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
-        """Summed similarity of classes (`rows`, or all) to each group, shape (n, count)."""
+        """Return the summed similarity of classes (`rows`, or all) to each group, (n, count)."""
         sums = np.empty((count, self.vectors.shape[1]))
         members = np.split(
             np.argsort(group, kind="stable"), np.cumsum(np.bincount(group, minlength=count))[:-1]
@@ -295,7 +295,7 @@ class Embeddings:
         return product
 
     def row_sums(self) -> Floats:
-        """Total similarity of each class to all others, shape (N,)."""
+        """Return the total similarity of each class to all others, shape (N,)."""
         sums: Floats = self.vectors @ self.vectors.sum(axis=0) - 1.0
         return sums
 
@@ -307,7 +307,7 @@ class Embeddings:
         return total if total > 1e-12 * squares else 0.0
 
     def centred_spectrum(self) -> Floats:
-        """The N - 1 eigenvalues, ascending, on vectors that sum to zero."""
+        """Return the N - 1 eigenvalues, ascending, on vectors that sum to zero."""
         centred = self.vectors - self.vectors.mean(axis=0)
         gram = centred.T @ centred if len(self) > centred.shape[1] else centred @ centred.T
         top = np.linalg.eigvalsh(gram)[::-1][: len(self) - 1]
@@ -318,30 +318,30 @@ class Embeddings:
         return self.vectors
 
     def twins(self, ids: Ints) -> Ints:
-        """One group, shape (n,): classes that share a vector are interchangeable."""
+        """Return one group, shape (n,): classes that share a vector are interchangeable."""
         return np.zeros(len(ids), dtype=np.int64)
 
 
 def _indicator(group: Ints, count: int) -> Floats:
-    """One row per class with a 1 at its group, shape (N, count)."""
+    """Return one row per class with a 1 at its group, shape (N, count)."""
     member = np.zeros((len(group), count))
     member[np.arange(len(group)), group] = 1.0
     return member
 
 
 def group_similarity(similarity: Similarity, group: Ints, count: int) -> Floats:
-    """Summed similarity between the classes of two groups, c ≠ c': shape (count, count)."""
+    """Return the summed similarity between the classes of groups, c ≠ c', (count, count)."""
     return _indicator(group, count).T @ similarity.to_groups(group, count)
 
 
 def check_matrix(values: ArrayLike) -> Floats:
-    """A read-only (N, N) copy with zero diagonal, or a sentence on what is wrong with `values`."""
+    """Return a read-only (N, N) copy with zero diagonal, or raise an error about `values`."""
     try:
         if np.iscomplexobj(values):
             raise TypeError("complex numbers are not similarities")
         matrix = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"A similarity matrix must hold numbers: {error}.") from error
+        raise UsageError(f"A similarity matrix must contain numbers: {error}.") from error
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise UsageError(
             f"A similarity matrix must be square, one row and column per class. "

@@ -40,7 +40,7 @@ class MiniLMEncoder:
         self._files = files
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Mean of the last layer over each text's tokens, shape (n, d), not normalised."""
+        """Return the mean of the last layer over each text's tokens, (n, d), not normalised."""
         batches = list(text_batches(texts))
         model, tokenizer = self._loaded
 
@@ -89,7 +89,7 @@ class MiniLMEncoder:
 
 
 def installed_weights() -> Path | None:
-    """The folder of the registry package with MiniLM's weights, if it is installed."""
+    """Return the folder of the registry package with MiniLM's weights, if it is installed."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None

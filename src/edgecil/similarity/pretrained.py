@@ -40,7 +40,7 @@ def require_packages(encoder: str) -> None:
 
 
 def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
-    """A model's files, from a folder, a weight file or a hub id; downloaded only if necessary.
+    """Locate a model's files in a folder, a weight file or a hub id; download if necessary.
 
     Args:
         encoder: the encoder's name, for the error.
@@ -51,12 +51,12 @@ def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
 
 
 def tokenizer_folder(encoder: str, hub_id: str, remedy: str) -> Path:
-    """The folder of a hub repository with a tokenizer; arguments as of :func:`locate`."""
+    """Return the folder of a hub repository with a tokenizer; arguments as of :func:`locate`."""
     return hub_folder(hub_id, TOKENIZERS, SETTINGS, **_needs(encoder, remedy))
 
 
 def read_text_tensors(path: Path) -> dict[str, Any]:
-    """Every tensor of a weight file except a vision tower's, by name."""
+    """Return every tensor of a weight file except a vision tower's, by name."""
     return read_tensors(path, leave_out=_VISION)
 
 
@@ -71,7 +71,7 @@ def text_batches(texts: Sequence[str], size: int = 64) -> Iterator[list[str]]:
 def encode_batches(
     batches: list[list[str]], tokenizer: Any, longest: int, pool: Callable[[Any], Any]
 ) -> NDArray[np.float64]:
-    """Vectors of batched texts, shape (n, d).
+    """Return vectors of batched texts, shape (n, d).
 
     Args:
         batches: of :func:`text_batches`.
@@ -97,7 +97,7 @@ def encode_batches(
 
 
 def check_layers(folder: Path, config: Any, tensors: Mapping[str, Any]) -> None:
-    """An error if a configuration describes a network much larger than its weights.
+    """Raise an error if a configuration describes a network much larger than its weights.
 
     Args:
         folder: where the configuration is, for the error.
@@ -115,7 +115,7 @@ def check_layers(folder: Path, config: Any, tensors: Mapping[str, Any]) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, or its type."""
+    """Return the first line of an error's message, or its type."""
     lines = str(error).strip().splitlines()
     return printable(lines[0]).rstrip(".") if lines else type(error).__name__
 

@@ -15,7 +15,7 @@ from edgecil.similarity.matrix import Embeddings, numbered_names
 def prototype_embeddings(
     features: ArrayLike, labels: ArrayLike, names: Sequence[str] | None = None
 ) -> Embeddings:
-    """Class means of any features.
+    """Return class means of any features.
 
     Each sample counts by its direction: it is scaled to unit length before the mean, as nearest-
     mean classifiers do (iCaRL, Rebuffi et al. 2017), so that a few long vectors cannot decide a
@@ -58,7 +58,7 @@ def prototype_embeddings(
 
 
 def directions(rows: Floats) -> Floats:
-    """Rows (n, d) scaled to unit length; a zero row stays zero."""
+    """Return rows (n, d) scaled to unit length; a zero row stays zero."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled: Floats = rows / np.where(lengths > 0, lengths, 1.0)
     return scaled

@@ -55,7 +55,7 @@ class Sources(msgspec.Struct, forbid_unknown_fields=True):
         return {name: getattr(self, name) for name in ("tasks", "base", "increment", "sizes")}
 
     def build(self) -> dict[str, SimilarityMatrix]:
-        """Every similarity by name, those of images last."""
+        """Return every similarity by name, those of images last."""
         matrices: dict[str, SimilarityMatrix] = {}
         for name, source in sorted(
             self.similarities.items(), key=lambda item: item[1].images is not None
@@ -65,7 +65,7 @@ class Sources(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_sources(path: str | Path, *, root: str | Path | None = None) -> Sources:
-    """The similarities that a TOML file describes.
+    """Return the similarities that a TOML file describes.
 
     Args:
         path: the file, with `dataset`, the task sizes, and a table `similarities`; or

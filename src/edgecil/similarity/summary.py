@@ -57,7 +57,7 @@ class SimilaritySummary:
 
 
 def summarize(matrix: SimilarityMatrix, pairs: int, path: Path | None) -> SimilaritySummary:
-    """Mean, standard deviation and extreme pairs of a matrix."""
+    """Return the mean, standard deviation and extreme pairs of a matrix."""
     values = matrix.pairs()
     ends = [ClassPair(*pair) for pair in matrix.extreme_pairs(pairs)]
     some = (len(ends) + 1) // 2
@@ -73,7 +73,7 @@ def summarize(matrix: SimilarityMatrix, pairs: int, path: Path | None) -> Simila
 
 
 def similarity_html(matrix: SimilarityMatrix) -> str:
-    """A title, the extreme pairs as a table, and the matrix as a figure."""
+    """Return a title, the extreme pairs as a table, and the matrix as a figure."""
     title = f"<p>{html.escape(repr(matrix)[1:-1])}</p>"
     if len(matrix) < 2:
         return title

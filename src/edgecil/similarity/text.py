@@ -24,7 +24,7 @@ def text_embeddings(
     captions: Mapping[str, str] | Sequence[str] | None = None,
     weights: str | Path | None = None,
 ) -> Embeddings:
-    """Unit vectors of N classes, from their words in a template or from captions.
+    """Return unit vectors of N classes, from their words in a template or from captions.
 
     Args:
         classes: N classes, N >= 2.
@@ -62,14 +62,14 @@ def text_similarity(
     captions: Mapping[str, str] | Sequence[str] | None = None,
     weights: str | Path | None = None,
 ) -> SimilarityMatrix:
-    """Cosine similarity of N classes, shape (N, N); arguments as for :func:`text_embeddings`."""
+    """Compute the cosine similarity (N, N) of classes; arguments as for :func:`text_embeddings`."""
     return text_embeddings(
         classes, encoder=encoder, template=template, captions=captions, weights=weights
     ).similarity()
 
 
 def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
-    """A template's text for each of N classes.
+    """Return a template's text for each of N classes.
 
     >>> classes = ClassList("pets", ("house_cat, Felis catus", "dog"))
     >>> fill_template("a photo of a {name}.", classes)
@@ -82,6 +82,6 @@ def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
         if len(around) == 2 and not any(brace in part for part in around for brace in "{}"):
             return tuple(text.join(around) for text in texts)
     raise UsageError(
-        "A template must hold {name} or {label} exactly once and no other braces, like "
+        "A template must contain {name} or {label} exactly once and no other braces, like "
         f"{TEMPLATE!r}. Got {template!r} instead."
     )

@@ -421,7 +421,8 @@ def _greet(references: list[Any]) -> tuple[str, dict[str, str]]:
 
 def _kill(pid: int) -> None:
     with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+        # Windows has no SIGKILL; there SIGTERM ends a process at once.
+        os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _train(

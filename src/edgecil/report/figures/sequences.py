@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edgecil.report.figures.canvas import check_figure_path, drawing, new_figure, save_figure
-from edgecil.sequences import LabelledSequence, SequenceSpace, moments, sample_scores, score
+from edgecil.sequences import (
+    LabelledSequence,
+    ScoredSequence,
+    SequenceSpace,
+    moments,
+    sample_scores,
+    score,
+)
 from edgecil.sequences.objective import adjacent
 from edgecil.similarity.matrix import Similarity
 
@@ -24,22 +31,23 @@ _RANDOM_SEQUENCES = 20_000
 _DRAWN_CLASSES = 2000
 _NAMED_RUNS = 12
 
+_Labelled = LabelledSequence | ScoredSequence
+
 
 def draw_sequences(
     similarity: Similarity,
-    space: SequenceSpace,
-    runs: Sequence[LabelledSequence],
+    runs: Sequence[_Labelled],
     path: str | Path,
 ) -> None:
     """Draw where the runs lie among all sequences, and the similarity matrix in their orders.
 
     Args:
         similarity: over N classes.
-        space: the sequences that the runs are among.
-        runs: labelled sequences; up to three of them get a matrix.
+        runs: labelled sequences with the same task sizes; up to three of them get a matrix.
         path: a .png, .svg or .pdf file.
     """
     path = check_figure_path(path)
+    space = SequenceSpace(runs[0].sequence.sizes)
     scores = np.array([score(similarity, run.sequence) for run in runs])
     shown = _ends_and_middle(scores) if len(similarity) <= _DRAWN_CLASSES else []
     with drawing():
@@ -53,6 +61,11 @@ def draw_sequences(
     save_figure(figure, path)
 
 
+def _colour(label: str) -> str:
+    """The colour of a label such as `hard` or `edge/hard`."""
+    return _COLOURS.get(label.rpartition("/")[2], _OTHER)
+
+
 def _ends_and_middle(scores: np.ndarray) -> list[int]:
     """Indices of the lowest, middle and highest score, in the order of the runs."""
     order = np.argsort(scores, kind="stable").tolist()
@@ -63,7 +76,7 @@ def _draw_distribution(
     axes: Axes,
     similarity: Similarity,
     space: SequenceSpace,
-    runs: Sequence[LabelledSequence],
+    runs: Sequence[_Labelled],
     scores: np.ndarray,
 ) -> None:
     exact = moments(similarity, space, adjacent(space))
@@ -80,7 +93,7 @@ def _draw_distribution(
     axes.set_yticks([])
     top = axes.get_ylim()[1]
     for index, (run, value) in enumerate(zip(runs, scores, strict=True)):
-        colour = _COLOURS.get(run.label, _OTHER)
+        colour = _colour(run.label)
         axes.axvline(value, color=colour, linewidth=2.0 if len(runs) <= _NAMED_RUNS else 0.6)
         if len(runs) <= _NAMED_RUNS:
             axes.annotate(
@@ -107,7 +120,7 @@ def _draw_distribution(
 
 
 def _draw_matrices(
-    figure: Figure, panels: list[Axes], similarity: Similarity, runs: list[LabelledSequence]
+    figure: Figure, panels: list[Axes], similarity: Similarity, runs: list[_Labelled]
 ) -> None:
     """The similarity matrix with classes in each run's order and tasks framed."""
     everyone = np.arange(len(similarity))
@@ -123,7 +136,7 @@ def _draw_matrices(
         for end in ends:
             axes.axhline(end, color="white", linewidth=0.8)
             axes.axvline(end, color="white", linewidth=0.8)
-        axes.set_title(run.label, color=_COLOURS.get(run.label, _OTHER), fontsize=11)
+        axes.set_title(run.label, color=_colour(run.label), fontsize=11)
         axes.set_xticks([])
         axes.set_yticks([])
         axes.set_xlabel("tasks →", fontsize=9)
