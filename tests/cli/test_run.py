@@ -300,7 +300,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(cli: Cli, toy: Path) -> No
     run(cli, toy, "instant")
     printed = run(cli, toy, "instant", "--dry-run", "--repeats", 2).out
     assert "12 task trainings" in printed
-    assert "0 s" in printed
+    assert " s\n" in printed.split("time: ")[1][:7]
 
 
 def test_shards_are_trained_and_merged(cli: Cli, toy: Path) -> None:

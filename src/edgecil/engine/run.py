@@ -154,8 +154,6 @@ def _run_until(
         decided = done.goal is not None and done.goal.answer is not None
         if decided or budget >= table.space.size:
             break
-        if budget >= table.space.size:  # there are no more orders to add
-            break
     assert done is not None
     return done
 
