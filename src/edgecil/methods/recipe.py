@@ -12,6 +12,7 @@ from edgecil.backbones.registry import BACKBONES
 from edgecil.data.augment import parse_steps
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import MemoryBudget
+from edgecil.recipes import recipe_names
 from edgecil.registry import Registry
 
 SCHEDULES = ("steps", "cosine", "quarter-cosine")
@@ -176,4 +177,9 @@ def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
             `published`, of which each method has its own (:mod:`edgecil.methods.published`).
         backbone: the network to train.
     """
+    if name not in RECIPES and name in recipe_names():
+        raise UsageError(
+            f"{name!r} is a bundled recipe and not a training recipe; give 'config' as "
+            f"'recipe:{name}' instead."
+        )
     return RECIPES[name](backbone)

@@ -75,7 +75,7 @@ def explain_differences(comparison: MethodComparison) -> Iterator[str]:
             yield f"{first} and {second} have no interval: {one.reason}."
         if not one.blind:
             yield (
-                f"{first} and {second} ran orders that were chosen by similarity, so that the mean "
+                f"The orders of {first} and {second} do not count as random, so that the mean "
                 "difference over all orders may be different."
             )
 
