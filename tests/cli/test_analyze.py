@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine.accuracies import write_accuracies
+from edgecil.engine.accuracy_files import write_accuracies
 from edgecil.estimation import Analysis
 from edgecil.similarity import save_similarity
 from tests.cli.conftest import Cli

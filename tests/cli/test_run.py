@@ -13,7 +13,8 @@ import pytest
 import edgecil
 from edgecil.cli.main import verb_parser
 from edgecil.engine import Experiment
-from edgecil.engine.config import CALL_OPTIONS, Execution, ExperimentConfig
+from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.options import CALL_OPTIONS
 from edgecil.errors import UsageError
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine.accuracies import AccuracyTable, Run, read_accuracies, write_accuracies
+from edgecil.engine.accuracies import AccuracyTable, Run
+from edgecil.engine.accuracy_files import read_accuracies, write_accuracies
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import Store

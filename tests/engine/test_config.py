@@ -5,10 +5,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from edgecil.engine.config import (
+from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.options import (
     OPTIONS,
-    Execution,
-    ExperimentConfig,
     build_config,
     build_execution,
     config_text,

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine.accuracies import read_accuracies
+from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment, save_experiment_similarity, stored_answers
 from edgecil.engine.plan import Node
 from edgecil.engine.results import METRICS, NodeResult, Reported, WholeRun

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _run(*, config: Any = None, dry_run: bool = False, **options: Any) -> ExperimentResults:
     import edgecil
-    from edgecil.engine.config import read_config
+    from edgecil.engine.options import read_config
     from edgecil.engine.protocol_results import experiment_results, planned_results
 
     if config is not None and config.lower().endswith(".json"):

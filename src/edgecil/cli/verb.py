@@ -94,7 +94,7 @@ class Verb:
             group = parser.add_argument_group(title) if title else parser
             for entry in entries:
                 if entry == "...":
-                    from edgecil.engine.config import OPTIONS
+                    from edgecil.engine.options import OPTIONS
 
                     added = {action.dest for action in parser._actions}
                     entry = " ".join(name for name in OPTIONS if name not in added)
@@ -148,7 +148,7 @@ def calling(name: str, key: str = "") -> Callable[..., Any]:
 
 def run_option(name: str) -> Option:
     """Return the option of this name that `edgecil run` has, as `ExperimentConfig` documents it."""
-    from edgecil.engine.config import describe_options
+    from edgecil.engine.options import describe_options
 
     kind, meaning = describe_options()[name]
     meaning = _for_terminal(meaning)

@@ -3,27 +3,21 @@
 Everything exported here imports without torch; training imports it when it starts.
 """
 
-from edgecil.engine.accuracies import (
-    AccuracyTable,
-    OrderAccuracies,
-    Run,
-    read_accuracies,
-    write_accuracies,
-)
-from edgecil.engine.config import (
-    Execution,
-    ExperimentConfig,
-    build_config,
-    build_execution,
-    config_text,
-    merge_options,
-    read_config,
-)
+from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
+from edgecil.engine.accuracy_files import read_accuracies, write_accuracies
+from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.experiment import (
     Experiment,
     TrainingFailedError,
     save_experiment_similarity,
     stored_answers,
+)
+from edgecil.engine.options import (
+    build_config,
+    build_execution,
+    config_text,
+    merge_options,
+    read_config,
 )
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.progress import RunningTask

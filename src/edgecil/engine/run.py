@@ -9,15 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from edgecil.engine.config import (
-    CALL_OPTIONS,
-    Execution,
-    ExperimentConfig,
-    build_config,
-    build_execution,
-    merge_options,
-    read_config,
-)
+from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
 from edgecil.engine.experiment import (
@@ -26,6 +18,13 @@ from edgecil.engine.experiment import (
     TrainingFailedError,
     save_experiment_similarity,
     stored_answers,
+)
+from edgecil.engine.options import (
+    CALL_OPTIONS,
+    build_config,
+    build_execution,
+    merge_options,
+    read_config,
 )
 from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
@@ -267,7 +266,7 @@ def resolve_options(
 
 
 def config_values(config: Config, *, further: Sequence[str] = ()) -> Mapping[str, Any]:
-    """The options in a configuration; see :func:`~edgecil.engine.config.read_config`."""
+    """The options in a configuration; see :func:`~edgecil.engine.options.read_config`."""
     if config is None:
         return {}
     if isinstance(config, ExperimentConfig):

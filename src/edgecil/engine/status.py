@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgecil.engine.config import Execution, ExperimentConfig, build_config
+from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
+from edgecil.engine.options import build_config
 from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
 from edgecil.engine.results import NodeResult, RunResult

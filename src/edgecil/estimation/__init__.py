@@ -1,12 +1,7 @@
 """From a few accuracies to their distribution over class orders, and how far to trust it."""
 
-from edgecil.engine.accuracies import (
-    AccuracyTable,
-    OrderAccuracies,
-    Run,
-    read_accuracies,
-    write_accuracies,
-)
+from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
+from edgecil.engine.accuracy_files import read_accuracies, write_accuracies
 from edgecil.estimation.analysis import (
     Analysis,
     AnalysisOptions,

@@ -8,14 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
-
-from edgecil.classes import ClassList, get_classes
-from edgecil.classes.registry import CLASS_LISTS
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
-from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
+from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import (
     SCHEMA,
@@ -24,8 +20,14 @@ from edgecil.estimation.analysis import (
     DatasetAnalysis,
     extreme_protocol,
 )
-from edgecil.estimation.analyze_table import DRAWS, analyze_table, describe_similarity
+from edgecil.estimation.analyze_table import DRAWS, analyze_table
 from edgecil.estimation.details import RunDetails
+from edgecil.estimation.given_similarity import (
+    Similarities,
+    describe_given,
+    find_similarities,
+    similarity_key,
+)
 from edgecil.estimation.next_runs import run_seconds
 from edgecil.estimation.next_step import timed
 from edgecil.estimation.sources import (
@@ -40,11 +42,6 @@ from edgecil.estimation.sources import (
     read_runs,
 )
 from edgecil.io.json import to_json, to_plain
-from edgecil.sequences.given import NAME as OWN_ORDERS
-from edgecil.similarity import read_similarity, text_similarity
-from edgecil.similarity.matrix import Similarity
-
-Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
 
 _FOLDER = "analyses"
 _MOST_SAVED = 10
@@ -140,7 +137,7 @@ class _Options:
             self.predictor,
             self.draws,
             self.seed,
-            _describe_given(self.similarity),
+            describe_given(self.similarity),
             None if self.pilot is None else describe_source(self.pilot),
             self.classifier,
         )
@@ -225,7 +222,7 @@ def _analyze_dataset(
     table = runs.table
     if pilots and table.dataset not in pilots:
         raise UsageError(f"The pilot has no runs on {table.dataset!r}, but on {', '.join(pilots)}.")
-    similarities, notes, why_none = _find_similarities(runs, similarity)
+    similarities, notes, why_none = find_similarities(runs, similarity)
     analysis = analyze_table(
         table,
         similarities=similarities,
@@ -266,71 +263,6 @@ def _training_seconds(runs: DatasetRuns, methods: Sequence[str]) -> dict[str, fl
     return {name: seconds for name, seconds in totals.items() if seconds > 0.0}
 
 
-def _describe_given(similarity: Similarities | None) -> str | None:
-    """Where the given similarity comes from; None if none was given."""
-    if similarity is None:
-        return None
-    if isinstance(similarity, (str, Path)):
-        return str(similarity)
-    if isinstance(similarity, Mapping):
-        return ", ".join(similarity)
-    return describe_similarity(similarity) or "given"
-
-
-def _find_similarities(
-    runs: DatasetRuns, given: Similarities | None
-) -> tuple[dict[str, Similarity], list[str], str]:
-    """Similarities between the table's classes by source, notes on them, and why there are none."""
-    table = runs.table
-    if isinstance(given, (str, Path)):
-        return {"file": _select(read_similarity(given), table, str(given))}, [], ""
-    if isinstance(given, Mapping):
-        return {name: _select(matrix, table, repr(name)) for name, matrix in given.items()}, [], ""
-    if given is not None:
-        return {"given": _select(given, table, "The similarity")}, [], ""
-    notes = []
-    if not runs.experiments and OWN_ORDERS in table.protocols:
-        notes.append(
-            f"Orders of the protocol {OWN_ORDERS!r} do not count as random. If they were drawn at "
-            "random, add a column 'protocol' with the value 'random'."
-        )
-    try:
-        if runs.experiments:
-            experiment = runs.experiments[0]
-            return {"text": experiment.similarity()}, [*notes, *experiment.notes()], ""
-        return {"text": _text_similarity(table)}, notes, ""
-    except EdgecilError as error:
-        return {}, notes, f"The similarity of the classes is unknown: {error}"
-
-
-def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
-    """A given similarity, reduced to the table's classes."""
-    ids = np.array(table.classes)
-    if len(matrix) == len(ids):
-        return matrix
-    if table.names is not None or len(matrix) <= ids.max():
-        raise UsageError(
-            f"{what} covers {len(matrix)} classes but the runs have {len(ids)}, numbered up to "
-            f"{ids.max()}; give a row for each."
-        )
-    return matrix.take(ids)
-
-
-def _text_similarity(table: AccuracyTable) -> Similarity:
-    """The similarity of the names that a file's class ids have in its dataset."""
-    names = class_names(table)
-    if names is None:
-        if table.dataset not in CLASS_LISTS:
-            own = f"{table.dataset!r} is not a dataset of edgecil" if table.dataset else ""
-            raise UsageError(f"{own or 'the runs name no dataset'}; give 'similarity' to use one.")
-        labels = get_classes(table.dataset).labels
-        raise UsageError(
-            f"{table.dataset!r} has {len(labels)} classes but a sequence has class "
-            f"{table.classes[-1]}."
-        )
-    return text_similarity(ClassList(table.dataset, names))
-
-
 def _digest(
     experiment: Experiment,
     options: AnalysisOptions,
@@ -347,30 +279,9 @@ def _digest(
         "identity": experiment.identity,
         "runs": [part.table for part in runs],
         "pilots": [part.table for part in pilots],
-        "similarity": _similarity_key(experiment, similarity),
+        "similarity": similarity_key(experiment, similarity),
     }
     return hashlib.sha256(to_json(parts, SCHEMA)).hexdigest()[:16]
-
-
-def _similarity_key(experiment: Experiment, given: Similarities | None) -> Any:
-    """What tells a similarity from another: a file's content, or names and values."""
-    if given is None:
-        files = [config.similarity for config in experiment.configs if config.similarity]
-        paths = [experiment.directory / SIMILARITY_FILE, *map(Path, files)]
-        return [_file_key(path) for path in paths]
-    if isinstance(given, (str, Path)):
-        return _file_key(given)
-    if isinstance(given, Mapping):
-        return {name: _similarity_key(experiment, matrix) for name, matrix in given.items()}
-    values = given.submatrix(np.arange(len(given), dtype=np.int64))
-    return [given.names, hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()]
-
-
-def _file_key(path: str | Path) -> str | None:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
-        return None
 
 
 def _remove_old(folder: Path) -> None:

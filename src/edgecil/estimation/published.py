@@ -16,7 +16,7 @@ from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 
-from edgecil.engine.accuracies import DataFrame
+from edgecil.engine.accuracy_files import DataFrame
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.ranking import CRITERIA, Ranking, ranking_error
 from edgecil.estimation.ranking import rank as rank_numbers

@@ -10,14 +10,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from edgecil.classes import get_classes
-from edgecil.engine.accuracies import (
-    DEFAULT_METRIC,
-    AccuracyTable,
-    DataFrame,
-    Run,
-    read_accuracies,
-    write_accuracies,
-)
+from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
+from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.results import METRICS
 from edgecil.errors import DataError, EdgecilError, UsageError

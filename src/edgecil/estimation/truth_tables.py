@@ -17,13 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes.lists import ClassList
-from edgecil.engine.accuracies import (
-    DEFAULT_METRIC,
-    AccuracyTable,
-    DataFrame,
-    Run,
-    read_accuracies,
-)
+from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
+from edgecil.engine.accuracy_files import DataFrame, read_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.results import METRICS, Accuracies, RunResult
 from edgecil.errors import DataError, UsageError, unknown

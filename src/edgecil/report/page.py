@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from edgecil.engine.config import build_config, config_text
+from edgecil.engine.options import build_config, config_text
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.report import narrative

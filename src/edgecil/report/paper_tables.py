@@ -23,7 +23,7 @@ from edgecil.io.files import replace_file
 from edgecil.report.table import escape_latex
 
 if TYPE_CHECKING:
-    from edgecil.estimation.analyze import Similarities
+    from edgecil.estimation.given_similarity import Similarities
     from edgecil.estimation.sources import Source
 
 _PACKAGES = r"% \usepackage{booktabs,multirow,graphicx} \usepackage[table]{xcolor}"

@@ -17,7 +17,7 @@ from edgecil.report.slug import slug
 from edgecil.report.table import files_of
 
 if TYPE_CHECKING:
-    from edgecil.estimation.analyze import Similarities
+    from edgecil.estimation.given_similarity import Similarities
     from edgecil.estimation.sources import Source
 
 _ANALYSIS_FILE = "analysis.json"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.engine.accuracies import DEFAULT_METRIC, read_accuracies
-from edgecil.engine.config import CALL_OPTIONS, convert_options
+from edgecil.engine.accuracies import DEFAULT_METRIC
+from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.options import CALL_OPTIONS, convert_options
 from edgecil.engine.results import METRICS
 from edgecil.engine.run import Config, config_values, find_directory, resolve_options, run
 from edgecil.errors import DataError, PrerequisiteError, UsageError

@@ -1,0 +1,109 @@
+"""The similarity that an analysis uses: a given one, the experiment's, or that of class names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from edgecil.classes import ClassList, get_classes
+from edgecil.classes.registry import CLASS_LISTS
+from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
+from edgecil.errors import EdgecilError, UsageError
+from edgecil.estimation.analyze_table import describe_similarity
+from edgecil.estimation.sources import DatasetRuns, class_names
+from edgecil.sequences.given import NAME as OWN_ORDERS
+from edgecil.similarity import read_similarity, text_similarity
+from edgecil.similarity.matrix import Similarity
+
+Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
+
+
+def describe_given(similarity: Similarities | None) -> str | None:
+    """Where the given similarity comes from; None if none was given."""
+    if similarity is None:
+        return None
+    if isinstance(similarity, (str, Path)):
+        return str(similarity)
+    if isinstance(similarity, Mapping):
+        return ", ".join(similarity)
+    return describe_similarity(similarity) or "given"
+
+
+def find_similarities(
+    runs: DatasetRuns, given: Similarities | None
+) -> tuple[dict[str, Similarity], list[str], str]:
+    """Similarities between the table's classes by source, notes on them, and why there are none."""
+    table = runs.table
+    if isinstance(given, (str, Path)):
+        return {"file": _select(read_similarity(given), table, str(given))}, [], ""
+    if isinstance(given, Mapping):
+        return {name: _select(matrix, table, repr(name)) for name, matrix in given.items()}, [], ""
+    if given is not None:
+        return {"given": _select(given, table, "The similarity")}, [], ""
+    notes = []
+    if not runs.experiments and OWN_ORDERS in table.protocols:
+        notes.append(
+            f"Orders of the protocol {OWN_ORDERS!r} do not count as random. If they were drawn at "
+            "random, add a column 'protocol' with the value 'random'."
+        )
+    try:
+        if runs.experiments:
+            experiment = runs.experiments[0]
+            return {"text": experiment.similarity()}, [*notes, *experiment.notes()], ""
+        return {"text": _text_similarity(table)}, notes, ""
+    except EdgecilError as error:
+        return {}, notes, f"The similarity of the classes is unknown: {error}"
+
+
+def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
+    """A given similarity, reduced to the table's classes."""
+    ids = np.array(table.classes)
+    if len(matrix) == len(ids):
+        return matrix
+    if table.names is not None or len(matrix) <= ids.max():
+        raise UsageError(
+            f"{what} covers {len(matrix)} classes but the runs have {len(ids)}, numbered up to "
+            f"{ids.max()}; give a row for each."
+        )
+    return matrix.take(ids)
+
+
+def _text_similarity(table: AccuracyTable) -> Similarity:
+    """The similarity of the names that a file's class ids have in its dataset."""
+    names = class_names(table)
+    if names is None:
+        if table.dataset not in CLASS_LISTS:
+            own = f"{table.dataset!r} is not a dataset of edgecil" if table.dataset else ""
+            raise UsageError(f"{own or 'the runs name no dataset'}; give 'similarity' to use one.")
+        labels = get_classes(table.dataset).labels
+        raise UsageError(
+            f"{table.dataset!r} has {len(labels)} classes but a sequence has class "
+            f"{table.classes[-1]}."
+        )
+    return text_similarity(ClassList(table.dataset, names))
+
+
+def similarity_key(experiment: Experiment, given: Similarities | None) -> Any:
+    """What tells a similarity from another: a file's content, or names and values."""
+    if given is None:
+        files = [config.similarity for config in experiment.configs if config.similarity]
+        paths = [experiment.directory / SIMILARITY_FILE, *map(Path, files)]
+        return [_file_key(path) for path in paths]
+    if isinstance(given, (str, Path)):
+        return _file_key(given)
+    if isinstance(given, Mapping):
+        return {name: similarity_key(experiment, matrix) for name, matrix in given.items()}
+    values = given.submatrix(np.arange(len(given), dtype=np.int64))
+    return [given.names, hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()]
+
+
+def _file_key(path: str | Path) -> str | None:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
