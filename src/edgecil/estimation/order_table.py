@@ -35,20 +35,31 @@ class OrderRow:
 
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:
     """All orders of a dataset that have an accuracy, lowest mean over the methods first."""
-    choices: dict[ClassSequence, dict[tuple[str, str], None]] = {}
-    trainings: dict[tuple[ClassSequence, str], set[tuple[int, float]]] = {}
+    places: dict[ClassSequence, int] = {}
+    choices: list[dict[tuple[str, str], None]] = []
+    trainings: list[dict[str, set[tuple[int, float]]]] = []
     for run in dataset.table.runs:
-        choices.setdefault(run.sequence, {})[run.protocol, run.label] = None
+        place = places.setdefault(run.sequence, len(places))
+        if place == len(choices):
+            choices.append({})
+            trainings.append({})
+        choices[place][run.protocol, run.label] = None
         if run.accuracy is not None:
-            key = (run.sequence, run.method)
-            trainings.setdefault(key, set()).add((run.seed, run.accuracy))
-    by_method = {name: dataset.table.orders(name).by_sequence() for name in dataset.methods}
+            # Protocols share runs: equal seed and accuracy mean the same run.
+            trainings[place].setdefault(run.method, set()).add((run.seed, run.accuracy))
     rows = []
-    for sequence, labels in choices.items():
-        accuracies = {name: a[sequence] for name, a in by_method.items() if sequence in a}
-        if not accuracies:
-            continue
-        z = None if dataset.predictor is None else dataset.predictor.value(sequence)
-        repeats = {name: len(trainings[sequence, name]) for name in accuracies}
-        rows.append(OrderRow(sequence, tuple(labels), z, accuracies, repeats))
-    return sorted(rows, key=lambda row: fmean(row.accuracies.values()))
+    for sequence, chosen, trained in zip(places, choices, trainings, strict=True):
+        accuracies = {
+            name: _mean([accuracy for _, accuracy in trained[name]])
+            for name in dataset.methods
+            if name in trained
+        }
+        if accuracies:
+            z = None if dataset.predictor is None else dataset.predictor.value(sequence)
+            repeats = {name: len(trained[name]) for name in accuracies}
+            rows.append(OrderRow(sequence, tuple(chosen), z, accuracies, repeats))
+    return sorted(rows, key=lambda row: _mean(list(row.accuracies.values())))
+
+
+def _mean(values: list[float]) -> float:
+    return values[0] if len(values) == 1 else fmean(values)

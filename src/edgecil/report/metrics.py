@@ -14,7 +14,7 @@ _TITLES = {
     "bwt": "backward transfer",
 }
 _STEPS = {
-    "accuracy": "accuracy on the classes seen, mean over their tasks",
+    "accuracy": "mean accuracy on the tasks seen",
     "forgetting": "forgetting of the tasks before",
     "bwt": "backward transfer to the tasks before",
 }

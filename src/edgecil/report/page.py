@@ -33,6 +33,7 @@ _SCRIPTS = ("data", "charts", "orders", "parts")
 _STATIC_ROWS = 200  # of the table of orders, for readers without JavaScript
 _STATIC_CHIPS = 4000
 _NAMED_CLASSES = 24  # beyond, the table of orders shows colours without names
+_WIDEST = 1290  # pixels of a screen beyond which the text does not grow
 _UPRIGHT_NAMES = 6  # learners; beyond, their names stand on end above their columns
 
 
@@ -196,8 +197,9 @@ def _order_layout(methods: Sequence[str], others: int) -> dict[str, int | str]:
     else:
         columns = [min(max(text_width(name, 14.0) + 24.0, 58.0), 150.0) for name in methods]
     numbers = sum(columns) + 54.0 * others
+    table = round(numbers + 150.0 + 330.0 + 60.0)
     return {
-        "table": round(numbers + 150.0 + 330.0 + 60.0),
+        "table": table if table <= _WIDEST else 99_999,
         "lines": round(numbers + 120.0 + 70.0),
         "columns": f"repeat({len(methods) + others}, minmax(0, 1fr)) minmax(6rem, 1.6fr)",
     }

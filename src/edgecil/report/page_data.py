@@ -15,6 +15,7 @@ from edgecil.estimation.order_table import OrderRow
 from edgecil.report.class_names import class_name
 from edgecil.report.metrics import metric_words
 from edgecil.report.packing import Packed, pack, pack_decimals
+from edgecil.report.scene.layout import printable
 from edgecil.sequences.sequence import ClassSequence
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,14})", re.DOTALL)
@@ -38,16 +39,16 @@ def page_data(
     """
     places = {order.sequence: place for place, order in enumerate(orders)}
     classes = dataset.table.classes
-    stems, stem, number = _split([order.chosen_by for order in orders])
+    stems, stem, number = _split([printable(order.chosen_by) for order in orders])
     data: dict[str, Any] = {
-        "classes": [class_name(dataset.table, class_) for class_ in classes],
+        "classes": [printable(class_name(dataset.table, class_)) for class_ in classes],
         "count": len(orders),
         "number_of_tasks": dataset.table.space.tasks,
         "tasks": pack(_task_of_classes(orders, len(classes))),
         "stems": stems,
         "stem": pack(stem),
         "number": pack(number),
-        "methods": list(dataset.methods),
+        "methods": list(map(printable, dataset.methods)),
         "metrics": {
             metric: {
                 "label": metric_words(metric).title,
@@ -105,4 +106,4 @@ def _values(
         if place is not None:
             for name, accuracy in order.accuracies.items():
                 columns[name][place] = accuracy
-    return {name: pack_decimals(column) for name, column in columns.items()}
+    return {printable(name): pack_decimals(column) for name, column in columns.items()}

@@ -349,7 +349,7 @@ def early_classes_table(dataset: DatasetAnalysis, method: str) -> Table:
     return Table(
         "early-classes",
         "Who suffers from coming early",
-        f"The number on the left, in {words.unit}, if the class comes in the first and in the "
+        f"The number in the map, in {words.unit}, if the class comes in the first and in the "
         f"{'last' if is_last else 'last but one'} task; by how many points it is worse off in the "
         "first, and the standard error of that.",
         (

@@ -112,7 +112,7 @@ def _row(
 
 def _draw_wide(rows: Sequence[OverviewRow], words: MetricWords, width: float) -> Scene:
     """Names on the left, the shared axis in the middle, columns of numbers on the right."""
-    height = max(34.0, min(96.0, 312.0 / len(rows)))
+    height = max(28.0, min(96.0, 312.0 / len(rows)))
     size = 13.0 if height > 40.0 else 12.0
     names = label_width((row.summary.name for row in rows), size, most=170.0)
     columns = {"mean": 118.0, _range_title(rows): 116.0, **dict.fromkeys(words.ends, 52.0)}
@@ -339,9 +339,9 @@ def explain(summaries: Sequence[MethodSummary]) -> str:
         )
     if "estimate" in bases:
         sentences.append(
-            "Grey is the distribution that fits the orders run best; the thin bar, in which the "
-            "next order falls with 90 % probability, is wider because it adds the uncertainty of "
-            "that fit."
+            "Grey is the distribution that fits the orders run best. The thin bar, in which the "
+            "next order falls with 90 % probability, also counts how uncertain that fit is and may "
+            "reach beyond it."
         )
     return " ".join(sentences)
 

@@ -35,6 +35,17 @@ def text_width(text: str, size: float = 12.0) -> float:
     return _LETTER * size * cell_len(text)
 
 
+def printable(text: str) -> str:
+    """A text whose control characters, also those of text direction, are blanks.
+
+    >>> printable("a\\u202eb\\x07c")
+    'a b c'
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
+
+
 def shorten(name: str, most: int = 28) -> str:
     """A name for a place with room for few letters; control characters become spaces.
 

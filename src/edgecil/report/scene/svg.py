@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 from markupsafe import Markup
 
+from edgecil.report.scene.layout import printable
 from edgecil.report.scene.marks import Cells, Dots, Line, Rect, Scene, Shape, Text
 from edgecil.report.scene.theme import DARK, LIGHT, shade_of, shades
 
@@ -127,7 +128,7 @@ def _rect(mark: Rect) -> str:
 
 
 def _dots(mark: Dots) -> str:
-    points = [f"{_number(x)} {_number(y)}" for x, y in zip(mark.x, mark.y, strict=True)]
+    points = [f"{_tenth(x)} {_tenth(y)}" for x, y in zip(mark.x, mark.y, strict=True)]
     attributes = " ".join([*_opacity(mark.opacity), *_data(mark.data)])
     outline = _OUTLINES.get(mark.shape)
     if outline is None:
@@ -200,7 +201,11 @@ def _number(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
+def _tenth(value: float) -> str:
+    """The coordinate of one of very many dots."""
+    return f"{float(value):.1f}".removesuffix(".0")
+
+
 def _escape(text: str) -> str:
     """Text that cannot close its element; control characters and text direction have no effect."""
-    plain = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
-    return html.escape(plain)
+    return html.escape(printable(text))

@@ -70,7 +70,7 @@ _SHADES = 24
 
 def protocol_style(protocol: str) -> tuple[str, Shape]:
     """The colour and the shape of a protocol's marks in every chart."""
-    return _PROTOCOLS.get(protocol, ("c6", "circle"))
+    return _PROTOCOLS.get(protocol, ("c7", "down"))
 
 
 def category(place: int) -> tuple[str, tuple[float, ...]]:

@@ -159,6 +159,7 @@ if (all(".tab").length) chooseTab(all(".tab")[0].dataset.tab);
 
 // Two learners on their common orders.
 const MOST_DOTS = 4000;
+const shorten = (name) => (name.length > 42 ? `${name.slice(0, 41)}…` : name);
 const scatter = (figure, first, second) => {
   const key = figure.dataset.metric;
   const { label, unit } = page.metrics[key];
@@ -192,8 +193,8 @@ const scatter = (figure, first, second) => {
     "data-method": first, "data-orders": drawn.map((point) => point.order).join(" "),
     d: drawn.map((point) => `M${across(point.x).toFixed(1)} ${up(point.y).toFixed(1)}h0`).join(""),
   }));
-  svg.append(draw("text", { class: "f-ink", x: (start + end) / 2, y: size - 6, "font-size": 12, "text-anchor": "middle" }, `${second}, ${unit}`));
-  svg.append(draw("text", { class: "f-ink", x: start, y: 9, "font-size": 12 }, `${first}, ${unit}`));
+  svg.append(draw("text", { class: "f-ink", x: (start + end) / 2, y: size - 6, "font-size": 12, "text-anchor": "middle" }, `${shorten(second)}, ${unit}`));
+  svg.append(draw("text", { class: "f-ink", x: start, y: 9, "font-size": 12 }, `${shorten(first)}, ${unit}`));
   const above = points.filter((point) => point.y > point.x).length;
   const caption = make("figcaption", {}, `${first} is higher than ${second} on ${above} of ${points.length} common orders (dots above the line).${drawn.length < points.length ? ` ${drawn.length.toLocaleString("en")} of them are drawn.` : ""}`);
   figure.replaceChildren(caption, svg);

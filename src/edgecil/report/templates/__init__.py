@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from edgecil.report.scene.layout import printable
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
 def render_template(name: str, **values: object) -> Markup:
-    """Render a template of this folder; strings in `values` are escaped."""
+    """Render a template of this folder; strings in `values` are escaped, control characters blank."""
     return Markup(_environment().get_template(name).render(values))
+
+
+def _finalize(value: object) -> object:
+    """What is written for an expression."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
@@ -23,6 +30,7 @@ def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("edgecil.report"),
         autoescape=True,
+        finalize=_finalize,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
