@@ -303,6 +303,28 @@ def test_hovering_a_dot_shows_its_order(browser, file, dataset) -> None:
     assert browser.run(TIP) is None
 
 
+def test_hostile_names_are_text_and_have_tooltips(browser, tmp_path) -> None:
+    names = ("\u202elearner", "<img src=x onerror=alert(1)>")
+    orders = [ClassSequence([[a, b], [c, d]]) for a, b, c, d in ((0, 1, 2, 3), (0, 2, 1, 3))]
+    runs = [
+        Run(name, "<b>d</b>", "</script>", "=cmd()", order, 0, 50.0 + place)
+        for name in names
+        for place, order in enumerate(orders)
+    ]
+    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}, draws=2).datasets[0]
+    path = tmp_path / "index.html"
+    path.write_text(compose_page(dataset, Origin("a.csv")).html, encoding="utf-8")
+    browser.resize(1280)
+    browser.open(path)
+    assert browser.run('return document.querySelectorAll("img, main b").length') == 0
+    for name in (" learner", names[1]):
+        x, y, _ = browser.run(DOT, name)
+        browser.move(x, y)
+        assert browser.run(TIP).startswith(f"{name}: accuracy 5")
+    assert "</script> =cmd()" in browser.run(TIP)
+    assert browser.log("browser") == []
+
+
 def test_dots_can_be_read_with_the_keyboard(browser, file) -> None:
     browser.resize(1280)
     browser.open(file)

@@ -36,9 +36,9 @@ def text_width(text: str, size: float = 12.0) -> float:
 
 
 def printable(text: str) -> str:
-    """A text whose control characters, also those of text direction, are blanks.
+    r"""A text whose control characters, also those of text direction, are blanks.
 
-    >>> printable("a\\u202eb\\x07c")
+    >>> printable("a\u202eb\x07c")
     'a b c'
     """
     if text.isprintable():

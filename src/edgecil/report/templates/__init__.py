@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render_template(name: str, **values: object) -> Markup:
-    """Render a template of this folder; strings in `values` are escaped, control characters blank."""
+    """Render a template of this folder; strings are escaped, their control characters blanks."""
     return Markup(_environment().get_template(name).render(values))
 
 
