@@ -7,8 +7,9 @@ import pytest
 
 from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment, save_experiment_similarity, stored_answers
+from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Node
-from edgecil.engine.results import METRICS, NodeResult, Reported, WholeRun
+from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence

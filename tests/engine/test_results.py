@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from edgecil.engine.results import METRICS, Accuracies, NodeResult, Reported, RunResult, WholeRun
+from edgecil.engine.metrics import METRICS
+from edgecil.engine.results import Accuracies, NodeResult, Reported, RunResult, WholeRun
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence
 

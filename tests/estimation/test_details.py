@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from edgecil.engine import Experiment, ExperimentConfig, Node, NodeResult, Store
-from edgecil.engine.results import METRICS, Accuracies, ClassCounts, Reported
+from edgecil.engine.metrics import METRICS
+from edgecil.engine.results import Accuracies, ClassCounts, Reported
 from edgecil.errors import UsageError
 from edgecil.estimation import DatasetAnalysis, analyze
 from edgecil.estimation.details import RunDetails, _by_position, curve_of

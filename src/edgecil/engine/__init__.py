@@ -12,6 +12,7 @@ from edgecil.engine.experiment import (
     save_experiment_similarity,
     stored_answers,
 )
+from edgecil.engine.metrics import METRICS, Metric
 from edgecil.engine.options import (
     build_config,
     build_execution,
@@ -21,16 +22,7 @@ from edgecil.engine.options import (
 )
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.progress import RunningTask
-from edgecil.engine.results import (
-    METRICS,
-    Accuracies,
-    Metric,
-    NodeResult,
-    Reported,
-    RunResult,
-    Summary,
-    WholeRun,
-)
+from edgecil.engine.results import Accuracies, NodeResult, Reported, RunResult, Summary, WholeRun
 from edgecil.engine.status import Failure, ProtocolStatus, Status
 from edgecil.engine.store import Store, StoreReader
 from edgecil.sequences.sequence import format_tasks

@@ -15,8 +15,9 @@ import numpy as np
 from edgecil.classes.lists import ClassList
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.metrics import METRICS
 from edgecil.engine.options import build_config
-from edgecil.engine.results import METRICS, RunResult, Summary
+from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.engine.status import (
     Failure,

@@ -9,9 +9,10 @@ from statistics import fmean, pstdev
 
 from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Prefix
 from edgecil.engine.plan_run import RunPlan
-from edgecil.engine.results import METRICS, RunResult
+from edgecil.engine.results import RunResult
 from edgecil.engine.status import Failure
 from edgecil.engine.until import GoalStatus
 

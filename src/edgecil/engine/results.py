@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Node, Prefix
 from edgecil.errors import DataError, unknown
 from edgecil.io.arrays import Floats
-from edgecil.registry import Registry
 from edgecil.sequences.sequence import ClassSequence
 
 # One number for each class of each task.
@@ -337,72 +337,6 @@ class WholeRun:
     def classifiers(self) -> tuple[str, ...]:
         """Names of the classifiers, the main one first."""
         return tuple(self.reported or self.nodes[-1].correct)
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A number read off a run, in per cent.
-
-    Attributes:
-        name: the name by which it is requested.
-        label: a short label for tables and axes.
-        description: one sentence.
-        higher_is_better: whether a greater value is the better one.
-        compute: the value of a classifier's accuracies; None where it is undefined.
-    """
-
-    name: str
-    label: str
-    description: str
-    higher_is_better: bool
-    compute: Callable[[Accuracies | Reported], float | None]
-
-
-METRICS: Registry[Metric] = Registry(
-    "metric",
-    {
-        metric.name: metric
-        for metric in (
-            Metric(
-                "accuracy",
-                "A(O)",
-                "Mean over tasks of the accuracy after the last task (the paper's metric).",
-                True,
-                lambda run: run.accuracy,
-            ),
-            Metric(
-                "last",
-                "A_last",
-                "Accuracy over all test images after the last task.",
-                True,
-                lambda run: run.last,
-            ),
-            Metric(
-                "average",
-                "Ā",
-                "Average incremental accuracy: mean over tasks of the accuracy on all images of "
-                "the classes seen so far.",
-                True,
-                lambda run: run.average,
-            ),
-            Metric(
-                "forgetting",
-                "forgetting",
-                "Mean over old tasks of the best earlier accuracy minus the final one.",
-                False,
-                lambda run: run.forgetting,
-            ),
-            Metric(
-                "bwt",
-                "BWT",
-                "Backward transfer: mean over old tasks of the final accuracy minus the accuracy "
-                "right after the task.",
-                True,
-                lambda run: run.bwt,
-            ),
-        )
-    },
-)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from edgecil.engine.results import METRICS, RunResult
+from edgecil.engine.metrics import METRICS
+from edgecil.engine.results import RunResult
 from edgecil.errors import PrerequisiteError
 from edgecil.io.files import replace_file
 

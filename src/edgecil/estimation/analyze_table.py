@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
-from edgecil.engine.results import METRICS
+from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import (
     DatasetAnalysis,

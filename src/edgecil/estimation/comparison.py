@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from edgecil.engine.accuracies import AccuracyTable
-from edgecil.engine.results import METRICS
+from edgecil.engine.metrics import METRICS
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.distances import SAME

@@ -9,7 +9,8 @@ import numpy as np
 
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.results import METRICS, Accuracies, Reported, RunResult
+from edgecil.engine.metrics import METRICS
+from edgecil.engine.results import Accuracies, Reported, RunResult
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edgecil.engine.accuracies import DEFAULT_METRIC
-from edgecil.engine.results import METRICS
+from edgecil.engine.metrics import METRICS
 from edgecil.errors import UsageError
 from edgecil.estimation.designs import Designs, OwnProtocol
 from edgecil.estimation.distances import SAME, Target

@@ -13,7 +13,7 @@ from edgecil.classes import get_classes
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accuracies
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.results import METRICS
+from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilError, UsageError
 
 Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"

@@ -20,7 +20,8 @@ from edgecil.classes.lists import ClassList
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.accuracy_files import DataFrame, read_accuracies
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.results import METRICS, Accuracies, RunResult
+from edgecil.engine.metrics import METRICS
+from edgecil.engine.results import Accuracies, RunResult
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth
 from edgecil.io.arrays import Floats

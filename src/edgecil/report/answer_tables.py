@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.engine.results import METRICS
+from edgecil.engine.metrics import METRICS
 from edgecil.report.claim_tables import explain_goal
 from edgecil.report.duration import format_duration
 from edgecil.report.table import Cell, Column, Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgecil.engine.results import METRICS
+from edgecil.engine.metrics import METRICS
 
 _TITLES = {
     "accuracy": "accuracy",

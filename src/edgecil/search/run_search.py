@@ -13,8 +13,8 @@ import numpy as np
 from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.metrics import METRICS
 from edgecil.engine.options import CALL_OPTIONS, convert_options
-from edgecil.engine.results import METRICS
 from edgecil.engine.run import Config, config_values, find_directory, resolve_options, run
 from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.io.arrays import Floats, Ints

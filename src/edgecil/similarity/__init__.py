@@ -12,6 +12,7 @@ from edgecil.similarity.build import (
 )
 from edgecil.similarity.captions import bundled_captions, check_captions, read_captions
 from edgecil.similarity.clip import ClipEncoder, load_clip
+from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.encoders import (
     DEFAULT_ENCODER,
     Encoder,
@@ -27,7 +28,7 @@ from edgecil.similarity.files import (
     save_similarity,
 )
 from edgecil.similarity.images import PIXELS, image_similarity
-from edgecil.similarity.matrix import Embeddings, Similarity, SimilarityMatrix
+from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.prototypes import prototype_embeddings
 from edgecil.similarity.sources import Sources, read_sources
 from edgecil.similarity.text import TEMPLATE, text_embeddings, text_similarity

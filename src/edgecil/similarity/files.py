@@ -12,7 +12,8 @@ from edgecil.errors import DataError, UsageError
 from edgecil.io.arrays import Floats, Ints, read_npy, read_npz
 from edgecil.io.files import check_header, read_rows, replace_file
 from edgecil.io.numbers import is_number, parse_float
-from edgecil.similarity.matrix import Embeddings, SimilarityMatrix
+from edgecil.similarity.embeddings import Embeddings
+from edgecil.similarity.matrix import SimilarityMatrix
 
 # Squares and sums of smaller values stay finite.
 _LARGEST = 1e100

@@ -11,7 +11,8 @@ from edgecil.errors import PrerequisiteError
 from edgecil.io.arrays import Floats, Pixels
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
-from edgecil.similarity.matrix import Embeddings, SimilarityMatrix
+from edgecil.similarity.embeddings import Embeddings
+from edgecil.similarity.matrix import SimilarityMatrix
 from edgecil.similarity.prototypes import directions
 
 if TYPE_CHECKING:

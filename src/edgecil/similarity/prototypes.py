@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
-from edgecil.similarity.matrix import Embeddings, numbered_names
+from edgecil.similarity.embeddings import Embeddings
+from edgecil.similarity.matrix import numbered_names
 
 
 def prototype_embeddings(

@@ -10,8 +10,9 @@ from edgecil.errors import UsageError
 from edgecil.similarity.bundled import BundledEncoder
 from edgecil.similarity.cache import encode_cached
 from edgecil.similarity.captions import check_captions
+from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder, get_encoder
-from edgecil.similarity.matrix import Embeddings, SimilarityMatrix
+from edgecil.similarity.matrix import SimilarityMatrix
 
 TEMPLATE = "a photo of a {name}."
 
