@@ -57,9 +57,9 @@ benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/light_core.py
 	$(BIN)/python benchmarks/training.py
 
-# Our learners in lockstep with those of your own checkout of PyCIL: make parity TOOLBOX=~/PyCIL
+# Our learners in lockstep with those of your own checkout of PyCIL or PILOT: make parity TOOLBOX=~/PyCIL
 parity: $(VENV)/.dev
-	@test -n "$(TOOLBOX)" || { echo "Set TOOLBOX to a checkout of PyCIL: make parity TOOLBOX=PATH"; exit 2; }
+	@test -n "$(TOOLBOX)" || { echo "Set TOOLBOX to a checkout of PyCIL or PILOT: make parity TOOLBOX=PATH"; exit 2; }
 	EDGECIL_TOOLBOX="$(abspath $(TOOLBOX))" $(BIN)/python -m pytest -n 0 -s -q tests/parity
 
 $(VENV)/bin/python:

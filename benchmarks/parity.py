@@ -124,7 +124,8 @@ def measure(args: argparse.Namespace, kept: dict[str, Any], *what: Any) -> dict[
     settings = {key: value for key, value in vars(args).items() if key not in IGNORED}
     key = json.dumps([settings, *what])
     if key not in kept:
-        context = multiprocessing.get_context("forkserver")  # imports once
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["reference_pilot", "reference_hide", "scipy.stats"])
         queue = context.SimpleQueue()
         worker = context.Process(target=_in_process, args=(queue, args, *what))
         worker.start()
@@ -148,8 +149,8 @@ def verdict(differences: np.ndarray, reference_name: str) -> tuple[str, str]:
         reference_name: name of the reference.
     """
     mean, count = differences.mean(), len(differences)
-    if count < 2:
-        return f"{mean:+.1f}", "one order: no interval"
+    if count < 3:
+        return f"{mean:+.1f}", "too few orders"
     half = student.ppf(0.95, count - 1) * differences.std(ddof=1) / count**0.5
     text = f"{mean:+.1f} ({mean - half:+.1f} to {mean + half:+.1f})"
     if abs(mean) <= half:

@@ -118,10 +118,11 @@ def _build(
     classes, width = sum(len(task) for task in tasks), vit.feature_size
     nets.get_backbone = lambda args, *_, **__: _backbone(args, vit_name, config, vit)
     nets.timm.create_model = lambda *_, **__: _backbone({}, vit_name, config, vit)  # L2P's queries
-    nets.CodaPrompt = _sized(nets.CodaPrompt, width)
-    cosine = importlib.import_module("backbone.linears").EaseCosineLinear
-    weigh = cosine.forward_reweight
-    cosine.forward_reweight = lambda *values, **named: weigh(*values, **named, out_dim=width)
+    nets.CodaPrompt = _sized(importlib.import_module("backbone.prompt").CodaPrompt, width)
+    if name == "ease":
+        cosine = importlib.import_module("backbone.linears").EaseCosineLinear
+        weigh = cosine.forward_reweight
+        cosine.forward_reweight = lambda *values, **named: weigh(*values, **named, out_dim=width)
     arguments = {
         "device": [torch.device("cpu")],
         "memory_size": 0,

@@ -1,0 +1,207 @@
+"""Our learners on a frozen transformer and PILOT's compute the same from the same weights.
+
+Runs with `make parity TOOLBOX=PATH`, where PATH is a checkout of PILOT. Both learners are in one
+process around one transformer; what ours has trained is copied into PILOT's, which then computes
+prototypes, ridge regressions, losses, gradients and predictions with its own code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from edgecil.methods import get_method
+from edgecil.methods.coda_prompt import CODAPrompt
+from edgecil.methods.ease import EASE, complete_prototypes
+from edgecil.methods.l2p import L2P
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.method import Method, suited_to
+from edgecil.methods.mos import MOS
+from edgecil.methods.ranpac import RanPAC
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.task import Scenario
+from tests.toys import TASKS, learn, learn_all, toy_dataset, toy_environment
+
+TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")
+IS_PILOT = TOOLBOX is not None and (Path(TOOLBOX) / "models" / "ease.py").is_file()
+RECIPE = Recipe(
+    epochs=2, learning_rate=0.01, schedule="cosine", optimizer="adam", batch_size=8, augment=()
+)
+LARGEST_GAP = 1e-3
+DATASET = toy_dataset(train=12, test=6)
+SCENARIO = Scenario(DATASET)
+
+pytestmark = pytest.mark.skipif(not IS_PILOT, reason="make parity TOOLBOX=PATH of PILOT")
+
+
+def pair(name: str, **settings: Any) -> tuple[Any, Any, Any]:
+    """Our learner, PILOT's around the same transformer, and its images; both untrained."""
+    sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks"), str(TOOLBOX)]
+    import reference
+    import reference_pilot
+
+    environment = toy_environment(DATASET)
+    entry = get_method(name)
+    memory = MemoryBudget(total=None, per_class=1)
+    config = entry.configure(RECIPE, memory, {**entry.published_settings, **settings})
+    ours: Method = entry.build(config, environment)
+    reference.Loader.environment = suited_to(environment.pretrained, environment)
+    reference.Loader.recipe = RECIPE
+    torch.manual_seed(0)
+    theirs = reference_pilot._build(name, config, RECIPE, ours.vit, TASKS)  # type: ignore[attr-defined]
+    return ours, theirs, reference.Images(DATASET, TASKS, 1)
+
+
+def copy_adapters(ours: Any, theirs: Any) -> None:
+    """Write our adapters into PILOT's, block by block."""
+    with torch.no_grad():
+        for own, other in zip(ours, theirs, strict=True):
+            other.down_proj.weight.copy_(own.down_weight)
+            other.down_proj.bias.copy_(own.down_bias)
+            other.up_proj.weight.copy_(own.up_weight)
+            other.up_proj.bias.copy_(own.up_bias)
+
+
+def agree(what: str, ours: torch.Tensor, theirs: torch.Tensor) -> None:
+    """Equal up to rounding in single precision, relative to the largest value."""
+    gap = float((ours - theirs).detach().abs().max() / theirs.detach().abs().max())
+    print(f"{what}: largest relative gap {gap:.1e}")  # noqa: T201
+    assert gap < LARGEST_GAP
+
+
+def predictions(learner: Any) -> list[int]:
+    predicted, _ = learner._eval_cnn(learner.test_loader)
+    return [int(label) for label in predicted[:, 0]]
+
+
+def ours_on_the_same_images(method: Method) -> list[int]:
+    images = SCENARIO.test.only(method.seen)
+    return [int(label) for label in method.classify(images.pixels)["head"]]
+
+
+def batch(method: Any, task: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Normalised images of a task, their new labels and their queries."""
+    part = SCENARIO.train.only(TASKS[task])
+    labels = torch.tensor([method.seen.index(int(label)) for label in part.labels])
+    return method._prepare.plain(part.pixels), labels, method.frozen_features(part.pixels)
+
+
+def test_ease_completes_the_same_prototypes() -> None:
+    ours, theirs, images = pair("ease", bottleneck=4)
+    assert isinstance(ours, EASE)
+    for end in range(1, len(TASKS) + 1):
+        learn(ours, SCENARIO, TASKS[:end])
+        theirs._train = lambda *_: copy_adapters(
+            ours.adapters[-1], theirs._network.backbone.cur_adapter
+        )
+        theirs.incremental_train(images)
+        complete = complete_prototypes(ours.prototypes)
+        weights = theirs._network.fc.weight.detach().unflatten(1, (end, -1)).transpose(0, 1)
+        agree("ease: prototypes", weights, complete)
+        assert predictions(theirs) == ours_on_the_same_images(ours)
+        theirs.after_task()
+
+
+def test_ranpac_solves_the_same_regression(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs, images = pair("ranpac", bottleneck=4, projection=40, cosine=True)
+    monkeypatch.setattr(RanPAC, "ridge", property(lambda _: 100.0))
+    set_up = theirs.setup_RP
+
+    def same_projection() -> None:
+        set_up()
+        theirs.W_rand = theirs._network.W_rand = ours.projection
+
+    theirs.setup_RP = same_projection
+    theirs.optimise_ridge_parameter = lambda *_: 100.0
+    blocks = theirs._network.backbone.blocks
+    theirs._init_train = lambda *_: copy_adapters(
+        ours.adapters, [block.adaptmlp for block in blocks]
+    )
+    for end in range(1, len(TASKS) + 1):
+        learn(ours, SCENARIO, TASKS[:end])
+        theirs.incremental_train(images)
+        weights = torch.nn.functional.normalize(theirs._network.fc.weight.detach(), dim=1)
+        agree("ranpac: weights of unit length", weights.double(), ours.weights().T)
+        assert predictions(theirs) == ours_on_the_same_images(ours)
+        theirs.after_task()
+
+
+def test_mos_retrieves_the_same_adapters() -> None:
+    ours, theirs, images = pair("mos", bottleneck=4, merging=0.0, alignment={"epochs": 2})
+    assert isinstance(ours, MOS)
+    network = theirs._network.backbone
+
+    def take(*_: Any) -> None:
+        copy_adapters(ours.adapters[-1], network.cur_adapter)
+        network.adapter_update()
+        with torch.no_grad():
+            network.head.weight[: len(ours.seen)].copy_(ours.head.weight)
+            network.head.bias[: len(ours.seen)].copy_(ours.head.bias)
+
+    theirs._train = take
+    for end in range(1, len(TASKS) + 1):
+        learn(ours, SCENARIO, TASKS[:end])
+        network.eval()
+        theirs.incremental_train(images)
+        means = theirs._network.fc.weight.detach()
+        agree("mos: prototypes", means, ours.prototypes)
+        assert predictions(theirs) == ours_on_the_same_images(ours)
+        theirs.after_task()
+
+
+def test_l2p_has_the_same_loss_and_gradients() -> None:
+    ours, theirs, _ = pair("l2p")
+    assert isinstance(ours, L2P)
+    learn_all(ours, SCENARIO, TASKS[:2])
+    network = theirs._network.backbone
+    with torch.no_grad():
+        network.prompt.prompt.copy_(ours.prompts[0]["tokens"])
+        network.prompt.prompt_key.copy_(ours.prompts[0]["keys"])
+        network.head.weight[:4].copy_(ours.head.weight)
+        network.head.bias[:4].copy_(ours.head.bias)
+    images, labels, queries = batch(ours, 1)
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        value = ours.loss(images, labels, queries, task)
+    value.backward()
+    output = theirs._network(images, task_id=1, train=True)
+    expected = cross_entropy(output["logits"][:, 2:4], labels - 2) - 0.1 * output["reduce_sim"]
+    expected.backward()
+    agree("l2p: loss", value, expected)
+    for own, other in (
+        (ours.prompts[0]["tokens"], network.prompt.prompt),
+        (ours.prompts[0]["keys"], network.prompt.prompt_key),
+    ):
+        agree("l2p: gradients", own.grad, other.grad)
+
+
+def test_coda_prompt_has_the_same_loss_and_gradients() -> None:
+    ours, theirs, _ = pair("coda-prompt", components=3)
+    assert isinstance(ours, CODAPrompt)
+    learn_all(ours, SCENARIO, TASKS[:2])
+    prompt = theirs._network.prompt
+    prompt.process_task_count()
+    names = {"e_p": "components", "e_k": "keys", "e_a": "attention"}
+    with torch.no_grad():
+        for kind, name in names.items():
+            for layer in range(ours.layers):
+                getattr(prompt, f"{kind}_{layer}")[:6].copy_(ours.stacked(name)[layer])
+        theirs._network.fc.weight[:4].copy_(ours.head.weight)
+        theirs._network.fc.bias[:4].copy_(ours.head.bias)
+    images, labels, queries = batch(ours, 1)
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        value = ours.loss(images, labels, queries, task)
+    value.backward()
+    logits, _ = theirs._network(images, train=True)
+    expected = cross_entropy(logits[:, 2:4], labels - 2)
+    expected.backward()
+    agree("coda-prompt: loss", value, expected)
+    for kind, name in names.items():
+        for layer in range(ours.layers):
+            own, other = ours.prompts[-1][name].grad[layer], getattr(prompt, f"{kind}_{layer}").grad
+            agree("coda-prompt: gradients", own, other[3:6])
