@@ -25,8 +25,7 @@ from rich.table import Table
 
 import edgecil
 from edgecil.estimation.calibration import FILE, SCHEMA, Calibration
-from edgecil.estimation.comparison import compare_accuracies
-from edgecil.estimation.intervals import position_overlap, posterior
+from edgecil.estimation.intervals import LEVEL, position_overlap, posterior
 from edgecil.io.json import to_json
 from edgecil.sequences.latin import latin
 from edgecil.theory import expected_share_inside, worse_probability
@@ -122,9 +121,10 @@ def measure(table, protocol: str, budget: int, designs: Designs, hits: dict) -> 
         exact = float(values[first].mean() - values[second].mean())
         for a, b in zip(values[first], values[second], strict=False):
             for places, overlap in zip(drawn, overlaps, strict=True):
-                pair = compare_accuracies(a[places], b[places], overlap=overlap)
-                if pair.interval is not None:
-                    hits["difference", protocol, budget].append(inside(pair.interval, exact))
+                made = posterior(a[places] - b[places], overlap=overlap)
+                if made is not None:
+                    covered = inside(made.mean_below(exact))
+                    hits["difference", protocol, budget].append(covered)
 
 
 def claims(truth, places, overlap, size, rng, protocol: str, hits: dict) -> None:
@@ -133,9 +133,9 @@ def claims(truth, places, overlap, size, rng, protocol: str, hits: dict) -> None
     unseen = truth[rng.choice(np.setdiff1d(np.arange(len(truth)), places))]
     made = posterior(seen, overlap=overlap, space_size=size)
     if made is not None:
-        hits["mean", protocol, budget].append(inside(made.mean_interval(), truth.mean()))
-        hits["std", protocol, budget].append(inside(made.std_interval(), truth.std(ddof=1)))
-        hits["next", protocol, budget].append(inside(made.next_interval(), unseen))
+        hits["mean", protocol, budget].append(inside(made.mean_below(float(truth.mean()))))
+        hits["std", protocol, budget].append(inside(made.std_below(float(truth.std(ddof=1)))))
+        hits["next", protocol, budget].append(inside(made.next_above(float(unseen))))
     # Equal accuracies are ranked by a die; counted as they are, fewer orders lie outside.
     ranked = truth + 1e-9 * rng.random(len(truth))
     worst, best = ranked[places].min(), ranked[places].max()
@@ -146,8 +146,10 @@ def claims(truth, places, overlap, size, rng, protocol: str, hits: dict) -> None
     hits["worse", protocol, budget].append(float(worse) - claimed[1])
 
 
-def inside(interval: tuple[float, float], value: float) -> float:
-    return float(interval[0] <= value <= interval[1])
+def inside(below: float) -> float:
+    """Whether a value is inside the central interval, given the probability of less."""
+    tail = (1.0 - LEVEL) / 2.0
+    return float(tail <= below <= 1.0 - tail)
 
 
 def show(coverage: dict, truths: int, draws: int) -> None:

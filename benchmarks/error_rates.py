@@ -174,9 +174,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=400)
     options = parser.parse_args()
     tables = [
-        table
-        for table in edgecil.truths()
-        if table.kind == "enumerated" and table.space.size >= 3 * LAST
+        table for table in edgecil.truths() if table.kind == "enumerated" and len(table.methods) > 1
     ]
     for part in options.part or PARTS:
         {"until": until, "placebo": placebo, "relabelling": relabelling}[part](

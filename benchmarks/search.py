@@ -1,12 +1,16 @@
 """Search for the worst and best order against random search, simulated on the truth tables.
 
-    python benchmarks/search.py [--draws 8] [--budgets 10 20]
+    python benchmarks/search.py [--draws 8] [--budgets 10 20] [--same-training]
 
 A search sees one training of every order that it asks for; the order that it returns is judged by
 another training of the same order (another repeat), which it has not seen. Both searches may use
 the same number of task trainings. Printed are, as means over goals, repeats and draws with 90 %
 intervals over class sets: the standard deviations by which the returned order is beyond the mean,
-the share of orders that it beats, and the share that the search itself claims.
+the share of orders that it beats, and the share that the search itself claims. Random search is
+drawn 100 times. *all orders* is the limit: train every order once and take the most extreme.
+
+`--same-training` uses the tables with one repeat and judges by the training that the search saw. It
+says how well a search finds the extreme results of one training, noise included.
 """
 
 from __future__ import annotations
@@ -19,6 +23,15 @@ import edgecil
 from edgecil.estimation.set_scores import Score, set_score
 from edgecil.estimation.truth_tables import TruthTable
 from edgecil.search.strategy import GOALS, Goal, Prefixes, Strategy, objective_predictors
+
+RANDOM_DRAWS = 100
+VARIANTS = {
+    "search": {},
+    "no predictors": {"predictors": None},
+    "start 3": {"start": 3},
+    "one at a time": {"batch": 1},
+}
+Line = tuple[int, float, float, float]
 
 
 def random_search(
@@ -52,19 +65,17 @@ def surrogate_search(
     return chosen, strategy.share_beyond(sequences, seen, float(fresh[chosen]), noise)
 
 
-VARIANTS = {
-    "search": {},
-    "no predictors": {"predictors": None},
-    "start 3": {"start": 3},
-    "one at a time": {"batch": 1},
-}
-
-
-def measure(table: TruthTable, fresh: np.ndarray, goal: Goal, place: int) -> tuple[float, float]:
+def measure(fresh: np.ndarray, goal: Goal, place: int) -> tuple[float, float]:
     """Standard deviations beyond the mean, and the share of orders beaten, in a fresh training."""
     sign = -1.0 if goal == "worst" else 1.0
     beaten = (sign * fresh < sign * fresh[place]).mean() + 0.5 * (fresh == fresh[place]).mean()
     return float(sign * (fresh[place] - fresh.mean()) / fresh.std()), float(beaten)
+
+
+def average(number: int, results: list[tuple[float, ...]]) -> Line:
+    """The number of the class set and the means over draws."""
+    beyond, beaten, claimed = np.mean(results, axis=0)
+    return number, float(beyond), float(beaten), float(claimed)
 
 
 def text(score: Score, digits: int = 2) -> str:
@@ -73,38 +84,63 @@ def text(score: Score, digits: int = 2) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--budgets", type=int, nargs="*", default=[10, 20])
     parser.add_argument("--learners", nargs="*", help="all with two repeats by default")
     parser.add_argument("--variants", nargs="*", default=["search"], choices=VARIANTS)
+    parser.add_argument("--same-training", action="store_true")
     options = parser.parse_args()
-    rows: dict[tuple[int, str, str], list[tuple[int, float, float, float]]] = {}
+    rows: dict[tuple[int, str, str], list[Line]] = {}
     tables = [table for table in edgecil.truths() if table.kind == "enumerated"]
     for number, table in enumerate(tables):
         predictors = objective_predictors(table.similarity(), table.space)
-        for method in options.learners or table.methods:
+        for method in table.methods:
             repeats = table.accuracies(method)
-            for repeat in range(len(repeats) if len(repeats) > 1 else 0):
-                values, fresh = repeats[repeat], repeats[repeat - 1]
+            if (len(repeats) == 1) != options.same_training:
+                continue
+            if options.learners and method not in options.learners:
+                continue
+            for repeat, values in enumerate(repeats):
+                fresh = repeats[repeat - 1]
                 for goal in GOALS:
+                    extreme = int(values.argmin() if goal == "worst" else values.argmax())
+                    limit_line = average(number, [(*measure(fresh, goal, extreme), np.nan)])
                     for budget in options.budgets:
-                        for draw in range(options.draws):
-                            limit = budget * table.space.tasks
-                            rng = np.random.default_rng([draw, budget])
-                            place = random_search(table, values, goal, limit, rng)
-                            line = (number, *measure(table, fresh, goal, place), np.nan)
-                            rows.setdefault((budget, "random", method), []).append(line)
-                            for name in options.variants:
+                        rows.setdefault((budget, "all orders", method), []).append(limit_line)
+                        limit = budget * table.space.tasks
+                        plain = [
+                            (
+                                *measure(
+                                    fresh,
+                                    goal,
+                                    random_search(
+                                        table,
+                                        values,
+                                        goal,
+                                        limit,
+                                        np.random.default_rng([draw, budget]),
+                                    ),
+                                ),
+                                np.nan,
+                            )
+                            for draw in range(RANDOM_DRAWS)
+                        ]
+                        key = budget, "random", method
+                        rows.setdefault(key, []).append(average(number, plain))
+                        for name in options.variants:
+                            returned = []
+                            for draw in range(options.draws):
                                 settings = {"predictors": predictors, **VARIANTS[name]}
                                 strategy = Strategy(table.space, goal, limit, draw, **settings)
                                 place, claim = surrogate_search(table, values, fresh, strategy)
-                                line = (number, *measure(table, fresh, goal, place), claim)
-                                rows.setdefault((budget, name, method), []).append(line)
+                                returned.append((*measure(fresh, goal, place), claim))
+                            key = budget, name, method
+                            rows.setdefault(key, []).append(average(number, returned))
     print("| runs' worth | search | learner | std. beyond the mean | gain | beats | claims |")
     print("|---|---|---|---|---|---|---|")
     for budget in options.budgets:
-        for name in ("random", *options.variants):
+        for name in ("random", *options.variants, "all orders"):
             learners = [method for other, kind, method in rows if (other, kind) == (budget, name)]
             lines = {method: rows[budget, name, method] for method in learners}
             lines["all"] = [line for some in lines.values() for line in some]
@@ -113,13 +149,11 @@ def main() -> None:
             for method, some in lines.items():
                 sets, beyond, beaten, claimed = zip(*some, strict=True)
                 gains = np.subtract(beyond, [line[1] for line in plain[method]]).tolist()
-                more = ["", ""]
-                if name != "random":
-                    more = [text(set_score(gains, sets)), f"{np.mean(claimed):.2f}"]
+                gain = "" if name == "random" else text(set_score(gains, sets))
+                claims = f"{np.mean(claimed):.2f}" if name in options.variants else ""
                 print(
                     f"| {budget} | {name} | {method} | {text(set_score(beyond, sets))} | "
-                    f"{more[0]} | {text(set_score(beaten, sets))} | {more[1]} |",
-                    flush=True,
+                    f"{gain} | {text(set_score(beaten, sets))} | {claims} |"
                 )
 
 

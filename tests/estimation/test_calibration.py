@@ -53,6 +53,7 @@ def test_a_mixture_of_one_component_is_students() -> None:
     oracle = stats.ttest_1samp(values, 0.0).confidence_interval(0.9)
     assert made.mean_interval() == pytest.approx((oracle.low, oracle.high))
     assert made.mean_above(oracle.high) == pytest.approx(0.05)
+    assert [made.std_below(end) for end in made.std_interval()] == pytest.approx([0.05, 0.95])
 
 
 @pytest.mark.parametrize("count", [3, 10])

@@ -25,7 +25,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
 
 CONFIDENCE = 0.95
-_TOLERATED = 0.03
+_TOLERATED = 0.03 + 1e-9
 
 Validity = Literal["measured", "exact", "calibrated", "rough", "none"]
 

@@ -25,7 +25,7 @@ LEVEL = 0.9
 # Grid and prior of h. Beta(1, 2): most learners have position effects, few have nothing else.
 _SHARES = (np.arange(20) + 0.5) / 20.0
 _PRIOR = (1.0 - _SHARES) / (1.0 - _SHARES).sum()
-_KURTOSIS = 0.75
+_KURTOSIS = 0.6
 _STEPS = 60
 _FAR = 1e3
 
@@ -71,12 +71,8 @@ class Posterior:
             ends = self.spread[0] * np.sqrt(self.std_freedom / chdtri(self.std_freedom, tails))
             return float(ends[0]), float(ends[1])
 
-        def below(points: Floats) -> Floats:
-            ratio = self.std_freedom * (self.spread / points[:, None]) ** 2
-            return np.asarray(chdtrc(self.std_freedom, ratio) @ self.weights)
-
         most = float(self.spread.max())
-        return _bisect(below, tails, most / _FAR, most * _FAR)
+        return _bisect(self._std_cdf, tails, most / _FAR, most * _FAR)
 
     def mean_above(self, value: float) -> float:
         """Probability that the mean is above a value; exact also where it is tiny."""
@@ -87,6 +83,10 @@ class Posterior:
         """Probability that the mean is below a value; exact also where it is tiny."""
         return float(self._cdf(np.array([value]), self.mean_width)[0])
 
+    def std_below(self, value: float) -> float:
+        """Probability that the standard deviation is below a value above 0."""
+        return float(self._std_cdf(np.array([value]))[0])
+
     def next_above(self, value: float) -> float:
         """Probability that the next random order is above a value."""
         return 1.0 - float(self._cdf(np.array([value]), self.next_width)[0])
@@ -94,6 +94,10 @@ class Posterior:
     def _cdf(self, points: Floats, width: Floats) -> Floats:
         z = (points[:, None] - self.centre) / np.maximum(width, 1e-300)
         return np.asarray(stdtr(self.freedom, z) @ self.weights)
+
+    def _std_cdf(self, points: Floats) -> Floats:
+        ratio = self.std_freedom * (self.spread / points[:, None]) ** 2
+        return np.asarray(chdtrc(self.std_freedom, ratio) @ self.weights)
 
     def _interval(self, width: Floats, level: float) -> Interval:
         tails = _tails(level)
@@ -119,7 +123,7 @@ def posterior(
     Independent values have the usual t and χ² with n-1 degrees of freedom; in a finite space the
     variance of the mean is s² (1/n - 1/|Ω|). As the variance of s² is less in a finite space and
     more with tails that are heavier than normal ones, χ² has (n-1)/((1 - n/|Ω|)(1 + κ(n-1)/(2n)))
-    degrees of freedom, with the excess kurtosis κ = 0.75, with which intervals cover truth tables
+    degrees of freedom, with the excess kurtosis κ = 0.6, with which intervals cover truth tables
     best.
 
     In a Latin design, values are normal with variance s² and correlation h kᵢⱼ between orders i and

@@ -37,7 +37,8 @@ class OrderShare:
 MEASURED = {
     "ranpac": OrderShare(0.63, 1.78, 4),
     "ease": OrderShare(0.38, 0.20, 4),
-    "ewc": OrderShare(3.30, 5.08, 3),
+    "ewc": OrderShare(3.19, 5.13, 4),
+    "icarl": OrderShare(2.41, 3.75, 4),
 }
 
 
