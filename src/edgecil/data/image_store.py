@@ -136,7 +136,7 @@ class ImageStore:
 
 
 def image_sums(images: Pixels) -> NDArray[np.uint32]:
-    """A checksum of each image, shape (n,)."""
+    """Return a checksum of each image, shape (n,)."""
     return np.array([zlib.crc32(image.tobytes()) for image in images], dtype=np.uint32)
 
 
@@ -147,7 +147,7 @@ def _write_note(path: Path, text: str) -> None:
 
 
 def _read_note(path: Path) -> str | None:
-    """The text in such a file; None if it is missing or damaged."""
+    """Return the text in such a file; None if it is missing or damaged."""
     try:
         text, _, checksum = path.read_text(encoding="utf-8").rpartition(" ")
     except (OSError, ValueError):

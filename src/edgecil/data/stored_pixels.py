@@ -159,7 +159,7 @@ class _Sums:
 
     @classmethod
     def beside(cls, pixels: Pixels) -> _Sums | None:
-        """Those in the file beside the pixels of an image store; None if there is none."""
+        """Return those in the file beside the pixels of an image store; None if there is none."""
         filename = getattr(pixels, "filename", None)
         path = None if filename is None else Path(filename).with_name(SUMS)
         if path is None or not path.is_file():
@@ -171,7 +171,7 @@ class _Sums:
         return cls(path, sums)
 
     def compare(self, rows: Ints, images: Pixels) -> None:
-        """An error if an image differs from its checksum."""
+        """Raise an error if an image differs from its checksum."""
         new = np.flatnonzero(~self._compared[rows])
         if new.size and (image_sums(images[new]) != self._sums[rows[new]]).any():
             raise _damaged(self._path)

@@ -61,7 +61,7 @@ class OrderAccuracies:
         return len(self.sequences)
 
     def by_sequence(self) -> Mapping[ClassSequence, float]:
-        """The accuracy of each distinct sequence, averaged over the labels that share it."""
+        """Return the accuracy of each distinct sequence, averaged over the labels that share it."""
         return self._by_sequence
 
     @cached_property
@@ -154,7 +154,7 @@ class AccuracyTable:
         return sum(run.accuracy is None for run in self.runs)
 
     def runs_of(self, method: str, protocol: str | None = None) -> Sequence[Run]:
-        """A method's runs for one protocol, or for all, in the order of the source."""
+        """Return a method's runs for one protocol, or for all, in the order of the source."""
         return self._groups.get((method, protocol), ())
 
     @cached_property
@@ -167,7 +167,7 @@ class AccuracyTable:
         return groups
 
     def orders(self, method: str, protocol: str | None = None) -> OrderAccuracies:
-        """A method's accuracies over the sequences of one protocol, or of all protocols."""
+        """Return a method's accuracies over the sequences of one protocol, or of all protocols."""
         key = method, protocol
         if key not in self._orders:
             self._orders[key] = _average_repeats(self.runs_of(*key), labelled=protocol is not None)
@@ -178,7 +178,7 @@ class AccuracyTable:
         return {}
 
     def repeats(self, method: str) -> list[Floats]:
-        """A method's accuracies grouped by sequence, one per training seed."""
+        """Return a method's accuracies grouped by sequence, one per training seed."""
         grouped: dict[ClassSequence, set[tuple[int, float]]] = {}
         for run in self.runs_of(method):
             if run.accuracy is not None:
@@ -186,7 +186,7 @@ class AccuracyTable:
         return [np.array([value for _, value in sorted(group)]) for group in grouped.values()]
 
     def contradictions(self) -> list[tuple[Run, Run]]:
-        """Pairs of runs of one method, sequence and seed with different accuracies."""
+        """Return pairs of runs of one method, sequence and seed with different accuracies."""
         firsts: dict[tuple[str, ClassSequence, int], Run] = {}
         done = [run for run in self.runs if run.accuracy is not None]
         pairs = [
@@ -195,18 +195,18 @@ class AccuracyTable:
         return [(first, run) for first, run in pairs if first.accuracy != run.accuracy]
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
-        """Labels of a protocol's sequences on which no run of the method has an accuracy."""
+        """Return labels of a protocol's sequences on which no run of the method has an accuracy."""
         chosen = self.runs_of(method, protocol)
         done = {(run.label, run.sequence) for run in chosen if run.accuracy is not None}
         labelled = {(run.label, run.sequence): None for run in chosen}
         return tuple(label for label, sequence in labelled if (label, sequence) not in done)
 
     def renumbered(self) -> AccuracyTable:
-        """The same runs with the classes numbered 0 … N-1, in ascending order of their ids."""
+        """Return the runs with the classes numbered 0 … N-1, in ascending order of their ids."""
         return self._with_ids(range(len(self.classes)))
 
     def numbered_by(self, labels: Sequence[str]) -> AccuracyTable:
-        """The same runs, each class numbered by the index of its name in a dataset's labels."""
+        """Return the runs with classes numbered by their names' indices in a dataset's labels."""
         if self.names is None or not set(self.names) <= set(labels):
             raise DataError(
                 f"The classes of {self.dataset!r} are not all among the labels of the dataset."
@@ -215,7 +215,7 @@ class AccuracyTable:
         return self._with_ids([index_of[name] for name in self.names])
 
     def _with_ids(self, ids: Sequence[int]) -> AccuracyTable:
-        """The same runs with N new class ids, given in ascending order of the old ones."""
+        """Return the same runs with N new class ids, given in ascending order of the old ones."""
         new = dict(zip(self.classes, ids, strict=True))
         if all(old == id_ for old, id_ in new.items()):
             return self
@@ -232,7 +232,7 @@ class AccuracyTable:
 
 
 def _average_repeats(runs: Iterable[Run], *, labelled: bool) -> OrderAccuracies:
-    """The mean over training seeds of each sequence, or of each sequence under each label."""
+    """Average over the training seeds of each sequence, or of each labelled sequence."""
     grouped: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
     for run in runs:
         if run.accuracy is not None:

@@ -32,7 +32,7 @@ class DataFrame(Protocol):
         """Names of the columns."""
 
     def to_dict(self, orient: Any) -> Any:
-        """The rows, for `orient="records"`."""
+        """Return the rows, for `orient="records"`."""
 
 
 def read_accuracies(
@@ -129,7 +129,7 @@ def _frame_rows(frame: DataFrame, metric: str) -> _Rows:
 
 
 def _cell(value: Any) -> str:
-    """A DataFrame's cell as a CSV file would hold it; missing values are empty."""
+    """Return a DataFrame's cell as a CSV file would hold it; missing values are empty."""
     if value is None or value != value:
         return ""
     if isinstance(value, float) and value.is_integer() and math.isfinite(value):
@@ -175,7 +175,7 @@ def _parse_rows(rows: _Rows, origin: str, metric: str) -> Iterator[Run]:
 def _parse(
     row: dict[str, str], where: str, metric: str, sequences: dict[str, ClassSequence]
 ) -> Run:
-    """One row of the table; `sequences` holds those of earlier rows by their text."""
+    """Return one row of the table; `sequences` holds those of earlier rows by their text."""
     text = row["sequence"]
     try:
         sequence = sequences.get(text) or sequences.setdefault(text, ClassSequence.parse(text))

@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT N
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that creates no files.
+    """Return a connection that creates no files.
 
     Without a write-ahead log no process uses the database; with a log and without its index, a
     killed process left the log.
@@ -72,13 +72,13 @@ def add_checksums(database: sqlite3.Connection) -> None:
 
 
 def checksum_of(values: Iterable[Any]) -> str:
-    """A checksum of the values of a row."""
+    """Return a checksum of the values of a row."""
     text = "\0".join("" if value is None else str(value) for value in values)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def cause_of(error: sqlite3.Error, directory: Path) -> str:
-    """Why a database cannot be used, in words that name the cause."""
+    """Return why a database cannot be used, in words that name the cause."""
     text = str(error)
     if "readonly" in text or "unable to open" in text:
         owner = _owner(directory)
@@ -96,7 +96,7 @@ def _owner(path: Path) -> str:
 
 
 def check_format(directory: Path, number: int) -> None:
-    """An error if this version does not read a format."""
+    """Raise an error if this version does not read a format."""
     if number not in (FORMAT, UNCHECKED):
         raise DataError(
             f"{directory} was written by another version of edgecil (results of format {number}, "
@@ -106,7 +106,7 @@ def check_format(directory: Path, number: int) -> None:
 
 
 def check_pages(database: sqlite3.Connection, check: str) -> None:
-    """An error if pages are inconsistent; `quick_check` reads tables, `integrity_check` all."""
+    """Check that pages are consistent; `quick_check` reads tables, `integrity_check` all."""
     (answer,) = database.execute(f"PRAGMA {check}(1)").fetchone()
     if answer != "ok":
         line = str(answer).split("\n")[-1]
@@ -114,7 +114,7 @@ def check_pages(database: sqlite3.Connection, check: str) -> None:
 
 
 def check_tables(database: sqlite3.Connection) -> None:
-    """An error unless the tables are ours, and tables: a view may have rows without end."""
+    """Raise an error unless the tables are ours, and tables: a view may have rows without end."""
     kinds = dict(database.execute("SELECT name, type FROM sqlite_master"))
     strange = [name for name in TABLES if kinds.get(name) != "table"]
     strange += [name for name, kind in kinds.items() if kind in ("view", "trigger")]

@@ -29,13 +29,13 @@ _TEMPORARY = r"\.(?:{name})\.[a-z0-9_]{{8}}"
 
 
 def check_directory(directory: str | Path) -> None:
-    """An error if a directory holds files of anybody else and no experiment."""
+    """Raise an error if a directory holds files of anybody else and no experiment."""
     check_owner(directory, "experiment", written_before=_holds_results)
 
 
 @contextmanager
 def writing(directory: str | Path, *, overwrite: bool = False) -> Iterator[Store]:
-    """The store of an experiment directory, which this process holds exclusively.
+    """Return the store of an experiment directory, which this process holds exclusively.
 
     Args:
         directory: a new or empty one, or that of an experiment.
@@ -90,7 +90,7 @@ def _remove(directory: Path, folder: tuple[str, ...], pattern: str) -> None:
 
 
 def _holds_results(directory: Path) -> bool:
-    """Whether a directory without a marker holds a database of results, as earlier versions did."""
+    """Return whether a directory without a marker has a database of an earlier version."""
     path = directory / DATABASE
     if not path.is_file():
         return False

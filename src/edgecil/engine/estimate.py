@@ -14,7 +14,7 @@ Measured = Mapping[Node, float]
 
 
 def expected_seconds(nodes: Iterable[Node], measured: Measured) -> dict[Node, float | None]:
-    """The expected duration of each task training; None for a method without any measurement.
+    """Estimate the duration of each task training; None for a method without a measurement.
 
     It is the mean over measured trainings of the same method at the same place in the sequence. A
     place without measurement gets the value of a line through the means of the other places, but
@@ -42,7 +42,7 @@ def _at(means: Mapping[int, float] | None, place: int) -> float | None:
 
 
 def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:
-    """The time until all of these trainings are done by some workers; None if it is unknown.
+    """Return the time until all of these trainings are done by some workers; None if it is unknown.
 
     A training starts after that of the tasks before it, so the time is at least that of the
     longest sequence.

@@ -78,7 +78,7 @@ class Experiment:
 
     @classmethod
     def open(cls, directory: str | Path) -> Experiment:
-        """The experiment in a directory.
+        """Return the experiment in a directory.
 
         Args:
             directory: the experiment's directory.
@@ -118,12 +118,12 @@ class Experiment:
         return None if names is None else tuple(names)
 
     def results(self) -> list[RunResult]:
-        """Every finished run."""
+        """Return every finished run."""
         with self._reading() as store:
             return list(store.runs().values())
 
     def training_seconds(self) -> dict[str, float]:
-        """Seconds of training and testing, by method; a task that orders share counts once."""
+        """Return seconds of training and testing by method; a shared task counts once."""
         totals: dict[str, float] = {}
         with self._reading() as store:
             trained = [(node, result.seconds) for node, result in store.done().items()]
@@ -136,17 +136,17 @@ class Experiment:
         return totals
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
-        """The labelled sequences of every protocol."""
+        """Return the labelled sequences of every protocol."""
         with self._reading() as store:
             return store.sequences()
 
     def failures(self) -> list[Failure]:
-        """Every task training that failed and has not succeeded since."""
+        """Return every task training that failed and has not succeeded since."""
         with self._reading() as store:
             return stored_failures(store)
 
     def table(self, metric: str = DEFAULT_METRIC, classifier: str | None = None) -> AccuracyTable:
-        """One metric of every run; a run that failed or is unfinished has no value.
+        """Return one metric of every run; a run that failed or is unfinished has no value.
 
         Args:
             metric: one of `edgecil.engine.METRICS`.
@@ -171,7 +171,7 @@ class Experiment:
         return AccuracyTable(tuple(runs), names, chosen)
 
     def model(self, method: str, sequence: str | ClassSequence, *, seed: int = 0) -> TrainedModel:
-        """A learner as it was after its last task, for predictions.
+        """Return a learner as it was after its last task, for predictions.
 
         Models are kept by `run` with `keep_model`. The dataset of the experiment is loaded again,
         because the learner's settings depend on it.
@@ -187,7 +187,7 @@ class Experiment:
         return load_model(self, method, sequence, seed)
 
     def status(self) -> Status:
-        """How far the experiment is, by method and protocol, and what is being trained."""
+        """Return how far the experiment is, by method and protocol, and what is being trained."""
         with self._reading() as store:
             return read_status(store, self.configs)
 
@@ -214,7 +214,7 @@ class Experiment:
         return experiment_similarity(config, classes)
 
     def similarity(self) -> Similarity:
-        """The similarity between the N classes from which the sequences were chosen.
+        """Return the similarity between the N classes from which the sequences were chosen.
 
         `run` saves it in the directory. Where no protocol required one, it is computed from the
         configuration, or from the class names if another tool trained.
@@ -229,7 +229,7 @@ class Experiment:
         return ", ".join(repr(part) if "{" in part else part for part in parts if part)
 
     def notes(self) -> list[str]:
-        """One sentence if calls of `run` used different similarities."""
+        """Return one sentence if calls of `run` used different similarities."""
         config = _source_config(self.configs)
         if config is None:
             return []
@@ -245,7 +245,7 @@ class Experiment:
         ]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with one row per run and one column per metric (of the main classifier).
+        """Return a DataFrame with a row per run and a column per metric (of the main classifier).
 
         The columns are those that `read_accuracies` reads, and the other metrics.
         """
@@ -351,7 +351,7 @@ class TrainingFailedError(EdgecilError):
 
 
 def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]:
-    """Sequences that language models proposed in earlier calls, by protocol and label."""
+    """Return sequences that language models proposed in earlier calls, by protocol and label."""
     try:
         with StoreReader(directory) as store:
             sequences = store.sequences()
@@ -389,7 +389,7 @@ def _read_saved(path: Path) -> Similarity:
 
 
 def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[LabelledRun]:
-    """The runs of the methods that have a classifier."""
+    """Return the runs of the methods that have a classifier."""
     available: dict[str, tuple[str, ...]] = {}
     for (method, _), _, _, result in rows:
         if result is not None:
@@ -401,7 +401,7 @@ def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[Label
 
 
 def _source_config(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:
-    """The configuration whose similarity the sequences came from.
+    """Return the configuration whose similarity the sequences came from.
 
     The first one with EDGE, else the first one with any protocol that uses a similarity, else the
     first one.

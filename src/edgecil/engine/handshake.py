@@ -27,7 +27,7 @@ _CHUNK = 1024
 
 
 def machine_identity() -> dict[str, str]:
-    """Versions and instruction set of the processes that train."""
+    """Return versions and instruction set of the processes that train."""
     return {
         "edgecil": edgecil.__version__,
         "torch": torch.__version__,
@@ -37,12 +37,12 @@ def machine_identity() -> dict[str, str]:
 
 
 def suits(device: str) -> bool:
-    """Whether this very process computes as those that it starts."""
+    """Return whether this very process computes as those that it starts."""
     return device != "cpu" or torch.backends.cpu.get_cpu_capability() == expected_capability()
 
 
 def expected_identity(environment: Environment, scenario: Scenario | None = None) -> dict[str, str]:
-    """All that the results of a worker depend on besides its job.
+    """Return all that the results of a worker depend on besides its job.
 
     Args:
         environment: its device and the names of networks.
@@ -60,13 +60,13 @@ def expected_identity(environment: Environment, scenario: Scenario | None = None
 
 
 def worker_identity(environment: Environment, scenario: Scenario | None = None) -> dict[str, str]:
-    """The identity of this very process; see :func:`expected_identity`."""
+    """Return the identity of this very process; see :func:`expected_identity`."""
     capability = torch.backends.cpu.get_cpu_capability()
     return {**expected_identity(environment, scenario), "cpu": capability}
 
 
 def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """What differs, by name, as `given instead of expected`.
+    """Return what differs, by name, as `given instead of expected`.
 
     >>> differences({"torch": "2.4", "cpu": "AVX2"}, {"torch": "2.5", "cpu": "AVX2"})
     {'torch': '2.5 instead of 2.4'}
@@ -79,7 +79,7 @@ def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[s
 
 
 def describe_differences(unequal: Mapping[str, str]) -> str:
-    """Differences as the words of a sentence.
+    """Return differences as the words of a sentence.
 
     >>> describe_differences({"torch": "2.5 instead of 2.4"})
     'torch is 2.5 instead of 2.4'

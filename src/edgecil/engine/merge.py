@@ -74,7 +74,7 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
 
 
 def _check_identities(stores: Sequence[StoreReader]) -> None:
-    """An error if a setting that two stores have in common differs."""
+    """Raise an error if a setting that two stores have in common differs."""
     settings: dict[str, tuple[Any, Path]] = {}
     for store in stores:
         for name, value in store.identity().items():
@@ -87,7 +87,7 @@ def _check_identities(stores: Sequence[StoreReader]) -> None:
 
 
 def _join_results(stores: Sequence[StoreReader]) -> dict[Node, NodeResult | WholeRun]:
-    """All results by node; a node with two different results is an error."""
+    """Return all results by node; a node with two different results is an error."""
     joined: dict[Node, tuple[NodeResult | WholeRun, Path]] = {}
     for store in stores:
         results: dict[Node, NodeResult | WholeRun] = {**store.done(), **store.whole_runs()}
@@ -104,14 +104,14 @@ def _join_results(stores: Sequence[StoreReader]) -> dict[Node, NodeResult | Whol
 
 
 def _accuracies(result: NodeResult | WholeRun) -> Any:
-    """A result without its cost, which differs, and the confusion, which old results lack."""
+    """Return a result without its cost, which differs, and without its confusion."""
     if isinstance(result, WholeRun):
         return [_accuracies(node) for node in result.nodes], result.reported
     return replace(result, seconds=0.0, peak_memory=0, confusion=None)
 
 
 def _join_sequences(stores: Sequence[StoreReader]) -> dict[str, list[LabelledSequence]]:
-    """The sequences of every protocol, without repetition; conflicts are found by the store."""
+    """Return the sequences of every protocol, without repetition; the store finds conflicts."""
     joined: dict[str, dict[str, LabelledSequence]] = {}
     for store in stores:
         for name, runs in store.sequences().items():

@@ -42,7 +42,7 @@ class TrainedModel:
         return f"<TrainedModel: {learner}, {len(self.sequence.order)} classes in {tasks} tasks>"
 
     def predict(self, images: Pixels, *, classifier: str | None = None) -> Ints:
-        """The class ids of images, shape (n,).
+        """Return the class ids of images, shape (n,).
 
         Args:
             images: (n, channels, height, width) uint8, such as `load_dataset(...).test.pixels`.

@@ -72,7 +72,7 @@ class WorkerContext:
         return differences(self.expected, given)
 
     def build(self, node: Node) -> Method:
-        """The node's method, untrained."""
+        """Return the node's method, untrained."""
         environment = replace(self.environment, seed=node.seed)
         entry = self.methods.get(node.method) or get_method(node.method)
         return entry.build(self.configs[node.method], environment)
@@ -152,7 +152,7 @@ def train_node(
 
 
 def _parameters(method: Method) -> Iterator[torch.Tensor]:
-    """Parameters of a method's networks, and its own tensors of floating-point numbers."""
+    """Yield parameters of a method's networks, and its own tensors of floating-point numbers."""
     for value in vars(method).values():
         if isinstance(value, torch.nn.Module):
             yield from value.parameters()
@@ -165,7 +165,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
-    """A method's state as bytes, with a checksum."""
+    """Return a method's state as bytes, with a checksum."""
     buffer = io.BytesIO()
     torch.save(dict(state), buffer)
     content = buffer.getvalue()
@@ -173,7 +173,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, Any]:
-    """The inverse of :func:`pack`; no code from the bytes is executed.
+    """Return the inverse of :func:`pack`; no code from the bytes is executed.
 
     Raises:
         ValueError: the bytes differ from their checksum.
@@ -204,7 +204,7 @@ def _test(
 
 
 def _count_classes(labels: torch.Tensor, node: Node) -> ClassCounts:
-    """How often each class of each task occurs among the labels."""
+    """Return how often each class of each task occurs among the labels."""
     largest = max(class_ for task in node.prefix for class_ in task)
     counts = torch.bincount(labels.cpu(), minlength=largest + 1).tolist()
     return tuple(tuple(counts[class_] for class_ in task) for task in node.prefix)
@@ -223,7 +223,7 @@ def _count_confusion(labels: torch.Tensor, answers: torch.Tensor, node: Node) ->
 
 
 def _peak_memory() -> int:
-    """Peak memory of this process so far, in bytes."""
+    """Return the peak memory of this process so far, in bytes."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows

@@ -33,7 +33,7 @@ CALL_OPTIONS = ("out", "overwrite", "dry_run")
 
 
 def describe_options() -> dict[str, tuple[Any, str]]:
-    """The type and the meaning of every option, from annotations, defaults and docstrings.
+    """Return the type and the meaning of every option, from annotations, defaults and docstrings.
 
     >>> describe_options()["objective"]
     (<class 'str'>, 'what the protocol `optimal` optimises (default: adjacent)')
@@ -54,7 +54,7 @@ def describe_options() -> dict[str, tuple[Any, str]]:
 
 
 def read_config(path: str | Path, *, further: Iterable[str] = ()) -> dict[str, Any]:
-    """The options in a TOML file, or in a bundled recipe (`recipe:demo`).
+    """Return the options in a TOML file, or in a bundled recipe (`recipe:demo`).
 
     Args:
         path: the file.
@@ -73,7 +73,7 @@ def read_config(path: str | Path, *, further: Iterable[str] = ()) -> dict[str, A
 
 
 def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options from a configuration, replaced by those given beside it; None means not given.
+    """Return options from a configuration, replaced by those given beside it; None means not given.
 
     Task sizes, chosen classes and the source of the similarity are replaced as a whole.
 
@@ -94,7 +94,7 @@ def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict
 
 
 def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
-    """A checked configuration from options; the options of :class:`Execution` are left out.
+    """Return a checked configuration from options; the options of :class:`Execution` are left out.
 
     Lists become tuples, a text of comma-separated names a tuple of names, and None the default.
     """
@@ -118,7 +118,7 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
 
 
 def build_execution(values: Mapping[str, Any]) -> Execution:
-    """The checked options of :class:`Execution` among options."""
+    """Return the checked options of :class:`Execution` among options."""
     _check_names(values, "option")
     given = {name: value for name, value in values.items() if name in EXECUTION_OPTIONS}
     if isinstance(given.get("devices"), str):
@@ -127,7 +127,7 @@ def build_execution(values: Mapping[str, Any]) -> Execution:
 
 
 def config_text(config: ExperimentConfig) -> str:
-    """The configuration as the TOML that :func:`read_config` reads, without default values.
+    """Return the configuration as the TOML that :func:`read_config` reads, without default values.
 
     >>> print(config_text(ExperimentConfig(("ewc",), "quickdraw", tasks=3, training={"decay": 2})))
     method = ["ewc"]
@@ -145,7 +145,7 @@ def config_text(config: ExperimentConfig) -> str:
 
 
 def _toml(value: Any) -> str:
-    """A plain value as TOML; JSON writes everything but tables in the same way."""
+    """Return a plain value as TOML; JSON writes everything but tables in the same way."""
     if isinstance(value, Mapping):
         inside = ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
         return f"{{ {inside} }}"
@@ -162,7 +162,7 @@ def _check_names(values: Mapping[str, Any], kind: str, further: Iterable[str] = 
 
 
 def convert_options(config: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that are not None, each converted to the type of its field."""
+    """Return the values that are not None, each converted to the type of its field."""
     converted, types = {}, get_type_hints(config)
     for name, value in values.items():
         if value is None:
@@ -182,7 +182,7 @@ _PLURALS = {int: "integers", str: "texts"}
 
 
 def _describe(kind: Any) -> str:
-    """A type in words."""
+    """Return a type in words."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal:
         return " or ".join(map(repr, parts))

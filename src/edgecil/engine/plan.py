@@ -52,7 +52,7 @@ class Plan:
 
     @classmethod
     def of(cls, runs: Iterable[Node]) -> Plan:
-        """The plan of some runs, each given by its last task."""
+        """Return the plan of some runs, each given by its last task."""
         plan = cls((), (), ())
         for run in runs:
             plan._add(run)
@@ -77,7 +77,7 @@ class Plan:
         return iter(self._children)
 
     def children(self, node: Node) -> list[Node]:
-        """The nodes that continue from this one."""
+        """Return the nodes that continue from this one."""
         return self._children[node]
 
     @property
@@ -86,7 +86,7 @@ class Plan:
         return tuple(self._ends)
 
     def below(self, node: Node) -> Iterator[Node]:
-        """This node and all that follow from it."""
+        """Yield this node and all that follow from it."""
         yield node
         for child in self._children[node]:
             yield from self.below(child)
@@ -124,7 +124,7 @@ class Plan:
         return Plan.of(run for run in self._ends if run in kept)
 
     def _blocks(self, node: Node, fair: float) -> list[tuple[int, list[Node]]]:
-        """Runs through a node that stay together, with the number of their trainings.
+        """Return runs through a node that stay together, with the number of their trainings.
 
         A group of several runs with more than `fair` trainings is divided.
         """

@@ -94,7 +94,7 @@ def plan_run(
     trial_seconds: float = TRIAL_SECONDS,
     **options: Unpack[RunOptions],
 ) -> RunPlan:
-    """What `run` with the same arguments would do; nothing is written.
+    """Return what `run` with the same arguments would do; nothing is written.
 
     The expected time comes from the results in `out`. For a method without any, the first two tasks
     of one sequence are trained twice in another process and discarded: the second time shows what
@@ -166,7 +166,7 @@ def _of_method(
 
 
 def _stored(out: Path) -> tuple[dict[Node, float], list[int]]:
-    """Seconds of the stored task trainings, and the sizes of stored states in bytes."""
+    """Return seconds of the stored task trainings, and the sizes of stored states in bytes."""
     try:
         with StoreReader(out) as store:
             seconds = {node: result.seconds for node, result in store.done().items()}
@@ -193,7 +193,7 @@ class _Trial:
 def _with_first_times(
     expected: Mapping[Node, float | None], first_times: Mapping[str, float]
 ) -> dict[Node, float | None]:
-    """Expected seconds with what each different task costs once, spread over all trainings."""
+    """Add what each different task costs once to the expected seconds, spread evenly."""
     nodes: dict[str, list[Node]] = {}
     for node in expected:
         nodes.setdefault(node.method, []).append(node)

@@ -57,17 +57,17 @@ class Prepared:
     similarity: Similarity | None
 
     def sharing(self, directory: Path) -> Prepared:
-        """The same run, whose sequences share features and parts of learners in a directory."""
+        """Return the run with features and parts of learners shared in a directory."""
         environment = replace(self.context.environment, shared=str(directory.absolute()))
         return replace(self, context=replace(self.context, environment=environment))
 
     def part(self, execution: Execution) -> Prepared:
-        """The same run with the part of the plan that is requested."""
+        """Return the same run with the part of the plan that is requested."""
         part = execution.part
         return self if part is None else replace(self, plan=self.plan.shard(*part))
 
     def placement(self, execution: Execution) -> Placement:
-        """How many trainings run at the same time, and on which devices."""
+        """Return how many trainings run at the same time, and on which devices."""
         own = self.context.environment.device
         devices = execution.devices or (None if own == "cpu" else (own,))
         if execution.devices is not None:
@@ -208,7 +208,7 @@ def load_context(
 
 
 def _choose_similarity(config: ExperimentConfig, dataset: ImageDataset) -> Similarity:
-    """The similarity that is configured; by default from names, or else from the images."""
+    """Return the similarity that is configured; by default from names, or else from the images."""
     try:
         return experiment_similarity(config, ClassList(dataset.name, dataset.names))
     except PrerequisiteError as error:
@@ -229,7 +229,7 @@ def choose_sequences(
     similarity: Similarity | None,
     answered: Mapping[str, Mapping[str, ClassSequence]],
 ) -> dict[str, list[LabelledSequence]]:
-    """The labelled sequences of every protocol; beside others, `enumerate` takes no budget."""
+    """Choose the sequences of every protocol; beside others, `enumerate` has no budget."""
     return {
         name: parse_given(config.sequences[name], space)
         if name in config.sequences
@@ -247,7 +247,7 @@ def choose_sequences(
 
 
 def portable_config(config: ExperimentConfig) -> ExperimentConfig:
-    """The configuration with absolute paths, so that it can be used from any directory."""
+    """Return the configuration with absolute paths, so that it can be used from any directory."""
     paths: dict[str, Any] = {
         name: str(Path(value).absolute())
         for name in _PATHS
@@ -262,7 +262,7 @@ def _method_name(name: str, entries: list[MethodEntry]) -> str:
 
 
 def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:
-    """A method's hyper-parameters: its recipe's, with the changes of the configuration."""
+    """Return a method's hyper-parameters: its recipe's, with the changes of the configuration."""
     recipe, memory = entry.recipe(config.recipe, config.backbone)
     training, exemplars = dict(config.training), dict(config.memory)
     if config.epochs is not None:
@@ -278,7 +278,7 @@ def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:
 
 
 def _environment_identity(environment: Environment, entries: list[MethodEntry]) -> dict[str, Any]:
-    """What of the environment determines the results, with digests of pre-trained weights.
+    """Return what of the environment determines the results, with digests of pre-trained weights.
 
     Networks stand by themselves, so that methods on another network can be added later.
     """

@@ -84,7 +84,7 @@ class RunProgress:
 
 
 def read_progress(directory: Path) -> RunProgress | None:
-    """The progress in an experiment directory; None if there is none or it is damaged."""
+    """Return the progress in an experiment directory; None if there is none or it is damaged."""
     try:
         return msgspec.json.decode((directory / PROGRESS_FILE).read_bytes(), type=RunProgress)
     except (OSError, msgspec.MsgspecError):

@@ -99,12 +99,12 @@ class ExperimentResults:
 
 
 def planned_results(plan: RunPlan) -> ExperimentResults:
-    """The answer of a run that is only planned."""
+    """Return the answer of a run that is only planned."""
     return ExperimentResults(plan.directory, "tasks", 0, 0, [], [], plan=plan)
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
-    """The results of the configuration that was added last, or of everything without one."""
+    """Return the results of the configuration that was added last, or of everything without one."""
     config, work = experiment.config, experiment.summary
     failures = experiment.failures()
     if config is None:
@@ -139,7 +139,7 @@ def protocol_results(
     metric: str = DEFAULT_METRIC,
     failures: Sequence[Failure] | None = None,
 ) -> list[ProtocolResults]:
-    """The results of every method on every protocol of an experiment.
+    """Return the results of every method on every protocol of an experiment.
 
     Args:
         experiment: the experiment.

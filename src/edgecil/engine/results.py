@@ -76,7 +76,7 @@ class NodeResult:
                 raise DataError(f"{name!r} has {sum(wrong)} wrong answers among {total} images.")
 
     def check(self, prefix: Prefix) -> None:
-        """An error unless the counts are those of these tasks."""
+        """Raise an error unless the counts are those of these tasks."""
         if len(self.totals) != len(prefix) or not self.correct:
             raise DataError(f"It has counts of {len(self.totals)} tasks, not of {len(prefix)}.")
         if self.class_totals is not None:
@@ -94,7 +94,7 @@ class NodeResult:
         peak_memory: int,
         confusion: Mapping[str, TaskConfusion] | None = None,
     ) -> NodeResult:
-        """A result from counts per class; counts per task are their sums."""
+        """Return a result from counts per class; counts per task are their sums."""
         return cls(
             {name: _task_sums(counts) for name, counts in class_correct.items()},
             _task_sums(class_totals),
@@ -136,7 +136,7 @@ class RunResult:
         return WholeRun(self.nodes, self.reported).classifiers
 
     def classifier(self, name: str | None = None) -> Accuracies | Reported:
-        """The accuracies of one classifier (the main one by default)."""
+        """Return the accuracies of one classifier (the main one by default)."""
         chosen = self._choose(name)
         if self.reported:
             return self.reported[chosen]
@@ -144,11 +144,11 @@ class RunResult:
         return Accuracies(tuple(correct), self.nodes[-1].totals)
 
     def metric(self, name: str = "accuracy", classifier: str | None = None) -> float | None:
-        """The value of one of `METRICS`; None where it is undefined or was not reported."""
+        """Return the value of one of `METRICS`; None where it is undefined or was not reported."""
         return METRICS[name].compute(self.classifier(classifier))
 
     def class_accuracies(self, classifier: str | None = None) -> Floats | None:
-        """Accuracy on each class after each task, shape (K, N), NaN for classes not seen yet.
+        """Return the accuracy on each class after each task, (K, N); NaN for classes not yet seen.
 
         Columns are in the order of the class ids. None if counts per class are unknown.
         """
@@ -169,7 +169,7 @@ class RunResult:
         return values
 
     def confusion(self, classifier: str | None = None) -> Floats | None:
-        """Right and wrong answers on each task after the last one, shape (K, 4), in per cent.
+        """Return right and wrong answers on each task after the last one, (K, 4), in per cent.
 
         Columns: right answers; wrong ones that name a class of an earlier task, another class of
         the same task, a class of a later task. None if it is unknown.
@@ -323,7 +323,7 @@ class WholeRun:
     reported: Mapping[str, Reported] = field(default_factory=dict)
 
     def check(self, prefix: Prefix) -> None:
-        """An error unless the counts or the reported accuracies are those of these tasks."""
+        """Raise an error unless the counts or the reported accuracies are those of these tasks."""
         if not self.nodes or (not self.reported and len(self.nodes) != len(prefix)):
             raise DataError(f"It has {len(self.nodes)} results for {len(prefix)} tasks.")
         for reported in self.reported.values():
@@ -359,7 +359,7 @@ def _task_sums(counts: ClassCounts) -> tuple[int, ...]:
 
 
 def _triangle(rows: Sequence[ArrayLike], tasks: int) -> Floats:
-    """Rows of growing length as a square matrix, NaN elsewhere."""
+    """Return rows of growing length as a square matrix, NaN elsewhere."""
     filled = np.full((tasks, tasks), np.nan)
     for index, row in enumerate(rows):
         filled[index, : index + 1] = row

@@ -112,14 +112,14 @@ def run(
 
 
 def _names_protocol(config: Config, options: Mapping[str, Any]) -> bool:
-    """Whether a protocol was chosen, and is not the default one."""
+    """Return whether a protocol was chosen, and is not the default one."""
     if isinstance(config, ExperimentConfig):
         return options.get("protocol") is not None or config.protocol != DEFAULT_PROTOCOL
     return merge_options(config_values(config), options).get("protocol") is not None
 
 
 def _for_goal(config: ExperimentConfig, *, given: bool) -> ExperimentConfig:
-    """The configuration of a run that adds one random order after the other."""
+    """Return the configuration of a run that adds one random order after the other."""
     protocols = config.protocol if given else ("random",)
     if protocols not in (("random",), ("random-legacy",)) or config.sequences:
         raise UsageError(
@@ -158,7 +158,7 @@ def _run_until(
 
 
 def _added(first: Experiment, second: Experiment) -> Experiment:
-    """An experiment with the work of two calls."""
+    """Return an experiment with the work of two calls."""
     assert first.summary is not None
     assert second.summary is not None
     trained = first.summary.trained + second.summary.trained
@@ -258,7 +258,7 @@ def _run(
 def resolve_options(
     config: Config, options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
-    """The experiment and its execution from a configuration and the options given beside it."""
+    """Build the experiment and its execution from a configuration and further options."""
     merged = merge_options(config_values(config), options)
     values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
     values["method"] = _method_specs(values.get("method"))
@@ -266,7 +266,7 @@ def resolve_options(
 
 
 def config_values(config: Config, *, further: Sequence[str] = ()) -> Mapping[str, Any]:
-    """The options in a configuration; see :func:`~edgecil.engine.options.read_config`."""
+    """Return the options in a configuration; see :func:`~edgecil.engine.options.read_config`."""
     if config is None:
         return {}
     if isinstance(config, ExperimentConfig):
@@ -275,7 +275,7 @@ def config_values(config: Config, *, further: Sequence[str] = ()) -> Mapping[str
 
 
 def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
-    """The experiment directory: `out`, or else that of a configuration."""
+    """Return the experiment directory: `out`, or else that of a configuration."""
     directory = _given(out, values.get("out"))
     if not isinstance(directory, (str, Path)) or not str(directory):
         raise UsageError("The 'out' parameter is required: give the experiment directory.")
@@ -283,12 +283,12 @@ def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
 
 
 def _given(value: Any, configured: Any) -> Any:
-    """A value, or the configured one if it is None."""
+    """Return a value, or the configured one if it is None."""
     return configured if value is None else value
 
 
 def _method_specs(methods: Any) -> Any:
-    """Methods as text: classes and functions are replaced by `path/to/file.py:Name`."""
+    """Return methods as text: classes and functions are replaced by `path/to/file.py:Name`."""
     from edgecil.methods import resolve_method
 
     if isinstance(methods, (list, tuple)):

@@ -132,13 +132,13 @@ class _Queue:
         return bool(self._ready or self._later or self.running)
 
     def has_ready(self) -> bool:
-        """Whether a node can be started now."""
+        """Return whether a node can be started now."""
         while self._later and self._later[0][0] <= time.monotonic():
             self._ready.append(heapq.heappop(self._later)[2])
         return bool(self._ready)
 
     def seconds_to_next(self) -> float | None:
-        """Time until a postponed node may start; None if there is none."""
+        """Return the time until a postponed node may start; None if there is none."""
         return max(0.0, self._later[0][0] - time.monotonic()) if self._later else None
 
     def postpone(self, node: Node, seconds: float) -> None:
@@ -147,7 +147,7 @@ class _Queue:
         heapq.heappush(self._later, (time.monotonic() + seconds, self._postponed, node))
 
     def _find_remaining(self) -> set[Node]:
-        """Nodes without a result, and finished nodes whose missing state is needed again."""
+        """Return nodes without a result, and finished nodes whose missing state is needed again."""
         done = self._store.done()
         remaining: set[Node] = set()
         for node in sorted(self._plan, key=lambda node: len(node.prefix), reverse=True):
@@ -157,7 +157,7 @@ class _Queue:
         return remaining
 
     def _needed(self, node: Node, remaining: set[Node]) -> bool:
-        """Whether a child of the node must still be trained."""
+        """Return whether a child of the node must still be trained."""
         return any(child in remaining for child in self._plan.children(node))
 
     def _lacks_model(self, node: Node) -> bool:
@@ -167,7 +167,7 @@ class _Queue:
         return self._keep_models and not self._plan.children(node)
 
     def next_job(self) -> Job:
-        """The deepest node that is ready."""
+        """Return the deepest node that is ready."""
         node = self._ready.pop()
         self.running.add(node)
         parent = None if node.parent is None else self._store.state_path(node.parent)

@@ -13,7 +13,7 @@ from edgecil.similarity.build import find_captions
 
 
 def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Similarity:
-    """The similarity between the N classes of an experiment.
+    """Return the similarity between the N classes of an experiment.
 
     A file may cover these N classes, or all classes of the dataset; the experiment's classes are
     then selected from it.
@@ -49,7 +49,7 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
 
 
 def _select(config: ExperimentConfig, total: int, count: int, source: str) -> Ints:
-    """Ids of the experiment's classes among all classes of the dataset."""
+    """Return ids of the experiment's classes among all classes of the dataset."""
     chosen = (config.classes, config.classes_seed, config.class_ids)
     if total > count and any(value is not None for value in chosen):
         ids = select_classes(
@@ -61,7 +61,7 @@ def _select(config: ExperimentConfig, total: int, count: int, source: str) -> In
 
 
 def _captions(source: str, classes: ClassList) -> list[str]:
-    """Captions of the experiment's classes, from a source that may cover the whole dataset."""
+    """Return captions of the experiment's classes, from those of the whole dataset or fewer."""
     whole = classes
     try:
         listed = get_classes(classes.name)

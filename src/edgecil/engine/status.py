@@ -110,7 +110,7 @@ class Status:
 
 
 def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Status:
-    """The status of an experiment.
+    """Return the status of an experiment.
 
     Args:
         store: its results.
@@ -166,7 +166,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
 def _shard(
     text: str, config: ExperimentConfig, sequences: Mapping[str, Sequence[LabelledSequence]]
 ) -> set[Node]:
-    """The runs of a shard of the last call's plan."""
+    """Return the runs of a shard of the last call's plan."""
     part = Execution(shard=text).part
     assert part is not None
     plan = Plan(
@@ -217,7 +217,7 @@ def labelled_runs(store: StoreReader) -> list[LabelledRun]:
 
 
 def stored_failures(store: StoreReader) -> list[Failure]:
-    """Every task training that failed and has not succeeded since."""
+    """Return every task training that failed and has not succeeded since."""
     sequences = store.sequences()
     return [
         Failure(
@@ -240,7 +240,7 @@ def stored_failures(store: StoreReader) -> list[Failure]:
 def _planned(
     configs: Iterable[ExperimentConfig], rows: Iterable[LabelledRun]
 ) -> dict[tuple[str, str], set[int]]:
-    """The training seeds requested of each method on each protocol.
+    """Return the training seeds requested of each method on each protocol.
 
     Where another tool trained there are no configurations, and these are the seeds that began.
     """

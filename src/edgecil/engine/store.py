@@ -246,7 +246,7 @@ class Store(StoreReader):
             self._write("nodes", [row], conflict="OR REPLACE")
 
     def state_path(self, node: Node) -> Path:
-        """The file with a node's state, which exists while nodes below it are unfinished."""
+        """Return the file with a node's state, which exists while nodes below it are unfinished."""
         return self._states / f"{node_key(node)}.pt"
 
     def remove_leftovers(self) -> None:
@@ -265,7 +265,7 @@ class Store(StoreReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A transaction in a database that still has its file; a failure is one sentence."""
+        """Return a transaction in a database that still has its file; a failure is one sentence."""
         try:
             self._check_file()
             with self._database:
@@ -278,7 +278,7 @@ class Store(StoreReader):
         self._check_file()
 
     def _check_file(self) -> None:
-        """An error if the file was deleted or replaced: what is written to it would be lost."""
+        """Raise an error if the file was deleted or replaced, because results would be lost."""
         path = self.directory / DATABASE
         try:
             status = path.stat()
@@ -311,7 +311,7 @@ def _unlink(directory: Path, pattern: str) -> None:
 
 
 def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
-    """Where two plain values differ, leaf by leaf."""
+    """Return where two plain values differ, leaf by leaf."""
     if isinstance(old, dict) and isinstance(new, dict):
         return [
             difference

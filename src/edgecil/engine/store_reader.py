@@ -78,7 +78,7 @@ class StoreReader:
         return sqlite3.connect(Path(self._copy.name) / path.name)
 
     def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
-        """The connection, if the database has the format that this version reads."""
+        """Return the connection, if the database has the format that this version reads."""
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
             if number == 0:
@@ -95,7 +95,7 @@ class StoreReader:
         return database
 
     def _check_pages(self, database: sqlite3.Connection) -> None:
-        """An error if pages of the database are inconsistent; the check is made once per content.
+        """Check that pages of the database are consistent, once per content.
 
         Rows on a damaged page may be missing without a trace, which no checksum of rows shows.
         """
@@ -116,15 +116,15 @@ class StoreReader:
             self._copy = None
 
     def identity(self) -> dict[str, Any]:
-        """Everything that determines the results, by name."""
+        """Return everything that determines the results, by name."""
         return {name: self._json(value) for name, value in self._rows("identity")}
 
     def configs(self) -> list[dict[str, Any]]:
-        """The distinct configurations of all calls of `run`, in order."""
+        """Return the distinct configurations of all calls of `run`, in order."""
         return [self._json(config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
-        """The labelled sequences of every protocol, in the order of the protocol."""
+        """Return the labelled sequences of every protocol, in the order of the protocol."""
         by_protocol: dict[str, list[LabelledSequence]] = {}
         for protocol, label, tasks in self._rows("sequences"):
             labelled = LabelledSequence(label, self._sequence(tasks))
@@ -132,11 +132,11 @@ class StoreReader:
         return by_protocol
 
     def done(self) -> dict[Node, NodeResult]:
-        """Every finished task training."""
+        """Return every finished task training."""
         return self._results(NodeResult)
 
     def whole_runs(self) -> dict[Node, WholeRun]:
-        """Every sequence that another tool has trained, by its last node."""
+        """Return every sequence that another tool has trained, by its last node."""
         return self._results(WholeRun)
 
     def _results(self, kind: type[Any]) -> dict[Node, Any]:
@@ -154,7 +154,7 @@ class StoreReader:
         return results
 
     def failures(self) -> dict[Node, tuple[str, str]]:
-        """Every failed node: the error in one line, and its traceback."""
+        """Return every failed node: the error in one line, and its traceback."""
         return {
             Node(method, seed, self._tasks(prefix)): (error, trace)
             for method, seed, prefix, _, _, error, trace, _ in self._rows("nodes")
@@ -170,7 +170,7 @@ class StoreReader:
         }
 
     def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
-        """Every finished run, by method, seed and tasks."""
+        """Return every finished run, by method, seed and tasks."""
         done, whole_runs, identity = self.done(), self.whole_runs(), self.identity()
         versions: dict[str, str] = {
             name: identity[name] for name in ("edgecil", "torch") if name in identity
@@ -187,11 +187,11 @@ class StoreReader:
         return results
 
     def model_path(self, node: Node) -> Path:
-        """The file with the learner after its last task, if it was to be kept."""
+        """Return the file with the learner after its last task, if it was to be kept."""
         return self.directory / "models" / f"{node_key(node)}.pt"
 
     def _rows(self, table: str) -> list[tuple[Any, ...]]:
-        """The rows of a table in the order in which they were written, each as it was written."""
+        """Return the rows of a table as they were written, in that order."""
         columns = TABLES[table]
         if not self._checked_rows:
             query = ", ".join("NULL" if name == "worker" else name for name in columns)
@@ -242,6 +242,6 @@ class StoreReader:
 
 
 def node_key(node: Node) -> str:
-    """The stem of a node's files."""
+    """Return the stem of a node's files."""
     key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
     return hashlib.sha256(key.encode()).hexdigest()[:32]

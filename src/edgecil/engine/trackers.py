@@ -35,7 +35,7 @@ def open_trackers(
     wandb: str | None = None,
     mlflow: str | None = None,
 ) -> list[Tracker]:
-    """The trackers that are requested; an error if the package of one is missing.
+    """Return the trackers that are requested; an error if the package of one is missing.
 
     Args:
         jsonl: a file, for one JSON object per run.
@@ -56,7 +56,7 @@ def open_trackers(
 
 
 def result_row(result: RunResult) -> dict[str, Any]:
-    """A result as a flat row: metrics of the main classifier, and `accuracy` of each classifier."""
+    """Return a result as a flat row: metrics of the main classifier, `accuracy` of each."""
     return {
         "method": result.method,
         "seed": result.seed,
@@ -69,20 +69,20 @@ def result_row(result: RunResult) -> dict[str, Any]:
 
 
 def curves(result: RunResult) -> Iterator[tuple[int, str, float]]:
-    """The accuracy on all classes seen after each task: step, name and value in per cent."""
+    """Yield the accuracy on all classes seen after each task: step, name and value in per cent."""
     for step, node in enumerate(result.nodes):
         for classifier, correct in node.correct.items():
             yield step, f"seen/{classifier}", 100.0 * sum(correct) / sum(node.totals)
 
 
 def final_values(result: RunResult) -> dict[str, float]:
-    """The numbers of a whole run, by name."""
+    """Return the numbers of a whole run, by name."""
     row = result_row(result)
     return {f"final/{name}": value for name, value in row.items() if isinstance(value, float)}
 
 
 def run_key(result: RunResult) -> str:
-    """A short name of a run: the same method, training seed and sequence give the same one."""
+    """Return a short name of a run, which depends on method, training seed and sequence."""
     text = f"{result.method} {result.seed} {result.sequence}"
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -223,7 +223,7 @@ def _settings(result: RunResult) -> dict[str, Any]:
 
 
 def _require(package: str, what: str) -> Any:
-    """The package, or an error with installation advice."""
+    """Return the package, or an error with installation advice."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

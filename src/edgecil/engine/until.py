@@ -62,7 +62,7 @@ class GoalStatus:
 
 
 def parse_goal(text: str) -> Goal:
-    """A goal from its text: `icarl - ewc > 0`, `icarl > 60`, `icarl ± 0.5` or `mean ± 0.5`.
+    """Return a goal from its text: `icarl - ewc > 0`, `icarl > 60`, `icarl ± 0.5` or `mean ± 0.5`.
 
     >>> parse_goal("icarl - coda-prompt > 0").second
     'coda-prompt'
@@ -86,7 +86,7 @@ def parse_goal(text: str) -> Goal:
 
 
 def check_goal(goal: Goal, accuracies: Mapping[str, Mapping[ClassSequence, float]]) -> GoalStatus:
-    """Whether the orders that were run decide a goal.
+    """Return whether the orders that were run decide a goal.
 
     Args:
         goal: the goal.

@@ -15,7 +15,7 @@ _FARTHEST = 6.0
 
 
 def accuracy_step(values: Floats) -> float | None:
-    """The largest step 100/n, n up to 2,000, of which all values are multiples; None without one.
+    """Find the largest step 100/n, n up to 2,000, of which all values are multiples.
 
     The number of test images is a multiple of n.
 
@@ -34,7 +34,7 @@ def accuracy_step(values: Floats) -> float | None:
 
 
 def round_to_steps(distribution: Distribution, values: Floats) -> Distribution:
-    """A distribution rounded to the accuracies that can occur, as a few values show them.
+    """Return a distribution rounded to the accuracies that can occur, as a few values show them.
 
     It stays as it is where the values have no common step, and where the step is at most half of
     the distribution's width, because rounding would change next to nothing.

@@ -125,7 +125,7 @@ class PredictorSummary:
     z: dict[str, float]
 
     def value(self, sequence: ClassSequence) -> float | None:
-        """The predictor's z for a sequence; None if it has none."""
+        """Return the predictor's z for a sequence; None if it has none."""
         return self.z.get(str(sequence))
 
 
@@ -205,7 +205,7 @@ class DatasetAnalysis:
         return extreme_protocol(self.protocols)
 
     def accuracy_range(self, method: str) -> tuple[float, float]:
-        """The lowest and the highest accuracy of all orders that a method ran."""
+        """Return the lowest and the highest accuracy of all orders that a method ran."""
         accuracies = self.table.orders(method).accuracies
         return float(accuracies.min()), float(accuracies.max())
 
@@ -256,11 +256,11 @@ class Analysis:
 
     @classmethod
     def load(cls, path: str | Path) -> Analysis:
-        """The analysis in a JSON file that :meth:`save` wrote."""
+        """Return the analysis in a JSON file that :meth:`save` wrote."""
         return read_json(path, cls, SCHEMA)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row for each dataset, method, protocol and estimator, and one for each truth."""
+        """Return a row for each dataset, method, protocol and estimator, and for each truth."""
         from edgecil.estimation.display import analysis_frame
 
         return analysis_frame(self)
@@ -281,7 +281,7 @@ class Analysis:
         return f"<{describe_analysis(self)}>"
 
     def __str__(self) -> str:
-        """What may be claimed about each method, a line each."""
+        """Return what may be claimed about each method, a line each."""
         from edgecil.estimation.display import describe_analysis
 
         lines = [
@@ -297,7 +297,7 @@ class Analysis:
         return analysis_html(self)
 
     def __getitem__(self, method: str) -> MethodAnalysis:
-        """A method's analysis, if there is one dataset."""
+        """Return a method's analysis, if there is one dataset."""
         if len(self.datasets) != 1:
             names = ", ".join(dataset.dataset for dataset in self.datasets)
             raise KeyError(f"There are several datasets ({names}); choose one from 'datasets'.")
@@ -308,5 +308,5 @@ class Analysis:
 
 
 def extreme_protocol(protocols: tuple[str, ...]) -> str | None:
-    """The first of some protocols that has a hard, a median and an easy sequence."""
+    """Return the first of some protocols that has a hard, a median and an easy sequence."""
     return next((name for name in _EXTREME if name in protocols), None)

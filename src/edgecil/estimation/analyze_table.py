@@ -136,7 +136,7 @@ def analyze_table(
 def _compare_protocols(
     table: AccuracyTable, methods: Mapping[str, MethodAnalysis], seed: int
 ) -> dict[str, ProtocolComparison]:
-    """Protocols beside random orders and a placebo, over the methods that have a truth."""
+    """Return protocols beside random orders and a placebo, over the methods that have a truth."""
     candidates, runs = {}, dict[str, int]()
     for name, method in methods.items():
         if method.truth is not None:
@@ -148,7 +148,7 @@ def _compare_protocols(
 
 
 def describe_similarity(similarity: Similarity) -> str | None:
-    """Where a similarity comes from: encoder and template, or the file; None if not recorded."""
+    """Return the origin of a similarity: encoder and template, or the file; None if unknown."""
     parts = (similarity.source.get(key) for key in ("encoder", "template", "file"))
     return ", ".join(repr(part) if "{" in part else part for part in parts if part) or None
 
@@ -156,7 +156,7 @@ def describe_similarity(similarity: Similarity) -> str | None:
 def _summarize(
     table: AccuracyTable, predictor: Predictor | None, origin: str | None
 ) -> PredictorSummary | None:
-    """What a report needs of a predictor: its z for every sequence of the table."""
+    """Return what a report needs of a predictor: its z for every sequence of the table."""
     if predictor is None:
         return None
     values = zip(table.sequences, predictor.z(table.sequences).tolist(), strict=True)
@@ -170,7 +170,7 @@ def _summarize(
 
 
 def _note_repeats(table: AccuracyTable) -> list[str]:
-    """A sentence on each protocol whose labels share sequences."""
+    """Return a sentence on each protocol whose labels share sequences."""
     runs: dict[str, dict[tuple[str, ClassSequence], None]] = {}
     for run in table.runs:
         runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
@@ -191,7 +191,7 @@ def _note_repeats(table: AccuracyTable) -> list[str]:
 
 
 def _note_contradictions(table: AccuracyTable) -> list[str]:
-    """A sentence if the same training has two different accuracies."""
+    """Return a sentence if the same training has two different accuracies."""
     pairs = table.contradictions()
     if not pairs:
         return []
@@ -205,7 +205,7 @@ def _note_contradictions(table: AccuracyTable) -> list[str]:
 
 
 def _note_extremes(table: AccuracyTable) -> list[str]:
-    """A sentence on each protocol that calls several orders hard, or several easy."""
+    """Return a sentence on each protocol that calls several orders hard, or several easy."""
     notes = []
     for protocol in table.protocols:
         orders = [table.orders(method, protocol) for method in table.methods]
@@ -220,7 +220,7 @@ def _note_extremes(table: AccuracyTable) -> list[str]:
 
 
 def _note_fractions(table: AccuracyTable) -> list[str]:
-    """A sentence if accuracies look like fractions."""
+    """Return a sentence if accuracies look like fractions."""
     most = max(run.accuracy for run in table.runs if run.accuracy is not None)
     if not 0.0 < most <= 1.0:
         return []
@@ -233,7 +233,7 @@ def _note_fractions(table: AccuracyTable) -> list[str]:
 def build_predictors(
     table: AccuracyTable, similarities: Mapping[str, Similarity], predictor: str
 ) -> dict[str, Predictor]:
-    """Every objective of every similarity, and the column that is asked for, by name."""
+    """Return every objective of every similarity, and the column that is asked for, by name."""
     predictors = {}
     for place, (source, similarity) in enumerate(similarities.items()):
         for objective in applicable_objectives(table.space).values():
@@ -320,7 +320,7 @@ def _analyze_method(
 
 
 def _unbiased_orders(table: AccuracyTable, method: str, truth: Truth | None) -> OrderAccuracies:
-    """The orders that represent all of Ω: the truth, or orders not chosen by similarity."""
+    """Return the orders that represent all of Ω: the truth, or orders not chosen by similarity."""
     if truth is not None:
         return OrderAccuracies(("",) * len(truth.sequences), truth.sequences, truth.accuracies)
     unbiased = set(unbiased_sequences(table, method))
@@ -339,7 +339,7 @@ def _warn_of_truth(truth: Truth | None) -> list[str]:
 
 
 def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
-    """A sentence on each protocol some of whose sequences have no accuracy."""
+    """Return a sentence on each protocol some of whose sequences have no accuracy."""
     warnings = []
     for protocol in table.protocols:
         lost = table.failures(method, protocol)
@@ -370,7 +370,7 @@ def _estimate(
     space: SequenceSpace,
     truth: Floats | None,
 ) -> dict[str, ProtocolEstimate]:
-    """Every estimator's answer, or why it has none."""
+    """Return every estimator's answer, or why it has none."""
     once = orders.by_sequence()
     labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
     distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)

@@ -56,7 +56,7 @@ class OutsideRange:
 
 
 def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:
-    """Positions of `runs` different sequences: the fixed ones, then random ones out of `size`."""
+    """Draw positions of `runs` different sequences: the fixed ones, then random ones."""
     if not len(fixed) <= runs <= size:
         raise UsageError(
             f"The 'runs' parameter must be an int in [{len(fixed)}, {size}]. Got {runs} instead."
@@ -79,7 +79,7 @@ def budget_curve(
     draws: int = 100,
     estimator: str = "gaussian",
 ) -> tuple[BudgetPoint, ...]:
-    """Mean distance of an estimate from the truth for growing budgets, over many draws.
+    """Return the mean distance of an estimate from the truth for growing budgets, over many draws.
 
     Args:
         truth: (m,) the accuracy of every sequence, or of a large sample.

@@ -39,12 +39,12 @@ class Calibration:
 
 @lru_cache(maxsize=1)
 def calibration() -> Calibration:
-    """The stored result of the benchmark."""
+    """Return the stored result of the benchmark."""
     return read_json(FILE, Calibration, SCHEMA)
 
 
 def reached_coverage(kind: Kind, protocol: str, orders: int) -> float | None:
-    """What a kind of claim reaches with a protocol and this number of orders.
+    """Return what a kind of claim reaches with a protocol and this number of orders.
 
     Numbers of orders that were not measured get the figure of the next smaller one; None if there
     is none, or if the protocol was not measured.

@@ -101,7 +101,7 @@ class Answer:
     not_worse: Claim
 
     def __str__(self) -> str:
-        """The claims in one line, as far as they can be made."""
+        """Return the claims in one line, as far as they can be made."""
         parts = []
         for name, claim in (("mean", self.mean), ("next order", self.next_order)):
             value = "" if claim.value is None else f" {claim.value:.1f}"
@@ -141,7 +141,7 @@ class Sample:
 
 
 def representative_orders(table: AccuracyTable, method: str) -> Sample:
-    """The orders that an answer about a method rests on; see :class:`Answer`."""
+    """Return the orders that an answer about a method rests on; see :class:`Answer`."""
     names = [name for name in table.protocols if name != REPEATS] or table.protocols
     ran = {name: table.orders(method, name).by_sequence() for name in names}
     ran = {name: orders for name, orders in ran.items() if orders}
@@ -160,7 +160,7 @@ def representative_orders(table: AccuracyTable, method: str) -> Sample:
 
 
 def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Answer:
-    """What may be claimed about a method of a table.
+    """Return what may be claimed about a method of a table.
 
     Args:
         table: the runs.
@@ -196,7 +196,7 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
 
 
 def _measured(table: AccuracyTable, method: str, truth: Truth) -> Answer:
-    """The answer where every order was run."""
+    """Return the answer where every order was run."""
     values = truth.accuracies
     low, high = (float(end) for end in np.quantile(values, [0.05, 0.95]))
     return Answer(
@@ -229,7 +229,7 @@ def _trainings(table: AccuracyTable, method: str, sequences: tuple[ClassSequence
 
 
 def _kind_of(sample: Sample) -> str:
-    """The protocol whose calibration applies: mixed blind orders count as random ones."""
+    """Return the protocol whose calibration applies: mixed blind orders count as random ones."""
     if not sample.blind:
         return sample.protocols[0]
     return "latin" if sample.latin else "random"
@@ -265,7 +265,7 @@ def _validity(reached: float | None) -> Validity:
 
 
 def _share(kind: Literal["outside", "worse"], value: float, count: int, protocol: str) -> Claim:
-    """A statement on ranks: exact for random orders, checked on truth tables for Latin ones."""
+    """Make a claim on ranks: exact for random orders, checked on truth tables for Latin ones."""
     if protocol == "random":
         return Claim(value, None, "exact")
     error = reached_coverage(kind, protocol, count)

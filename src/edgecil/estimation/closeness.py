@@ -84,7 +84,7 @@ def closeness(truth: Floats, estimate: Estimate) -> Closeness:
 def average_closeness(
     truth: Floats, draws: Sequence[Estimate], *, exhaustive: bool = False
 ) -> AverageCloseness:
-    """The mean closeness of estimates from several draws to the n true accuracies, shape (n,)."""
+    """Average the closeness of estimates from several draws to the true accuracies, (n,)."""
     distributions = [estimate.distribution for estimate in draws]
     low, high = np.array([(estimate.min, estimate.max) for estimate in draws]).T
     jsd, distance = Target.of(truth).distances(distributions).T

@@ -53,7 +53,7 @@ class MethodComparison:
     pairs: tuple[Pair, ...]
 
     def __getitem__(self, names: tuple[str, str]) -> Comparison:
-        """The first method against the second, if there is one dataset."""
+        """Return the first method against the second, if there is one dataset."""
         first, second = names
         for pair in self.pairs:
             if (pair.first, pair.second) == (first, second):
@@ -63,7 +63,7 @@ class MethodComparison:
         raise KeyError(f"No class order was run by both {first!r} and {second!r}.")
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row for each pair."""
+        """Return one row for each pair."""
         import pandas
 
         return pandas.DataFrame(

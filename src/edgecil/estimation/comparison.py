@@ -62,7 +62,7 @@ class Comparison:
     reason: str | None = None
 
     def swapped(self) -> Comparison:
-        """The second method against the first."""
+        """Return the second method against the first."""
 
         def negated(interval: Interval | None) -> Interval | None:
             return None if interval is None else (-interval[1], -interval[0])
@@ -133,7 +133,7 @@ def compare_accuracies(
 
 
 def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
-    """Every pair of methods on the orders that both ran, by first and second method.
+    """Return every pair of methods on the orders that both ran, by first and second method.
 
     If both ran orders that were not chosen by similarity, only these count. An order that both
     trained with the same seeds is compared by the means over these seeds.
@@ -197,7 +197,7 @@ def _share_interval(won: float, n: int) -> Interval:
 
 
 def _by_sequence(table: AccuracyTable, method: str) -> dict[ClassSequence, dict[int, list[float]]]:
-    """A method's accuracies by sequence and training seed."""
+    """Return a method's accuracies by sequence and training seed."""
     values: dict[ClassSequence, dict[int, set[float]]] = {}
     for run in table.runs_of(method):
         if run.accuracy is not None:
@@ -211,7 +211,7 @@ def _by_sequence(table: AccuracyTable, method: str) -> dict[ClassSequence, dict[
 def _pair(
     first: Mapping[int, Sequence[float]], second: Mapping[int, Sequence[float]]
 ) -> tuple[float, float]:
-    """Means over the seeds that both have; over all seeds of each if they share none."""
+    """Return the means over the seeds that both have; over all seeds of each if they share none."""
     if len(first) == 1 and len(second) == 1:
         a, b = (next(iter(by_seed.values())) for by_seed in (first, second))
         if len(a) == 1 and len(b) == 1:

@@ -90,7 +90,7 @@ def correlate(
 
 
 def trust_in(sign: int | None, correlation: Correlation) -> Trust:
-    """How far a predictor can be trusted.
+    """Return how far a predictor can be trusted.
 
     Args:
         sign: of the correlation that the predictor's construction claims; None if none.
@@ -115,7 +115,7 @@ def trust_in(sign: int | None, correlation: Correlation) -> Trust:
 
 
 def warn_of_predictor(name: str, sign: int | None, correlation: Correlation) -> str | None:
-    """One sentence unless the predictor can be trusted.
+    """Return one sentence unless the predictor can be trusted.
 
     Args:
         name: of the predictor.

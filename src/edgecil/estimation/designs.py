@@ -50,7 +50,7 @@ class Designs:
         self._predictions: dict[tuple[str, str], tuple[Floats, tuple[Floats, Floats]]] = {}
 
     def names(self, tables: Iterable[TruthTable]) -> tuple[str, ...]:
-        """The protocols that can be drawn on all of these tables, `random` first."""
+        """Return the protocols that can be drawn on all of these tables, `random` first."""
         named = all(table.classes is not None for table in tables)
         return tuple(name for name in self._names if named or not self._uses_similarity(name))
 
@@ -65,7 +65,7 @@ class Designs:
     def observe(
         self, table: TruthTable, name: str, places: Ints, accuracies: Floats
     ) -> Observations:
-        """The accuracies at these places, with the protocol's predictor where there is one."""
+        """Return the accuracies at these places, with the protocol's predictor if it has one."""
         overlap = self._overlap(table, places) if name == "latin" else None
         if table.classes is None:
             return Observations(accuracies[places], None, None, table.space.size, overlap)
@@ -101,7 +101,7 @@ class Designs:
         return [draw_runs(size, budget, rng, fixed=fixed) for _ in range(self._draws)]
 
     def _extremes(self, table: TruthTable, name: str) -> list[ClassSequence]:
-        """The hard and easy sequence of a protocol; none of one that ignores similarity."""
+        """Return the hard and easy sequence of a protocol; none of one that ignores similarity."""
         if not self._uses_similarity(name):
             return []
         labelled = protocol(name, table.space, similarity=table.similarity())

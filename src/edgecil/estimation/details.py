@@ -126,7 +126,7 @@ class RunDetails:
         classifier: str | None = None,
         metric: str = DEFAULT_METRIC,
     ) -> RunDetails:
-        """The results of the experiments that a table comes from."""
+        """Return the results of the experiments that a table comes from."""
         results: dict[str, dict[ClassSequence, list[tuple[RunResult, Ints]]]] = {}
         for experiment in experiments:
             for result in experiment.results():
@@ -223,7 +223,7 @@ class RunDetails:
         return positions
 
     def _by_class(self, result: RunResult, ids: Ints, places: Ints) -> Floats | None:
-        """The metric of each class, in the table's order of classes; None if unknown."""
+        """Return the metric of each class, in the table's order of classes; None if unknown."""
         by_class = result.class_accuracies(self.classifier)
         if by_class is None:
             return None
@@ -233,7 +233,7 @@ class RunDetails:
 
 
 def curve_of(accuracies: Accuracies | Reported, metric: str, sizes: Sequence[int]) -> Floats | None:
-    """A metric after each task, shape (K,); see :class:`TaskCurve`. None if it is unknown.
+    """Return a metric after each task, shape (K,); see :class:`TaskCurve`. None if it is unknown.
 
     Args:
         accuracies: of a run.
@@ -260,7 +260,7 @@ def curve_of(accuracies: Accuracies | Reported, metric: str, sizes: Sequence[int
 
 
 def _table_ids(names: Sequence[str] | None, table: AccuracyTable, classes: int) -> Ints:
-    """The table's id of each class of an experiment, in ascending order of the own ids."""
+    """Return the table's id of each class of an experiment, in ascending order of the own ids."""
     if table.names is None or names is None:
         return np.arange(classes, dtype=np.int64)
     return np.array([table.names.index(name) for name in names], dtype=np.int64)
@@ -272,7 +272,7 @@ def _renumber(sequence: ClassSequence, ids: Ints) -> ClassSequence:
 
 
 def _spread(values: Floats) -> TaskCurve:
-    """The spread over orders of curves of shape (orders, K)."""
+    """Return the spread over orders of curves of shape (orders, K)."""
     levels = np.quantile(values, QUANTILES, axis=0)
     return TaskCurve(
         len(values),
@@ -285,7 +285,7 @@ def _spread(values: Floats) -> TaskCurve:
 
 
 def _metric_of_classes(steps: Floats, metric: str, places: Ints) -> Floats:
-    """A metric of each class from its accuracy after each task, shape (K, N), NaN before its own.
+    """Return a metric of each class from its accuracy after each task, (K, N).
 
     Args:
         steps: accuracies.
@@ -307,7 +307,7 @@ def _metric_of_classes(steps: Floats, metric: str, places: Ints) -> Floats:
 
 
 def _position_of_class(sequence: ClassSequence) -> Ints:
-    """The task of each class, shape (N,)."""
+    """Return the task of each class, shape (N,)."""
     places = np.empty(len(sequence.order), dtype=np.int64)
     for position, task in enumerate(sequence.tasks):
         places[list(task)] = position
@@ -317,7 +317,7 @@ def _position_of_class(sequence: ClassSequence) -> Ints:
 def _by_position(
     values: Floats, places: Ints, tasks: int, *, higher_is_better: bool = True
 ) -> ClassPositions:
-    """Mean and std over orders of values of shape (orders, N), by the class's task."""
+    """Return the mean and std over orders of values of shape (orders, N), by the class's task."""
     classes = values.shape[1]
     mean, std = np.full((2, classes, tasks), np.nan)
     orders = np.zeros((classes, tasks), dtype=np.int64)

@@ -19,7 +19,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def analysis_frame(analysis: Analysis) -> pandas.DataFrame:
-    """One row for each dataset, method, protocol and estimator, and one for each truth."""
+    """Return a row for each dataset, method, protocol and estimator, and for each truth."""
     try:
         import pandas
     except ModuleNotFoundError as error:
@@ -143,7 +143,7 @@ def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
 
 
 def describe_analysis(analysis: Analysis) -> str:
-    """An analysis in one line."""
+    """Return an analysis in one line."""
     parts = []
     for dataset in analysis.datasets:
         methods, orders = (
@@ -155,7 +155,7 @@ def describe_analysis(analysis: Analysis) -> str:
 
 
 def analysis_html(analysis: Analysis) -> str:
-    """An analysis as a table and a figure."""
+    """Return an analysis as a table and a figure."""
     rows: list[tuple[str, ...]] = [
         ("dataset", "method", "protocol", "estimator", "runs", "mean", "std", "min", "max")
     ]

@@ -106,7 +106,7 @@ class Target:
 
     @classmethod
     def of(cls, truth: ArrayLike) -> Target:
-        """The target that n accuracies make, each of the same probability."""
+        """Return the target that n accuracies make, each of the same probability."""
         accuracies = _accuracies(truth)
         values, counts = np.unique(accuracies, return_counts=True)
         edges = grid(accuracies)
@@ -152,7 +152,7 @@ class Target:
         return level, z.clip(-_FARTHEST, _FARTHEST), density
 
     def _to_normals(self, means: Floats, stds: Floats) -> Floats:
-        """Distances of normal distributions, both arguments of shape (B, 1): shape (B, 2)."""
+        """Return distances (B, 2) of normal distributions, with arguments of shape (B, 1)."""
         reached = ndtr((_around(self.edges)[:, None] - means) / np.maximum(stds, _NARROWEST))
         jsd = self._divergence(_binned(reached))
         if len(self.values) > _FEW:
@@ -243,7 +243,7 @@ class Target:
 
 
 def _around(edges: Floats) -> Floats:
-    """Points just below and just above every inner edge, shape (2, edges); the outer ones alone.
+    """Return points just below and just above every inner edge, and the outer edges, (2, edges).
 
     The mean of a cdf at both counts what lies on an edge half for either bin.
     """
@@ -253,7 +253,7 @@ def _around(edges: Floats) -> Floats:
 
 
 def _binned(reached: Floats) -> Floats:
-    """Probability of each bin, (…, bins), from a cdf at both sides of the edges, (2, …, edges)."""
+    """Return the probability of each bin, (…, bins), from a cdf at both sides of the edges."""
     cdf = reached.mean(axis=0)
     return np.asarray(np.diff(cdf, axis=-1, prepend=0.0, append=1.0).clip(0.0))
 

@@ -68,7 +68,7 @@ class Distribution:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Distribution:
-        """The empirical distribution of n values, each with weight 1/n."""
+        """Return the empirical distribution of n values, each with weight 1/n."""
         atoms = np.atleast_1d(np.asarray(values, dtype=np.float64))
         return cls(atoms, np.ones(atoms.shape))
 
@@ -96,7 +96,7 @@ class Distribution:
         return np.asarray(ndtr(self._standardised(points)) @ self.weights)
 
     def quantile(self, probability: ArrayLike) -> Floats:
-        """The least x with P(X <= x) >= p, for each p of any array in (0, 1)."""
+        """Return the least x with P(X <= x) >= p, for each p of any array in (0, 1)."""
         wanted = np.asarray(probability, dtype=np.float64)
         if not ((wanted > 0.0) & (wanted < 1.0)).all():
             raise UsageError(
@@ -111,7 +111,7 @@ class Distribution:
         return self.solve(wanted, self.locations[0] + edge, self.locations[-1] + edge)
 
     def solve(self, probability: Floats, low: Floats, high: Floats) -> Floats:
-        """Where the cdf reaches each probability, between points below and above."""
+        """Return where the cdf reaches each probability, between points below and above."""
         if len(self.locations) == 1:
             exact = self.locations[0] + self.width * ndtri(probability)
             return np.asarray(np.clip(exact, low, high))
@@ -120,7 +120,7 @@ class Distribution:
         return invert(self._cdf_and_density, probability, low, high)
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
-        """The central interval that holds an accuracy with this probability."""
+        """Return the central interval that holds an accuracy with this probability."""
         ends = self.quantile(np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]))
         return float(ends[0]), float(ends[1])
 
@@ -140,7 +140,7 @@ class Distribution:
         return np.asarray(ndtr(z) @ self.weights), np.asarray(density)
 
     def _standardised(self, points: Floats) -> Floats:
-        """Distances from every location in widths, shape (…, m)."""
+        """Return distances from every location in widths, shape (…, m)."""
         return np.asarray((points[..., None] - self.locations) / self.width)
 
 
@@ -150,7 +150,7 @@ def invert(
     low: Floats,
     high: Floats,
 ) -> Floats:
-    """Where a cdf reaches each of n probabilities: Newton's method, safeguarded by bisection.
+    """Invert a cdf at n probabilities by Newton's method, safeguarded by bisection.
 
     Args:
         curve: the cdf and its density at n points.

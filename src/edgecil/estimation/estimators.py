@@ -95,7 +95,7 @@ class Estimator:
     many: Callable[[Floats, Floats | None, Levels | None], list[Estimate]] | None = None
 
     def obstacle(self, runs: Observations) -> str | None:
-        """Why it cannot estimate from these observations; None if it can."""
+        """Return why the estimator cannot use these observations; None if it can."""
         count = len(runs.accuracies)
         if count < self.least_runs:
             return f"requires at least {self.least_runs} runs; got {count}"
@@ -109,7 +109,7 @@ class Estimator:
         return None
 
     def __call__(self, runs: Observations) -> Estimate:
-        """The estimate; an error if :meth:`obstacle` gives a reason."""
+        """Return the estimate; an error if :meth:`obstacle` gives a reason."""
         reason = self.obstacle(runs)
         if reason is not None:
             raise UsageError(f"Estimator {self.name!r} {reason}.")
@@ -118,7 +118,7 @@ class Estimator:
     def estimates(
         self, accuracies: Floats, z: Floats | None = None, levels: Levels | None = None
     ) -> list[Estimate]:
-        """Estimates without intervals from B >= 1 sets of runs, both arrays of shape (B, n)."""
+        """Estimate without intervals from B >= 1 sets of runs, both arrays of shape (B, n)."""
         reason = self.obstacle(Observations(accuracies[0], z, levels))
         if reason is not None:
             raise UsageError(f"Estimator {self.name!r} {reason}.")
@@ -146,7 +146,7 @@ def unbiasing(count: int) -> float:
 
 
 def gaussian(runs: Observations, *, intervals: bool = True) -> Estimate:
-    """The paper's estimate: N(mean, std²) of the runs, std with ddof 0; extremes as observed."""
+    """Return the paper's estimate: N(mean, std²) of the runs (ddof 0), extremes as observed."""
     values = runs.accuracies
     return Estimate(
         Distribution.normal(float(values.mean()), float(values.std())),
@@ -171,7 +171,7 @@ def gaussian_c4(runs: Observations, *, intervals: bool = True) -> Estimate:
 
 
 def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
-    """The runs with equal weights, smoothed by a normal kernel, on the accuracies that can occur.
+    """Smooth the runs by a normal kernel, on the accuracies that can occur.
 
     The kernel has 0.7 times Silverman's width, 1.06 s n^(-1/5), and every run is moved towards the
     mean by the factor √(1 - width²/s²), so that the variance is s² (with ddof 0). The factor was
@@ -193,7 +193,7 @@ def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
 
 
 def regression(runs: Observations, *, intervals: bool = True) -> Estimate:
-    """The predictor's distribution over Ω, mapped by a Bayesian linear fit of accuracy.
+    """Return the predictor's distribution over Ω, mapped by a Bayesian linear fit of accuracy.
 
     The estimate takes the posterior medians of mean and standard deviation and the posterior mean
     of the correlation; the model is that of :mod:`edgecil.estimation.linear_fit`.
@@ -211,7 +211,7 @@ def regression(runs: Observations, *, intervals: bool = True) -> Estimate:
 
 
 def stratified(runs: Observations, *, intervals: bool = True) -> Estimate:
-    """Runs weighted by the share of Ω that is nearest to them in the predictor, smoothed.
+    """Return runs weighted by the share of Ω that is nearest to them in the predictor, smoothed.
 
     A run's weight is the share of z's distribution that lies nearest to it (runs at the same
     distance divide it), so that extreme sequences represent only their part of the space. The
@@ -267,7 +267,7 @@ def _regressions(values: Floats, z: Floats | None, levels: Levels | None) -> lis
 
 
 def _fitted(made: Fits, values: Floats, levels: Levels) -> list[Estimate]:
-    """Estimates from fits of the rows of `values`."""
+    """Return estimates from fits of the rows of `values`."""
     points, weights = levels
     return [
         Estimate(
@@ -331,14 +331,14 @@ ESTIMATORS: dict[str, Estimator] = {
 
 
 def get_estimator(name: str) -> Estimator:
-    """The estimator of that name."""
+    """Return the estimator of that name."""
     if name not in ESTIMATORS:
         raise unknown("estimator", name, ESTIMATORS)
     return ESTIMATORS[name]
 
 
 def default_estimator(runs: int) -> str:
-    """Name of the estimator that stands for a protocol with this number of runs.
+    """Return the name of the estimator that stands for a protocol with this number of runs.
 
     It is the same for every protocol: `smoothed`, which has the smallest mean W₁ on truth tables;
     below 3 runs the paper's `gaussian`.
@@ -350,7 +350,7 @@ def default_estimator(runs: int) -> str:
 
 
 def _intervals(runs: Observations) -> tuple[Interval | None, Interval | None, Interval | None]:
-    """Intervals of the mean, the standard deviation and the next order."""
+    """Return intervals of the mean, the standard deviation and the next order."""
     made = posterior(runs.accuracies, overlap=runs.overlap, space_size=runs.space_size)
     if made is None:
         return None, None, None

@@ -24,7 +24,7 @@ Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
 
 
 def describe_given(similarity: Similarities | None) -> str | None:
-    """Where the given similarity comes from; None if none was given."""
+    """Return where the given similarity comes from; None if none was given."""
     if similarity is None:
         return None
     if isinstance(similarity, (str, Path)):
@@ -37,7 +37,7 @@ def describe_given(similarity: Similarities | None) -> str | None:
 def find_similarities(
     runs: DatasetRuns, given: Similarities | None
 ) -> tuple[dict[str, Similarity], list[str], str]:
-    """Similarities between the table's classes by source, notes on them, and why there are none."""
+    """Return similarities of the table's classes by source, notes, and why there are none."""
     table = runs.table
     if isinstance(given, (str, Path)):
         return {"file": _select(read_similarity(given), table, str(given))}, [], ""
@@ -61,7 +61,7 @@ def find_similarities(
 
 
 def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
-    """A given similarity, reduced to the table's classes."""
+    """Return a given similarity, reduced to the table's classes."""
     ids = np.array(table.classes)
     if len(matrix) == len(ids):
         return matrix
@@ -74,7 +74,7 @@ def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
 
 
 def _text_similarity(table: AccuracyTable) -> Similarity:
-    """The similarity of the names that a file's class ids have in its dataset."""
+    """Return the similarity of the names that a file's class ids have in its dataset."""
     names = class_names(table)
     if names is None:
         if table.dataset not in CLASS_LISTS:
@@ -89,7 +89,7 @@ def _text_similarity(table: AccuracyTable) -> Similarity:
 
 
 def similarity_key(experiment: Experiment, given: Similarities | None) -> Any:
-    """What tells a similarity from another: a file's content, or names and values."""
+    """Return what tells a similarity from another: a file's content, or names and values."""
     if given is None:
         files = [config.similarity for config in experiment.configs if config.similarity]
         paths = [experiment.directory / SIMILARITY_FILE, *map(Path, files)]

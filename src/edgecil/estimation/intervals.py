@@ -57,15 +57,15 @@ class Posterior:
     std_freedom: float
 
     def mean_interval(self, level: float = LEVEL) -> Interval:
-        """Central interval of the mean over all orders."""
+        """Return the central interval of the mean over all orders."""
         return self._interval(self.mean_width, level)
 
     def next_interval(self, level: float = LEVEL) -> Interval:
-        """Central interval of the next random order."""
+        """Return the central interval of the next random order."""
         return self._interval(self.next_width, level)
 
     def std_interval(self, level: float = LEVEL) -> Interval:
-        """Central interval of the standard deviation over all orders."""
+        """Return the central interval of the standard deviation over all orders."""
         tails = _tails(level)
         if len(self.centre) == 1:
             ends = self.spread[0] * np.sqrt(self.std_freedom / chdtri(self.std_freedom, tails))
@@ -75,12 +75,12 @@ class Posterior:
         return _bisect(self._std_cdf, tails, most / _FAR, most * _FAR)
 
     def mean_above(self, value: float) -> float:
-        """Probability that the mean is above a value; exact also where it is tiny."""
+        """Return the probability that the mean is above a value; exact also where it is tiny."""
         z = (self.centre - value) / np.maximum(self.mean_width, 1e-300)  # t is symmetric
         return float(stdtr(self.freedom, z) @ self.weights)
 
     def mean_below(self, value: float) -> float:
-        """Probability that the mean is below a value; exact also where it is tiny."""
+        """Return the probability that the mean is below a value; exact also where it is tiny."""
         return float(self._cdf(np.array([value]), self.mean_width)[0])
 
     def std_below(self, value: float) -> float:
@@ -88,7 +88,7 @@ class Posterior:
         return float(self._std_cdf(np.array([value]))[0])
 
     def next_above(self, value: float) -> float:
-        """Probability that the next random order is above a value."""
+        """Return the probability that the next random order is above a value."""
         return 1.0 - float(self._cdf(np.array([value]), self.next_width)[0])
 
     def _cdf(self, points: Floats, width: Floats) -> Floats:
@@ -116,7 +116,7 @@ class Posterior:
 def posterior(
     values: Floats, *, overlap: Floats | None = None, space_size: int | None = None
 ) -> Posterior | None:
-    """What n >= 2 values, one per order, say; None if there are fewer or all are equal.
+    """Return what n >= 2 values, one per order, say; None if there are fewer or all are equal.
 
     Equal values show no spread, so that no interval can be given.
 
@@ -175,7 +175,7 @@ def posterior(
 
 
 def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:
-    """How far pairs of orders agree on the positions of classes and of pairs, beyond chance.
+    """Return how far pairs of orders agree on the positions of classes and of pairs, beyond chance.
 
     kᵢⱼ is the mean of two agreements: of the number of classes that are in the same task in both
     orders, and of the number of pairs of classes that are together in the same task in both. Each
@@ -220,7 +220,7 @@ def _tails(level: float) -> Floats:
 def _bisect(
     cdf: Callable[[Floats], Floats], probability: Floats, least: float, most: float
 ) -> Interval:
-    """Where a cdf reaches two probabilities, between two points."""
+    """Return where a cdf reaches two probabilities, between two points."""
     low, high = np.full(2, least), np.full(2, most)
     for _ in range(_STEPS):
         middle = (low + high) / 2.0

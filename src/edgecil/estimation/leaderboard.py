@@ -113,7 +113,7 @@ class Leaderboard:
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
 
     def row(self, protocol: str, estimator: str, budget: int) -> LeaderboardRow:
-        """The row of a protocol, an estimator and a budget."""
+        """Return the row of a protocol, an estimator and a budget."""
         for row in self.rows:
             if (row.protocol, row.estimator, row.budget) == (protocol, estimator, budget):
                 return row
@@ -122,7 +122,7 @@ class Leaderboard:
         )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with one row per protocol, estimator and budget."""
+        """Return a DataFrame with one row per protocol, estimator and budget."""
         import pandas
 
         return pandas.json_normalize([asdict(row) for row in self.rows])
@@ -213,7 +213,7 @@ class _Cell:
 def _estimators(
     names: Sequence[str] | Mapping[str, Callable[[Observations], Estimate]] | None,
 ) -> list[Estimator]:
-    """The estimators to evaluate, the reference's among them; own functions as estimators."""
+    """Return the estimators to evaluate, with the reference; functions become estimators."""
     if isinstance(names, Mapping):
         own = [Estimator(name, function, 2, False, "your own") for name, function in names.items()]
         return [get_estimator(REFERENCE[1]), *own]
@@ -222,7 +222,7 @@ def _estimators(
 
 
 def _groups(tables: Sequence[TruthTable]) -> list[int]:
-    """A number for each table; tables whose classes contain all of another's have the same."""
+    """Number the tables; those whose classes contain all of another's have its number."""
     groups = list(range(len(tables)))
     for i, one in enumerate(tables):
         for j, other in enumerate(tables[:i]):
@@ -283,7 +283,7 @@ def _estimate(
     drawn: Ints,
     accuracies: Floats,
 ) -> list[Estimate]:
-    """Estimates from every draw; none if the estimator cannot use these observations."""
+    """Return estimates from every draw; none if the estimator cannot use these observations."""
     observed = [designs.observe(table, protocol, places, accuracies) for places in drawn]
     if estimator.obstacle(observed[0]) is not None:
         return []
@@ -304,7 +304,7 @@ def _measure(truth: Floats, estimates: Sequence[Estimate]) -> dict[str, float | 
 
 
 def _coverage(intervals: Sequence[tuple[float, float] | None], value: float) -> float | None:
-    """Share of the intervals that contain a value; a missing interval of many does not."""
+    """Return the share of intervals that contain a value; missing ones among many do not."""
     if all(interval is None for interval in intervals):
         return None
     hits = [interval is not None and interval[0] <= value <= interval[1] for interval in intervals]
@@ -314,7 +314,7 @@ def _coverage(intervals: Sequence[tuple[float, float] | None], value: float) -> 
 def _ranking_error(
     truths: Mapping[str, Floats], estimates: Mapping[str, Sequence[Estimate]]
 ) -> float | None:
-    """The mean footrule over draws per method and criterion; None with a single method."""
+    """Return the mean footrule over draws per method and criterion; None with a single method."""
     if len(estimates) < 2:
         return None
     true = rank(
@@ -390,7 +390,7 @@ def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
 
 
 def _values(cells: Sequence[_Cell], measure: str) -> tuple[list[float], list[int]]:
-    """The values of a measure where it is defined, and their groups."""
+    """Return the values of a measure where it is defined, and their groups."""
     pairs = [(cell.measures[measure], cell.group) for cell in cells]
     defined = [(value, group) for value, group in pairs if value is not None]
     return [value for value, _ in defined], [group for _, group in defined]

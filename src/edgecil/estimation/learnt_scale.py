@@ -17,7 +17,7 @@ _LEARNING_DRAWS = 20
 
 
 def scale_curve(table: TruthTable, drawn: Ints, metric: str) -> Floats:
-    """Mean W₁ of N(mean, (f s)²) in true standard deviations, for every factor f."""
+    """Return the mean W₁ of N(mean, (f s)²) in true standard deviations, for every factor f."""
     curves = []
     for method in table.methods:
         for truth in table.accuracies(method, metric):
@@ -35,7 +35,7 @@ def scale_curve(table: TruthTable, drawn: Ints, metric: str) -> Floats:
 
 
 def scaled(factor: float) -> Callable[[Observations], Estimate]:
-    """The estimate N(mean, (f s)²) for the factor f, s with ddof 0."""
+    """Return the estimate N(mean, (f s)²) for the factor f, s with ddof 0."""
 
     def estimate(runs: Observations) -> Estimate:
         values = runs.accuracies

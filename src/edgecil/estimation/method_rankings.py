@@ -22,7 +22,7 @@ Numbers = tuple[float, float, float]
 def rank_truth(
     methods: Methods, names: Collection[str], *, higher_is_better: bool = True
 ) -> Ranking | None:
-    """The true ranking of those methods, if the truth of every one is available."""
+    """Return the true ranking of those methods, if the truth of every one is available."""
     truths = {
         name: truth.accuracies for name in names if (truth := methods[name].truth) is not None
     }
@@ -39,7 +39,7 @@ def rank_truth(
 def rank_protocols(
     methods: Methods, redraws: Mapping[str, AllRedraws], *, higher_is_better: bool = True
 ) -> dict[str, dict[str, ProtocolRanking]]:
-    """Rankings by every protocol and estimator, of the methods that have such an estimate.
+    """Return rankings by every protocol and estimator, of the methods that have such an estimate.
 
     Args:
         methods: by name.
@@ -72,7 +72,7 @@ def _rank(
     *,
     higher_is_better: bool,
 ) -> ProtocolRanking | None:
-    """The ranking by one protocol and estimator; None if there is no estimate."""
+    """Return the ranking by one protocol and estimator; None if there is no estimate."""
     estimates: dict[str, Numbers] = {}
     drawn: dict[str, list[Numbers]] = {}
     for name, method in methods.items():
@@ -105,11 +105,11 @@ def _average(
 
 
 def _numbers(estimate: Estimate, *, higher_is_better: bool) -> Numbers:
-    """What a method is ranked by."""
+    """Return what a method is ranked by."""
     std = estimate.distribution.std
     return _ends(estimate.min, estimate.max, std, higher_is_better=higher_is_better)
 
 
 def _ends(low: float, high: float, std: float, *, higher_is_better: bool) -> Numbers:
-    """Value of the worst and of the best order, a greater one being the better, and the std."""
+    """Return the worst and the best order's value, greater being better, and the std."""
     return (low, high, std) if higher_is_better else (-high, -low, std)

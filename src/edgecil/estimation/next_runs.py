@@ -70,7 +70,7 @@ def next_runs(
     order_seed: int = 0,
     out: str | Path | None = None,
 ) -> list[NextRuns]:
-    """Which class orders to run next, for each dataset.
+    """Return which class orders to run next, for each dataset.
 
     Args:
         source: experiment directories and CSV files. In Python also experiments, DataFrames and
@@ -96,7 +96,7 @@ def next_runs(
 
 
 def run_seconds(runs: DatasetRuns, method: str) -> float | None:
-    """Mean duration of a method's runs; None if it is not recorded."""
+    """Return the mean duration of a method's runs; None if it is not recorded."""
     seconds = [
         result.seconds
         for experiment in runs.experiments
@@ -127,7 +127,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
 def continue_design(
     table: AccuracyTable, count: int, *, order_seed: int = 0
 ) -> tuple[ClassSequence, ...]:
-    """Further orders that have classes at positions where they were seldom.
+    """Return further orders that have classes at positions where they were seldom.
 
     Each is, of 400 random orders, the one that agrees least with all orders before it.
 

@@ -69,7 +69,7 @@ def advise(
     target: float | None = None,
     seconds: float | None = None,
 ) -> NextStep:
-    """What to run next for a method.
+    """Return what to run next for a method.
 
     At least 3 orders come first; then one more training of 2 orders, if no order was repeated;
     then more orders, until the interval of the mean has the wanted half-width.
@@ -110,7 +110,7 @@ def advise(
 
 
 def expected_half_width(orders: int, half_width: float, more: int, space_size: int) -> float:
-    """Expected half-width of the mean's interval after more orders, if the spread stays the same.
+    """Return the expected half-width of the mean's interval after more orders.
 
     t s √(1/n - 1/|Ω|) with n and the quantile of t as they will be.
     """
@@ -134,7 +134,7 @@ def _gains(orders: int, half_width: float, space_size: int) -> tuple[Gain, ...]:
 def _orders_for(
     orders: int, half_width: float, target: float, space_size: int
 ) -> tuple[int, float]:
-    """The least number of further orders that reaches the target, and the half-width after them."""
+    """Return the least number of further orders for the target, and the half-width then."""
     low, high = 0, 1
     while orders + high < space_size and (
         expected_half_width(orders, half_width, high, space_size) > target
@@ -149,7 +149,7 @@ def _orders_for(
 
 
 def timed(step: NextStep, seconds: float | None) -> NextStep:
-    """The step with its duration, from the mean duration of one run; None if it is unknown."""
+    """Return the step with its duration, from the mean duration of a run; None if unknown."""
     if seconds is None:
         return step
     return replace(step, seconds=seconds * (step.orders + step.repeats))

@@ -34,7 +34,7 @@ class OrderRow:
 
 
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:
-    """All orders of a dataset that have an accuracy, lowest mean over the methods first."""
+    """Return all orders of a dataset that have an accuracy, lowest mean over the methods first."""
     places: dict[ClassSequence, int] = {}
     choices: list[dict[tuple[str, str], None]] = []
     trainings: list[dict[str, set[tuple[int, float]]]] = []

@@ -88,7 +88,7 @@ def compare_protocols(
     *,
     seed: int = 0,
 ) -> dict[str, ProtocolComparison]:
-    """Every protocol that can be drawn again, beside random orders and the placebo.
+    """Return every protocol that can be drawn again, beside random orders and the placebo.
 
     Args:
         candidates: by method, the truth and the extreme sequences of each protocol.

@@ -52,12 +52,12 @@ class Predictor:
     of_orders: Callable[[Ints], Floats] | None = None
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
-        """Values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
+        """Return values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
         values = self.values(tuple(sequences))
         return (values - self.mean) / self.std if self.std > 0.0 else np.zeros(len(values))
 
     def levels(self) -> tuple[Floats, Floats]:
-        """The distribution of z over Ω as at most 64 levels and their weights.
+        """Return the distribution of z over Ω as at most 64 levels and their weights.
 
         Up to 64 distinct values are kept. More are replaced by 64 quantiles, scaled to mean 0 and
         variance 1.
@@ -79,7 +79,7 @@ def objective_predictor(
     *,
     name: str | None = None,
 ) -> Predictor:
-    """An objective of a similarity (S by default) as a predictor, with its exact moments over Ω.
+    """Return an objective of a similarity (S by default) as a predictor, with exact moments.
 
     Spaces of up to 2,520 sequences are enumerated; larger ones are represented by 4,096 sequences
     drawn with a fixed seed.
@@ -107,7 +107,7 @@ def objective_predictor(
 def tabled_predictor(
     name: str, values: Mapping[ClassSequence, float], drawn: Iterable[ClassSequence]
 ) -> Predictor:
-    """A predictor that has values for some sequences only.
+    """Return a predictor that has values for some sequences only.
 
     Args:
         name: its name.
@@ -130,7 +130,7 @@ def tabled_predictor(
 
 
 def column_predictor(table: AccuracyTable, column: str) -> Predictor:
-    """A column of the table as a predictor: the mean of its numbers for each sequence."""
+    """Return a column of the table as a predictor: the mean of its numbers for each sequence."""
     if not any(column in run.more for run in table.runs):
         raise UsageError(f"There is no predictor and no column {column!r} in the table.")
     by_sequence: dict[ClassSequence, list[float]] = {}
@@ -148,7 +148,7 @@ def column_predictor(table: AccuracyTable, column: str) -> Predictor:
 
 
 def pilot_predictor(pilot: AccuracyTable, method: str) -> Predictor:
-    """A pilot's accuracies as a predictor: those of the same method, or of its only method."""
+    """Return a pilot's accuracies of the same method, or of its only method, as a predictor."""
     chosen = method if method in pilot.methods else pilot.methods[0]
     if chosen != method and len(pilot.methods) > 1:
         raise UsageError(
@@ -160,14 +160,14 @@ def pilot_predictor(pilot: AccuracyTable, method: str) -> Predictor:
 
 
 def predictor_label(name: str) -> str:
-    """What figures and tables call a predictor: S for the paper's objective."""
+    """Return what figures and tables call a predictor: S for the paper's objective."""
     return "S" if name == "adjacent" else name
 
 
 def unbiased_sequences(
     table: AccuracyTable, method: str | None = None
 ) -> tuple[ClassSequence, ...]:
-    """The different sequences of protocols that do not choose by similarity.
+    """Return the different sequences of protocols that do not choose by similarity.
 
     Args:
         table: the runs.
@@ -180,7 +180,7 @@ def unbiased_sequences(
 
 
 def ignores_similarity(protocol: str) -> bool:
-    """Whether a protocol chooses its sequences without regard to class similarity.
+    """Return whether a protocol chooses its sequences without regard to class similarity.
 
     Protocols that are not registered are assumed to use it, but for the orders of `next_runs`.
     """

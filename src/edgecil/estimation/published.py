@@ -130,7 +130,7 @@ def rank(source: str | Path | DataFrame) -> list[PublishedRanking]:
 
 
 def read_published(source: str | Path | DataFrame) -> list[PublishedSummary]:
-    """The rows of a table of published summaries; see :func:`rank`."""
+    """Return the rows of a table of published summaries; see :func:`rank`."""
     origin, rows = _read(source)
     summaries: list[PublishedSummary] = []
     places: dict[tuple[str, str, str], int] = {}
@@ -255,7 +255,7 @@ def _rank_dataset(dataset: str, summaries: Sequence[PublishedSummary]) -> Publis
 
 
 def _rank_rows(rows: Mapping[str, PublishedSummary]) -> tuple[Ranking, str]:
-    """The ranking of methods, and what their stability is ranked by."""
+    """Return the ranking of methods, and what their stability is ranked by."""
     published = {method: row.ranks for method, row in rows.items() if row.ranks is not None}
     if len(published) == len(rows):
         lower, upper, stability = (
@@ -327,7 +327,7 @@ def _extremes(
 
 
 def _share(low: float, high: float, true_low: float, true_high: float) -> float:
-    """The share of the true range that lies between two accuracies."""
+    """Return the share of the true range that lies between two accuracies."""
     if true_high == true_low:
         return 1.0
     inside = min(high, true_high) - max(low, true_low)

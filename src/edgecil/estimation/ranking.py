@@ -74,7 +74,7 @@ def ranking_error(estimated: Ranking, truth: Ranking) -> float:
 
 
 def average_ranking(methods: Mapping[str, ArrayLike], truth: Ranking) -> AverageRanking:
-    """The mean distance of rankings from the true one, and the share that equals it.
+    """Return the mean distance of rankings from the true one, and the share that equals it.
 
     Args:
         methods: by name, the numbers that :func:`rank` takes in each of B draws, shape (B, 3).

@@ -47,7 +47,7 @@ class Redraws:
     exhaustive: bool
 
     def summary(self) -> RedrawnEstimates:
-        """What figures show of them."""
+        """Return what figures show of them."""
         distributions = [estimate.distribution for estimate in self.estimates]
         typical = Distribution.normal(
             float(np.mean([distribution.mean for distribution in distributions])),
@@ -92,7 +92,7 @@ class Candidates:
     extremes: dict[str, list[int]]
 
     def runs(self, places: Ints) -> Observations:
-        """The runs at these positions, which may have any shape."""
+        """Return the runs at these positions, which may have any shape."""
         z = None if self.z is None else self.z[places]
         return Observations(self.accuracies[places], z, self.levels, self.truth.space_size)
 
@@ -100,7 +100,7 @@ class Candidates:
 def find_candidates(
     truth: Truth, ran: Mapping[str, OrderAccuracies], predictor: Predictor | None
 ) -> Candidates:
-    """The truth, and the hard and the easy sequence of every protocol that has one of each."""
+    """Return the truth, and the hard and easy sequence of every protocol that has both."""
     place = truth.index()
     values = truth.accuracies.tolist()
     extremes = {}
@@ -124,7 +124,7 @@ def find_candidates(
 
 
 def labelled_orders(orders: OrderAccuracies, label: str) -> set[ClassSequence]:
-    """The different orders that have a label: a protocol should have one hard and one easy."""
+    """Return the different orders with a label; a protocol should have one hard and one easy."""
     pairs = zip(orders.labels, orders.sequences, strict=True)
     return {sequence for name, sequence in pairs if name == label}
 
@@ -137,7 +137,7 @@ def redraw_estimates(
     draws: int,
     seed: int,
 ) -> AllRedraws:
-    """Estimates from many draws of each protocol's random part, by protocol and estimator.
+    """Return estimates from many draws of each protocol's random part, by protocol and estimator.
 
     `random` is always included, with three runs unless the table has another number. Protocols
     without a registered random part are left out, and so are estimators that cannot use some draw.
@@ -165,7 +165,7 @@ def redraw_estimates(
 
 
 def average_protocols(truth: Truth, redrawn: AllRedraws) -> dict[str, dict[str, AverageCloseness]]:
-    """Mean closeness to the truth over the draws, by protocol and estimator."""
+    """Return the mean closeness to the truth over the draws, by protocol and estimator."""
     return {
         protocol: {
             name: average_closeness(truth.accuracies, drawn.estimates, exhaustive=drawn.exhaustive)
@@ -178,7 +178,7 @@ def average_protocols(truth: Truth, redrawn: AllRedraws) -> dict[str, dict[str, 
 def budget_curves(
     candidates: Candidates, *, draws: int, seed: int
 ) -> dict[str, tuple[BudgetPoint, ...]]:
-    """Closeness of the paper's Gaussian as the budget grows, for random and extreme protocols."""
+    """Return the closeness of the Gaussian as the budget grows, for random and extremes."""
     return {
         protocol: budget_curve(
             candidates.truth.accuracies,
@@ -199,7 +199,7 @@ def _redraw(
     draws: int,
     seed: int,
 ) -> tuple[Ints, bool]:
-    """Positions of the candidates in each draw, a row each, and whether the draws are exhaustive.
+    """Draw positions of the candidates, a row per draw, and say whether they are exhaustive.
 
     If there are no more possible choices than `draws`, each is made once, in random order; they are
     exhaustive unless the truth is a sample. A protocol without a registered random part gets none.
@@ -238,5 +238,5 @@ def latin_designs(
 def _latin_designs(
     space: SequenceSpace, budget: int, seed: int
 ) -> tuple[np.random.Generator, list[list[ClassSequence]]]:
-    """A stream and the designs that were drawn from it so far."""
+    """Return a stream and the designs that were drawn from it so far."""
     return np.random.default_rng(seed), []

@@ -35,7 +35,7 @@ _CELLS = 2_000_000  # of an array of relabelled orders
 def relabelled_values(
     predictor: Predictor, sequences: Sequence[ClassSequence], *, seed: int = 0
 ) -> Floats | None:
-    """The predictor's values for n sequences under relabellings of the classes, shape (B, n).
+    """Evaluate the predictor for n sequences under relabellings of the classes, (B, n).
 
     Up to six classes all relabellings but the identity are made; else 999 random ones, fewer (but
     at least 199) where there are more than 100 orders.
@@ -80,7 +80,7 @@ def relabel(
 def adjust_correlations(
     methods: Mapping[str, MethodAnalysis], predictor: str, sign: int | None
 ) -> dict[str, MethodAnalysis]:
-    """The methods with p-values adjusted over all of them, and a warning of a weak predictor.
+    """Adjust the p-values over all methods, and add a warning of a weak predictor.
 
     Args:
         methods: by name.
@@ -114,7 +114,7 @@ def adjust_correlations(
 
 
 def _is_relevant(method: MethodAnalysis, correlation: Correlation) -> bool:
-    """Whether orders were chosen by a predictor, and there are enough others to judge it by."""
+    """Return whether a predictor chose orders, and enough others remain to test it."""
     enough = correlation.pearson is not None and correlation.n >= _FEWEST_ORDERS
     return enough and any(
         name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in method.runs
@@ -122,7 +122,7 @@ def _is_relevant(method: MethodAnalysis, correlation: Correlation) -> bool:
 
 
 def _relabellings(classes: int, orders: int, seed: int) -> Ints:
-    """Permutations of the classes, one per row."""
+    """Return permutations of the classes, one per row."""
     if factorial(min(classes, 10)) - 1 <= MOST:
         return np.array(list(islice(permutations(range(classes)), 1, None)), dtype=np.int64)
     count = max(_LEAST, min(MOST, _SCORES // orders))

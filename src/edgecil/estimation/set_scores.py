@@ -33,7 +33,7 @@ def set_score(
     sets: Sequence[int],
     reference: tuple[Sequence[float], Sequence[int]] | None = None,
 ) -> Score:
-    """The mean over sets of the means within sets, or its ratio to that of a reference.
+    """Return the mean over sets of the means within sets, or its ratio to that of a reference.
 
     The interval is that of the jackknife: the mean is computed again without each of the G sets,
     and ± t √((G-1)/G Σ (mean without g - their mean)²) with G-1 degrees of freedom is the interval.
@@ -64,7 +64,7 @@ def set_score(
 
 
 def _means(values: Sequence[float], sets: Sequence[int]) -> Floats:
-    """The mean within each set, in ascending order of the sets."""
+    """Return the mean within each set, in ascending order of the sets."""
     _, index = np.unique(np.asarray(sets), return_inverse=True)
     numbers = np.asarray(values, dtype=np.float64)
     return np.asarray(np.bincount(index, numbers) / np.bincount(index))

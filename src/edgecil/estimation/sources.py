@@ -33,7 +33,7 @@ class DatasetRuns:
 
 
 def is_saved_analysis(source: object) -> bool:
-    """Whether a source is the JSON file of a saved analysis."""
+    """Return whether a source is the JSON file of a saved analysis."""
     if isinstance(source, (list, tuple)) and len(source) == 1:
         source = source[0]
     return isinstance(source, (str, Path)) and Path(source).suffix == ".json"
@@ -48,7 +48,7 @@ def is_experiment(source: object) -> bool:
 
 
 def list_sources(source: Source | Sequence[Source]) -> list[Source]:
-    """One source or several as a list, with every directory opened as an experiment."""
+    """Return one source or several as a list, with every directory opened as an experiment."""
     if isinstance(source, (list, tuple)):
         if not source:
             raise UsageError("The 'source' parameter must have at least one entry. Got none.")
@@ -59,7 +59,7 @@ def list_sources(source: Source | Sequence[Source]) -> list[Source]:
 
 
 def describe_source(source: Source) -> str:
-    """A source in a few words: its path, if it has one."""
+    """Return a source in a few words: its path, if it has one."""
     if isinstance(source, Experiment):
         return str(source.directory)
     if isinstance(source, (str, Path)):
@@ -68,7 +68,7 @@ def describe_source(source: Source) -> str:
 
 
 def default_metric(sources: Sequence[Source]) -> str:
-    """The metric that all sources are about by themselves; A(O) if they name none or several."""
+    """Return the metric that all sources name; A(O) if they name none or several."""
     named = set()
     for source in sources:
         if isinstance(source, Experiment):
@@ -80,7 +80,7 @@ def default_metric(sources: Sequence[Source]) -> str:
 
 
 def available_metrics(sources: Sequence[Source]) -> list[str]:
-    """The metrics of edgecil that every source has; those of a file are among its columns."""
+    """Return the metrics of edgecil that every source has; files have them as columns."""
     available = list(METRICS)
     for source in sources:
         if isinstance(source, AccuracyTable):
@@ -95,7 +95,7 @@ def available_metrics(sources: Sequence[Source]) -> list[str]:
 
 
 def _columns(source: str | Path | DataFrame) -> list[str]:
-    """Names of the columns of a file or a DataFrame."""
+    """Return the names of the columns of a file or a DataFrame."""
     if not isinstance(source, (str, Path)):
         return [str(name) for name in source.columns]
     with Path(source).open("rb") as file:
@@ -107,7 +107,7 @@ def _columns(source: str | Path | DataFrame) -> list[str]:
 def read_runs(
     sources: Sequence[Source], metric: str, classifier: str | None = None
 ) -> list[DatasetRuns]:
-    """The runs of all sources by dataset; runs on the same dataset are joined into one table."""
+    """Read the runs of all sources, and join those on the same dataset into one table."""
     groups: dict[str, list[DatasetRuns]] = {}
     for source in sources:
         for runs in _read(source, metric, classifier):
@@ -172,7 +172,7 @@ def _read(source: Source, metric: str, classifier: str | None) -> Iterator[Datas
 
 
 def _join(group: Sequence[DatasetRuns]) -> DatasetRuns:
-    """Runs on one dataset as one table, with classes numbered as in the first."""
+    """Return runs on one dataset as one table, with classes numbered as in the first."""
     if len(group) == 1:
         return group[0]
     tables = [_with_names(runs.table) for runs in group]
@@ -197,7 +197,7 @@ def _join(group: Sequence[DatasetRuns]) -> DatasetRuns:
 
 
 def _with_names(table: AccuracyTable) -> AccuracyTable:
-    """The table with classes numbered 0 ... N-1 and, if the dataset is registered, named."""
+    """Return the table with classes numbered 0 ... N-1 and, if the dataset is registered, named."""
     if table.names is not None:
         return table.renumbered()
     names = class_names(table)
@@ -205,7 +205,7 @@ def _with_names(table: AccuracyTable) -> AccuracyTable:
 
 
 def class_names(table: AccuracyTable) -> tuple[str, ...] | None:
-    """Names of a table's classes by their ids in the dataset; None if they are not registered."""
+    """Return the names of a table's classes by their ids; None if they are not registered."""
     if table.names is not None:
         return table.names
     try:

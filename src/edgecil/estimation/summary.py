@@ -98,12 +98,12 @@ def summarize(dataset: DatasetAnalysis, name: str) -> MethodSummary:
 
 
 def summaries(dataset: DatasetAnalysis) -> list[MethodSummary]:
-    """Summaries of all methods, highest mean first."""
+    """Return summaries of all methods, highest mean first."""
     return sorted((summarize(dataset, name) for name in dataset.methods), key=lambda s: -s.mean)
 
 
 def choose_estimate(dataset: DatasetAnalysis, name: str) -> ChosenEstimate | None:
-    """The estimate to show where the truth is missing; None if there is one order only.
+    """Return the estimate to show where the truth is missing; None if there is one order only.
 
     It is that of the method's answer: :func:`default_estimator` on the orders that represent all
     orders best. A predictor plays no part in it.
@@ -136,7 +136,7 @@ def of_default_estimator(
 
 
 def protocol_range(method: MethodAnalysis, protocol: str) -> tuple[float, float] | None:
-    """Worst and best accuracy among a protocol's runs: the mean over draws, or of its own runs."""
+    """Return the worst and best accuracy of a protocol: means over draws, or of its runs."""
     average = method.averages.get(protocol, {}).get(PAPER_ESTIMATOR)
     if average is not None:
         return average.min, average.max
@@ -147,13 +147,13 @@ def protocol_range(method: MethodAnalysis, protocol: str) -> tuple[float, float]
 
 
 def protocol_budget(method: MethodAnalysis, protocol: str) -> int:
-    """How many runs a protocol's numbers rest on; `random` has three where it was not run."""
+    """Return the number of runs behind a protocol's numbers; three if `random` was not run."""
     is_truth = method.truth is not None and protocol in method.truth.protocols
     return _RANDOM_BUDGET if is_truth else method.runs.get(protocol, _RANDOM_BUDGET)
 
 
 def random_coverage(dataset: DatasetAnalysis) -> tuple[float, float] | None:
-    """Least and greatest share of a method's range that random orders cover, over the methods.
+    """Return the least and greatest share of a range that random orders cover, over methods.
 
     Means over draws; None without a truth.
     """
@@ -167,7 +167,7 @@ def random_coverage(dataset: DatasetAnalysis) -> tuple[float, float] | None:
 
 
 def compare_pair(dataset: DatasetAnalysis, first: str, second: str) -> Comparison | None:
-    """The comparison of two methods with `first` in the first place; None without common orders."""
+    """Return the comparison of `first` with `second`; None without common orders."""
     comparison = dataset.comparisons.get(first, {}).get(second)
     if comparison is not None:
         return comparison

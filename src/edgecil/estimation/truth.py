@@ -65,12 +65,12 @@ class Truth:
         return SequenceSpace(self.sequences[0].sizes).size
 
     def index(self) -> dict[ClassSequence, int]:
-        """The position of each sequence."""
+        """Return the position of each sequence."""
         return {sequence: place for place, sequence in enumerate(self.sequences)}
 
 
 def find_truth(table: AccuracyTable, method: str) -> Truth | None:
-    """A method's true distribution, if the table holds it.
+    """Return a method's true distribution, if the table holds it.
 
     That is all of Ω, of which up to a tenth may have failed, if it was run; else at least 30
     different sequences of the random protocols, if there are as many; else None.
@@ -91,7 +91,7 @@ def find_truth(table: AccuracyTable, method: str) -> Truth | None:
 def _in_order(
     table: AccuracyTable, accuracies: Mapping[ClassSequence, float]
 ) -> dict[ClassSequence, float]:
-    """Sequences in the order of the table's runs, which is the same for every method."""
+    """Return sequences in the order of the table's runs, which is the same for every method."""
     return {one: accuracies[one] for one in table.sequences if one in accuracies}
 
 

@@ -31,7 +31,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 @cache
 def bundled_tables() -> tuple[TruthTable, ...]:
-    """The tables that come with edgecil, built by `tools/build_truths.py`."""
+    """Return the tables that come with edgecil, built by `tools/build_truths.py`."""
     with as_file(files("edgecil.estimation") / "data" / "truths.npz") as path:
         return tuple(read_truths(path))
 
@@ -84,7 +84,7 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
 
 
 def read_truths(path: str | Path) -> list[TruthTable]:
-    """The tables in a file that :func:`write_truths` wrote; checksums are verified."""
+    """Return the tables in a file that :func:`write_truths` wrote; checksums are verified."""
     path = Path(path)
     arrays, names = read_npz(path, [_MANIFEST])
     if _MANIFEST not in arrays:
@@ -145,7 +145,7 @@ def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Pa
 
 
 def _narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Integers from 0 on in the smallest type that holds them."""
+    """Return integers >= 0 in the smallest type that holds them."""
     largest = int(numbers.max(initial=0))
     return np.ascontiguousarray(numbers, dtype=np.min_scalar_type(largest))
 

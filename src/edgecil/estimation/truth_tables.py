@@ -55,7 +55,7 @@ class Counts:
     def metric(
         self, name: str, sequences: Sequence[ClassSequence], classifier: str | None
     ) -> Floats:
-        """A metric of every repeat and sequence, shape (R, n)."""
+        """Return a metric of every repeat and sequence, shape (R, n)."""
         chosen = classifier or self.classifiers[0]
         if chosen not in self.classifiers:
             raise unknown("classifier", chosen, self.classifiers)
@@ -90,7 +90,7 @@ class Values:
     def metric(
         self, name: str, sequences: Sequence[ClassSequence], classifier: str | None
     ) -> Floats:
-        """The values, shape (R, n); an error if another metric or a classifier is requested."""
+        """Return the values, (R, n); another metric or a classifier is an error."""
         if name != self.name or classifier is not None:
             raise UsageError(
                 f"This truth table has the metric {self.name!r} only, because it was read from "
@@ -156,7 +156,7 @@ class TruthTable:
     def accuracies(
         self, method: str, metric: str = DEFAULT_METRIC, classifier: str | None = None
     ) -> Floats:
-        """A metric of every training, in per cent, shape (repeats, n)."""
+        """Return a metric of every training, in per cent, shape (repeats, n)."""
         if method not in self.results:
             raise unknown(f"method in the truth table {self.name!r}", method, self.results)
         key = method, METRICS.resolve(metric), classifier
@@ -167,7 +167,7 @@ class TruthTable:
     def truth(
         self, method: str, *, repeat: int | None = None, metric: str = DEFAULT_METRIC
     ) -> Truth:
-        """The true distribution over sequences: of one repeat, or of the mean over repeats."""
+        """Return the true distribution over sequences, of one repeat or of the mean of all."""
         values = self.accuracies(method, metric)
         chosen = values.mean(axis=0) if repeat is None else values[repeat]
         return Truth(self.kind, (_PROTOCOLS[self.kind],), self.sequences, chosen)
@@ -175,7 +175,7 @@ class TruthTable:
     def runs(
         self, metric: str = DEFAULT_METRIC, *, methods: Sequence[str] | None = None
     ) -> AccuracyTable:
-        """Every training as a run of the protocol `enumerate` or `random`."""
+        """Return every training as a run of the protocol `enumerate` or `random`."""
         runs, short = [], "all" if self.kind == "enumerated" else "random"
         for method in self.methods if methods is None else methods:
             values = self.accuracies(method, metric)
@@ -188,7 +188,7 @@ class TruthTable:
         return AccuracyTable(tuple(runs), self.classes, METRICS.resolve(metric))
 
     def similarity(self) -> Similarity:
-        """The bundled text similarity of the classes; an error if their names are unknown."""
+        """Return the bundled text similarity of the classes; unknown names are an error."""
         if self.classes is None:
             raise UsageError(
                 f"The truth table {self.name!r} has no class names, from which a similarity could "
@@ -200,7 +200,7 @@ class TruthTable:
 def truths(
     *sources: Source, bundled: bool = True, metric: str = DEFAULT_METRIC
 ) -> list[TruthTable]:
-    """The truth tables that come with edgecil, and your own.
+    """Return the truth tables that come with edgecil, and your own.
 
     Args:
         sources: your own results on every class sequence, or on at least 30 random ones: a CSV file
@@ -237,7 +237,7 @@ def truths(
 
 
 def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTable:
-    """The truth table in an experiment: every repeat that is finished on all its sequences.
+    """Return the truth table in an experiment: every repeat that is finished on all its sequences.
 
     Sequences are those of `enumerate`, or else those of `random`. Methods whose first repeat is
     unfinished are left out.
@@ -282,7 +282,7 @@ def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTa
 
 
 def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
-    """The truth in a table of accuracies: methods that ran all of Ω, or the same random sequences.
+    """Return the truth of methods that ran all of Ω, or the same random sequences.
 
     Args:
         table: the runs.
@@ -318,7 +318,7 @@ def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
 
 
 def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
-    """Tables of the same classes and sequences joined; a method that occurs again replaces."""
+    """Join tables of the same classes and sequences; a later method replaces an earlier one."""
     merged: dict[object, TruthTable] = {}
     for table in tables:
         names = table.name if table.classes is None else table.classes
@@ -335,7 +335,7 @@ def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
 
 
 def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> Counts | Values:
-    """The correct answers of R repeats on n sequences; accuracies where counts are unknown."""
+    """Return the correct answers of R repeats on n sequences, or accuracies without counts."""
     seeds = tuple(seed for seed, _ in repeats)
     first = repeats[0][1][0]
     runs = [run for _, row in repeats for run in row]
@@ -360,12 +360,12 @@ def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> Counts | Values:
 
 
 def _sorted(sequences: Iterable[ClassSequence]) -> tuple[ClassSequence, ...]:
-    """The different sequences, in the order in which a space is enumerated."""
+    """Return the different sequences, in the order in which a space is enumerated."""
     return tuple(sorted(set(sequences), key=lambda sequence: sequence.tasks))
 
 
 def _membership(sequences: Sequence[ClassSequence]) -> NDArray[np.int64]:
-    """Whether a sequence's task holds a class, 0 or 1, shape (n, K, N)."""
+    """Return whether a sequence's task holds a class, 0 or 1, shape (n, K, N)."""
     task = np.stack([sequence.task_of() for sequence in sequences])
     tasks = np.arange(len(sequences[0]))
     return np.asarray(task[:, None, :] == tasks[None, :, None], dtype=np.int64)

@@ -71,7 +71,7 @@ class OrderEffect:
 
 
 def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
-    """The order's part and the noise's part of the variance, for groups of any sizes.
+    """Return the order's part and the noise's part of the variance, for groups of any sizes.
 
     The mean squares between and within orders give the components; a negative one counts as 0
     (Searle, Casella and McCulloch 1992, section 3.6). The interval is Wald's (1940): with weights
@@ -141,7 +141,7 @@ def _share_interval(means: Floats, sizes: Floats, within: float, freedom: int) -
 
 
 def _noise_range(deviations: Floats, freedom: int) -> tuple[float, float]:
-    """Mean range of noise of these standard deviations, and its 90 % limit, by simulation."""
+    """Simulate the mean range of noise of these standard deviations, and its 90 % limit."""
     rng = np.random.default_rng(0)
     draws = max(200, min(_DRAWS, _NUMBERS // len(deviations)))
     ranges = np.ptp(rng.standard_normal((draws, len(deviations))) * deviations, axis=1)
@@ -150,7 +150,7 @@ def _noise_range(deviations: Floats, freedom: int) -> tuple[float, float]:
 
 
 def _shrunken(means: Floats, std: float, factors: Floats) -> Distribution:
-    """The orders' means, moved together and smoothed, with a given standard deviation."""
+    """Return the orders' means, moved together and smoothed, with a given standard deviation."""
     centre = float(means.mean())
     moved = centre + factors * (means - centre)
     spread = float(moved.std())

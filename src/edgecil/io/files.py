@@ -29,7 +29,7 @@ _ATTEMPTS = 10
 
 
 def check_file(path: Path, limit: Limit | None = None) -> int:
-    """The size of a regular file in bytes; FIFOs, devices and folders are refused.
+    """Return the size of a regular file in bytes; FIFOs, devices and folders are refused.
 
     Args:
         path: the file; links are followed.
@@ -49,7 +49,7 @@ def check_file(path: Path, limit: Limit | None = None) -> int:
 
 
 def read_text(path: Path) -> str:
-    """The content of a UTF-8 text file, unpacked if it ends in `.gz`; errors are one sentence."""
+    """Read a UTF-8 text file, which is unpacked if its name ends in `.gz`."""
     check_file(path, limits.TEXT)
     try:
         if path.suffix == ".gz":
@@ -62,7 +62,7 @@ def read_text(path: Path) -> str:
 
 
 def _decompress(path: Path) -> bytes:
-    """The content of a gzip file, of which no more is unpacked than the limit of texts."""
+    """Return the content of a gzip file, of which no more is unpacked than the limit of texts."""
     with gzip.open(path) as file:
         content = file.read(limits.TEXT.value + 1)
     limits.TEXT.check(str(path), len(content))
@@ -70,12 +70,12 @@ def _decompress(path: Path) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file."""
+    """Return the content of a JSON file."""
     return parse_json(read_text(path), str(path))
 
 
 def parse_json(text: str, source: str) -> Any:
-    """The value of a JSON text; `source` names the text in the error.
+    """Return the value of a JSON text; `source` names the text in the error.
 
     >>> parse_json("[1, 2]", "x.json")
     [1, 2]
@@ -89,12 +89,12 @@ def parse_json(text: str, source: str) -> Any:
 
 
 def read_rows(path: Path) -> list[list[str]]:
-    """The rows of a CSV file that are not blank."""
+    """Return the rows of a CSV file that are not blank."""
     return parse_rows(read_text(path), str(path))
 
 
 def parse_rows(text: str, source: str, *, delimiter: str = ",") -> list[list[str]]:
-    """The rows of a CSV text that are not blank; `source` names the text in the error."""
+    """Return the rows of a CSV text that are not blank; `source` names the text in the error."""
     reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
     try:
         return [row for row in reader if row]
@@ -103,7 +103,7 @@ def parse_rows(text: str, source: str, *, delimiter: str = ",") -> list[list[str
 
 
 def check_header(header: Sequence[str], source: str) -> None:
-    """An error if two columns have the same name; columns without a name do not count.
+    """Raise an error if two columns have the same name; columns without a name do not count.
 
     >>> check_header(["name", "", ""], "x.csv")
     """
@@ -156,7 +156,7 @@ def remove_abandoned(path: Path) -> None:
 
 
 def _new_temporary(path: Path) -> tuple[int, Path]:
-    """An open temporary neighbour of a file, locked where the file system has locks."""
+    """Return an open temporary neighbour of a file, locked where the file system has locks."""
     for _ in range(_ATTEMPTS):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         if fcntl is not None:
@@ -169,19 +169,19 @@ def _new_temporary(path: Path) -> tuple[int, Path]:
 
 
 def cache_directory() -> Path:
-    """The directory of computed embeddings: $EDGECIL_CACHE, else edgecil/ in the user's cache."""
+    """Return the cache directory: $EDGECIL_CACHE, or edgecil/ in the user's cache."""
     if given := os.environ.get("EDGECIL_CACHE"):
         return Path(given).expanduser()
     return user_cache() / "edgecil"
 
 
 def user_cache() -> Path:
-    """The user's cache directory; a temporary one for a user without a home."""
+    """Return the user's cache directory; a temporary one for a user without a home."""
     return user_directory("XDG_CACHE_HOME", ".cache")
 
 
 def user_directory(variable: str, name: str) -> Path:
-    """A directory of the user's by its variable, else by its name below the user's home.
+    """Return a directory of the user's by its variable, else by its name below the user's home.
 
     It is a temporary one for a user without a home.
     """
@@ -195,7 +195,7 @@ def user_directory(variable: str, name: str) -> Path:
 
 
 def reason(error: Exception) -> str:
-    """The cause of a failure in a few words."""
+    """Return the cause of a failure in a few words."""
     return str(getattr(error, "strerror", None) or error)
 
 

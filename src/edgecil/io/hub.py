@@ -23,7 +23,7 @@ from edgecil.io.hub_pins import check_weights, pinned_commit, pins_path
 def hub_folder(
     hub_id: str, wanted: Sequence[str], settings: Sequence[str], *, needed_by: str, remedy: str
 ) -> Path:
-    """The folder of a hub repository with one of the files `wanted`: cached, else downloaded.
+    """Return the folder of a hub repository with one of the files `wanted`, cached or downloaded.
 
     Args:
         hub_id: owner/name, or owner/name@revision.
@@ -67,7 +67,7 @@ def add_settings(hub_id: str, snapshot: Path, settings: tuple[str, ...]) -> None
 
 
 def is_hub_id(text: str) -> bool:
-    """Whether a text has the form of a hub id, owner/name or owner/name@revision.
+    """Return whether a text has the form of a hub id, owner/name or owner/name@revision.
 
     >>> [is_hub_id(text) for text in ("timm/vit_base_patch16_224.dino", "./vit", "vit", "a/b/c")]
     [True, False, False, False]
@@ -78,7 +78,7 @@ def is_hub_id(text: str) -> bool:
 
 
 def split_hub_id(hub_id: str) -> tuple[str, str]:
-    """Repository and revision of a hub id; the revision is `main` unless given.
+    """Return the repository and revision of a hub id; the revision is `main` unless given.
 
     >>> split_hub_id("us/tiny@v1"), split_hub_id("us/tiny")
     (('us/tiny', 'v1'), ('us/tiny', 'main'))
@@ -88,7 +88,7 @@ def split_hub_id(hub_id: str) -> tuple[str, str]:
 
 
 def cached_snapshot(hub_id: str, wanted: Sequence[str], *, verify: bool = True) -> Path | None:
-    """The folder of an earlier download of `hub_id`, if it has one of the files `wanted`.
+    """Return the folder of an earlier download of `hub_id`, if it has one of the files `wanted`.
 
     Args:
         hub_id: owner/name, or owner/name@revision.
@@ -122,12 +122,12 @@ def cached_snapshot(hub_id: str, wanted: Sequence[str], *, verify: bool = True) 
 
 
 def first_file(folder: Path, names: Sequence[str]) -> Path | None:
-    """The first of `names` that is a file in `folder`."""
+    """Return the first of `names` that is a file in `folder`."""
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def _obstacle(hub_id: str) -> str | None:
-    """Why a download cannot succeed, if there is a reason."""
+    """Return why a download cannot succeed, if there is a reason."""
     if not is_hub_id(hub_id):
         return "it is not a hub id (owner/name or owner/name@revision)"
     if find_spec("huggingface_hub") is None:

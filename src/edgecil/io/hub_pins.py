@@ -27,14 +27,14 @@ _log = logging.getLogger(__name__)
 
 
 def pins_path() -> Path:
-    """The file of the pins."""
+    """Return the file of the pins."""
     if given := os.environ.get("EDGECIL_HUB_PINS"):
         return Path(given).expanduser()
     return user_directory("XDG_CONFIG_HOME", ".config") / "edgecil" / "hub-pins.json"
 
 
 def pinned_commit(repository: str, revision: str) -> str | None:
-    """The commit at which a branch or tag was first used; None if it was not."""
+    """Return the commit at which a branch or tag was first used; None if it was not."""
     commit: str | None = _read()["revisions"].get(repository, {}).get(revision)
     return commit
 
@@ -117,14 +117,14 @@ def _check(pins: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _content_name(file: Path) -> str | None:
-    """The sum in the name of the blob that a snapshot's file links to, as the hub's client does."""
+    """Return the checksum in the name of the blob that a snapshot's file links to."""
     name = file.resolve().name
     return name if file.is_symlink() and re.fullmatch(r"[0-9a-f]{64}", name) else None
 
 
 @cache
 def _sha256(file: Path, size: int, changed: int) -> str:
-    """The sum of a file, computed once as long as its size and time of change stay the same."""
+    """Return the checksum of a file, computed once while its size and time stay the same."""
     digest = hashlib.sha256()
     with file.open("rb") as content:
         while block := content.read(1 << 22):

@@ -54,7 +54,7 @@ def _checksum(data: bytes) -> str:
 
 
 def check_checksum(data: bytes, origin: str) -> None:
-    """An error if a text ends with a checksum that is not its own; others have none."""
+    """Raise an error if a text ends with a checksum that is not its own; others have none."""
     match = _TAIL.search(data)
     if match and _checksum(data[: match.start()] + b"}") != match[1].decode():
         raise DataError(f"{origin} is damaged: it differs from its checksum; write it again.")

@@ -209,7 +209,7 @@ class Conversation:
 
 
 def _saved_answer(path: Path) -> dict[str, Any] | None:
-    """The answer in a transcript; None if the file is missing, incomplete or damaged."""
+    """Return the answer in a transcript; None if the file is missing, incomplete or damaged."""
     try:
         data = path.read_bytes()
         check_checksum(data, str(path))

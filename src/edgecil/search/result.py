@@ -124,7 +124,7 @@ class SearchResult:
         return float(stdtrit(count - 1, (1.0 + _LEVEL) / 2.0) * error)
 
     def summary(self) -> SearchSummary:
-        """The answer as plain data."""
+        """Return the answer as plain data."""
         return SearchSummary(
             self.method,
             self.goal,

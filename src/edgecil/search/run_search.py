@@ -205,22 +205,22 @@ class _Trainer:
         return [labelled.sequence for labelled in self.experiment.sequences()[name]]
 
     def has(self, sequences: Sequence[ClassSequence]) -> bool:
-        """Whether all sequences have been trained."""
+        """Return whether all sequences have been trained."""
         return all((sequence, 0) in self._values for sequence in sequences)
 
     def value(self, sequence: ClassSequence, seed: int = 0) -> float:
-        """The value of one training."""
+        """Return the value of one training."""
         value = self._values[sequence, seed]
         if value is None:
             raise UsageError(f"The metric {self._metric!r} is undefined for these task sizes.")
         return self.sign * value
 
     def values(self, sequences: Sequence[ClassSequence]) -> list[float]:
-        """The values of the first training of each sequence."""
+        """Return the values of the first training of each sequence."""
         return [self.value(sequence) for sequence in sequences]
 
     def trials(self, sequences: Sequence[ClassSequence]) -> tuple[Trial, ...]:
-        """The sequences with their metric."""
+        """Return the sequences with their metric."""
         return tuple(Trial(sequence, self.sign * self.value(sequence)) for sequence in sequences)
 
     def remove_states(self, sequences: Sequence[ClassSequence]) -> None:
@@ -231,7 +231,7 @@ class _Trainer:
 def _predictors(
     experiment: Experiment, space: SequenceSpace, pilot: str | Path | None, metric: str
 ) -> dict[str, Predictors]:
-    """The objectives of the experiment's similarity, if it has one, and the pilot."""
+    """Return the objectives of the experiment's similarity, if it has one, and the pilot."""
     parts: dict[str, Predictors] = {}
     # Classes without names, or with names that the bundled encoder lacks, have no similarity.
     with suppress(DataError, PrerequisiteError):
@@ -242,14 +242,14 @@ def _predictors(
 
 
 def _joined(parts: Mapping[str, Predictors]) -> Predictors | None:
-    """All predictors as one; None without any."""
+    """Return all predictors as one; None without any."""
     if not parts:
         return None
     return lambda orders: np.concatenate([part(orders) for part in parts.values()], axis=1)
 
 
 def _pilot_predictor(pilot: str | Path, space: SequenceSpace, metric: str) -> Predictors:
-    """What a surrogate of the pilot's runs expects of any order, standardised."""
+    """Return what a surrogate of the pilot's runs expects of any order, standardised."""
     table = read_accuracies(pilot, metric=metric)[0].renumbered()
     if table.space != space:
         raise UsageError(

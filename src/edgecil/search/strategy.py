@@ -61,7 +61,7 @@ class Strategy:
     predictors: Predictors | None = field(default=None, compare=False)
 
     def first(self) -> list[ClassSequence]:
-        """The sequences to start with, as many as the limit allows."""
+        """Return the sequences to start with, as many as the limit allows."""
         rng = np.random.default_rng(self.seed)
         count = self.start or first_sequences(self.limit // self.space.tasks)
         return latin(self.space, min(count, self.space.size), rng)
@@ -69,7 +69,7 @@ class Strategy:
     def propose(
         self, sequences: Sequence[ClassSequence], values: Sequence[float]
     ) -> list[ClassSequence]:
-        """The sequences to train next, given those trained so far; none when the limit is reached.
+        """Propose the sequences to train next; none when the limit is reached.
 
         In a batch, every sequence after the first is chosen as if those before it had the values
         that the surrogate expects.
@@ -106,7 +106,7 @@ class Strategy:
         return int(mean.argmin() if self.goal == "worst" else mean.argmax())
 
     def predict(self, orders: Ints, values: Sequence[float], candidates: Ints) -> Prediction:
-        """What the surrogate expects of candidate orders."""
+        """Return what the surrogate expects of candidate orders."""
         return predict(
             self.space,
             place_classes(orders, self.space),
@@ -118,14 +118,14 @@ class Strategy:
         )
 
     def noise(self, sequences: Sequence[ClassSequence], values: Sequence[float]) -> float:
-        """The standard deviation of training noise that the surrogate expects."""
+        """Return the standard deviation of training noise that the surrogate expects."""
         orders = _orders(sequences)
         return self.predict(orders, values, orders).noise
 
     def share_beyond(
         self, sequences: Sequence[ClassSequence], values: Sequence[float], mean: float, error: float
     ) -> float:
-        """The share of random orders that the surrogate expects on the inner side of a mean.
+        """Return the share of random orders that the surrogate expects on the inner side of a mean.
 
         That is the probability that a single training of a random order is better (for the goal
         `worst`; worse for `best`) than an order with this mean accuracy, known up to an error.
@@ -138,7 +138,7 @@ class Strategy:
         return float(ndtr(sign * (prediction.mean - mean) / spread).mean())
 
     def _improvement(self, prediction: Prediction, observed: int) -> Floats:
-        """Expected improvement of the candidates, which follow the observed sequences."""
+        """Return the expected improvement of the candidates after the observed sequences."""
         sign = -1.0 if self.goal == "worst" else 1.0
         best = (sign * prediction.mean[:observed]).max()
         std = prediction.std[observed:]
@@ -149,7 +149,7 @@ class Strategy:
     def _candidates(
         self, sequences: Sequence[ClassSequence], values: Sequence[float], rng: np.random.Generator
     ) -> list[ClassSequence]:
-        """All of a small space; of a large one, random sequences and changes of extreme ones."""
+        """Return a whole small space, or random sequences and changes of extreme ones."""
         if self.space.size <= _LISTED:
             return list(self.space.enumerate())
         pool = dict.fromkeys(self.space.sample(_RANDOM, rng))
@@ -175,7 +175,7 @@ def objective_predictors(similarity: Similarity, space: SequenceSpace) -> Predic
 
 
 def first_sequences(runs: int) -> int:
-    """The number of Latin sequences that a search of so many runs starts with."""
+    """Return the number of Latin sequences that a search of so many runs starts with."""
     return min(_MOST_FIRST, max(2, runs // 3))
 
 
@@ -209,7 +209,7 @@ def _orders(sequences: Sequence[ClassSequence]) -> Ints:
 def _changes(
     sequence: ClassSequence, space: SequenceSpace, rng: np.random.Generator
 ) -> Iterable[ClassSequence]:
-    """Neighbours of a sequence: two classes swapped, or all tasks after some prefix dealt again."""
+    """Yield neighbours of a sequence: two classes swapped, or the tasks after a prefix redrawn."""
     order = np.array(sequence.order)
     ends = np.cumsum(space.sizes)
     for _ in range(_CHANGES):

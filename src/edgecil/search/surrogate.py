@@ -49,7 +49,7 @@ class Prediction:
 
 
 def place_classes(orders: Ints, space: SequenceSpace) -> Ints:
-    """The task index of every class in n orders, shape (n, N)."""
+    """Return the task index of every class in n orders, shape (n, N)."""
     places = np.empty_like(orders)
     task = np.repeat(np.arange(space.tasks), space.sizes)
     np.put_along_axis(places, orders, np.broadcast_to(task, orders.shape), axis=1)
@@ -64,7 +64,7 @@ def predict(
     *,
     predictors: tuple[Floats, Floats] | None = None,
 ) -> Prediction:
-    """Expected accuracies of candidates, given those of n observed sequences.
+    """Return the expected accuracies of candidates, given those of n observed sequences.
 
     Args:
         space: N classes in K tasks.
@@ -156,7 +156,7 @@ def _few_kernels(space: SequenceSpace, places: Ints, others: Ints) -> NDArray[np
 
 
 def _moments(space: SequenceSpace) -> tuple[Floats, Floats]:
-    """The mean of each raw kernel over Ω, and its value of a sequence with itself minus that."""
+    """Return the mean of each raw kernel over Ω, and its diagonal minus that mean."""
     sizes, N = np.array(space.sizes, dtype=np.float64), space.classes
     overlap = sizes**2 / N
     two = max(N * (N - 1.0), 1.0)

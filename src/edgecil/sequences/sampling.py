@@ -23,7 +23,7 @@ def score_orders(
     *,
     check: bool = True,
 ) -> Floats:
-    """The objective (S by default) of n orders, shape (n, N), of the space: shape (n,).
+    """Return the objective (S by default) of n orders, shape (n, N), of the space: shape (n,).
 
     Args:
         similarity: over the N classes.

@@ -83,7 +83,7 @@ class ClassSequence:
         return html_table(rows) + note + figure
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with one row per class in order of arrival: `task` (from 1) and `class`."""
+        """Return a DataFrame with a row per class in order of arrival: `task` (from 1), `class`."""
         tasks = [(number, class_) for number, task in enumerate(self.tasks, 1) for class_ in task]
         return require_pandas().DataFrame(tasks, columns=["task", "class"])
 
@@ -115,7 +115,7 @@ class ClassSequence:
 
     @classmethod
     def parse(cls, text: str) -> ClassSequence:
-        """The sequence written as `0 3|1 2`; the inverse of `str`."""
+        """Return the sequence written as `0 3|1 2`; the inverse of `str`."""
         return cls(parse_tasks(text))
 
     def __str__(self) -> str:
@@ -168,12 +168,12 @@ class ClassSequence:
 
 
 def format_tasks(tasks: Tasks) -> str:
-    """Tasks as text: classes separated by blanks, tasks by `|`."""
+    """Return tasks as text: classes separated by blanks, tasks by `|`."""
     return "|".join(" ".join(map(str, task)) for task in tasks)
 
 
 def parse_tasks(text: str) -> Tasks:
-    """The tasks in a text that :func:`format_tasks` wrote."""
+    """Return the tasks in a text that :func:`format_tasks` wrote."""
     if "_" in text or not text.isascii():  # which int() would read as digits
         raise ValueError(f"{text!r} is not a list of integers")
     return tuple(tuple(map(int, task.split())) for task in text.split("|"))

@@ -47,7 +47,7 @@ class Executor(Protocol):
         """Start a job and return at once."""
 
     def wait(self, seconds: float | None = None) -> Finished | None:
-        """The next job to end; None if none ends within some seconds.
+        """Return the next job to end; None if none ends within some seconds.
 
         Raises:
             EdgecilError: results can no longer be stored, or no worker can be reached.
@@ -69,7 +69,7 @@ def get_executor(
     timeout: float | None = None,
     per_device: int | None = None,
 ) -> Executor:
-    """An executor by name.
+    """Return an executor by name.
 
     Args:
         name: `local` or `ray`.

@@ -97,7 +97,7 @@ class WorkerPool:
         self._start_jobs()
 
     def wait(self, seconds: float | None = None) -> Finished | None:
-        """The next job to end; None if none ends within some seconds."""
+        """Return the next job to end; None if none ends within some seconds."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             self._start_jobs()
@@ -251,7 +251,7 @@ class _Worker:
         return _failure(f"The worker process did not respond for {patience:g} s.")
 
     def overdue(self, timeout: float | None) -> bool:
-        """Whether the job has taken longer than it may."""
+        """Return whether the job has taken longer than it may."""
         if timeout is None or self._begun is None:
             return False
         return time.monotonic() - self._begun > timeout
@@ -268,7 +268,7 @@ def _failure(message: str) -> Outcome:
 
 
 def _how_it_ended(code: int | None) -> str:
-    """The exit code of a process in words.
+    """Return the exit code of a process in words.
 
     >>> _how_it_ended(-9), _how_it_ended(3)
     ('was ended by SIGKILL (often: out of memory)', 'ended with exit code 3')

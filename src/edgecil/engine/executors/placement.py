@@ -47,7 +47,7 @@ class Placement:
         return sum(self.limits.values())
 
     def choose(self, running: Mapping[str, int]) -> str | None:
-        """The device for the next job; None if all have as many as they can.
+        """Return the device for the next job; None if all have as many as they can.
 
         Among devices with equally many jobs, the one that had the most free memory at the start.
 
@@ -68,7 +68,7 @@ class Placement:
 def place(
     devices: Sequence[str] | None, *, workers: int | None, per_device: int | None, threads: int
 ) -> Placement:
-    """The placement for the devices that a user gives.
+    """Return the placement for the devices that a user gives.
 
     Args:
         devices: names of devices; `all` stands for every GPU; None for the processor.
@@ -88,7 +88,7 @@ def place(
 
 
 def expand_devices(devices: Sequence[str]) -> tuple[str, ...]:
-    """Names of devices that exist; `all` stands for every GPU."""
+    """Return names of devices that exist; `all` stands for every GPU."""
     if "all" in devices:
         import torch
 
@@ -99,7 +99,7 @@ def expand_devices(devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def free_on(device: str) -> int:
-    """Bytes of memory that are free on a device."""
+    """Return bytes of memory that are free on a device."""
     if not device.startswith("cuda"):
         return free_memory()
     import torch

@@ -96,7 +96,7 @@ class RayExecutor:
         self._running[outcome] = _Sent(job, state, number)
 
     def wait(self, seconds: float | None = None) -> Finished | None:
-        """The next job to end; a state to keep is fetched and written to disk."""
+        """Return the next job to end; a state to keep is fetched and written to disk."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             tick = _TICK if deadline is None else max(0.0, min(_TICK, deadline - time.monotonic()))
@@ -126,7 +126,7 @@ class RayExecutor:
         return Finished(job, outcome)
 
     def _check_pulse(self) -> Finished | None:
-        """The first running job that is lost or overdue, as a failure."""
+        """Return the first running job that is lost or overdue, as a failure."""
         now = time.monotonic()
         if now - self._head.asked < HEARTBEAT:
             return None
@@ -166,7 +166,7 @@ class RayExecutor:
             self._owner = False
 
     def _parent_state(self, job: Job) -> Any:
-        """A reference to the parent's state, from the cluster's memory or from its file.
+        """Return a reference to the parent's state, from the cluster's memory or from its file.
 
         References to states whose file has been deleted are released.
         """
@@ -179,7 +179,7 @@ class RayExecutor:
         return self._states[job.parent]
 
     def _remote(self, **options: Any) -> Any:
-        """A decorator for functions of workers, whose kernels are those of this process."""
+        """Return a decorator for functions of workers, whose kernels are those of this process."""
         variables = {"env_vars": kernel_variables()}
         return self._ray.remote(max_retries=0, runtime_env=variables, **options)
 
@@ -187,7 +187,7 @@ class RayExecutor:
         return [node for node in self._ray.nodes() if node["Alive"]]
 
     def _check_resources(self, context: WorkerContext) -> None:
-        """An error if no node can ever run a job, which would wait forever."""
+        """Raise an error if no node can ever run a job, which would wait forever."""
         offered = [node["Resources"] for node in self._nodes()]
         most = max((resources.get("CPU", 0.0) for resources in offered), default=0.0)
         if most < context.threads:
@@ -281,7 +281,7 @@ class _Sent:
     warned: bool = False
 
     def problem(self, beat: _Beat | None, now: float, timeout: float | None) -> str | None:
-        """Why the job must be given up; None if it goes on."""
+        """Return why the job must be given up; None if it goes on."""
         if beat is None:
             self.submitted = self.submitted or now
             if not self.warned and now - self.submitted > WAITING_AFTER:
@@ -312,7 +312,7 @@ class _Head:
         self._checked = 0.0
 
     def check(self) -> None:
-        """An error if the head cannot be reached twice in a row."""
+        """Raise an error if the head cannot be reached twice in a row."""
         if self._failures == 0 and time.monotonic() - self._checked < _REACH:
             return
         self._checked = time.monotonic()
@@ -351,7 +351,7 @@ def _connect(ray: Any, address: str | None, processors: int | None) -> None:
 
 
 def _unreachable(address: str) -> str | None:
-    """Why nothing listens at an address; None if something does or the address has no port."""
+    """Return why an address does not answer; None if it does or has no port."""
     match = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:(\d{1,5})", address)
     if match is None:
         return None
@@ -363,7 +363,7 @@ def _unreachable(address: str) -> str | None:
 
 
 def _portable(context: WorkerContext) -> WorkerContext:
-    """The context with everything that other machines may lack, and what they must equal."""
+    """Return the context with everything that other machines may lack, and what they must equal."""
     environment = context.environment
     names = dict.fromkeys((environment.backbone, environment.pretrained))
     weights = {name: weight_contents(name) for name in names if is_pretrained(name)}
@@ -395,7 +395,7 @@ class _Pulse:
         self._beats[number] = beat
 
     def read(self) -> dict[int, _Beat]:
-        """The last sign of life of each job."""
+        """Return the last sign of life of each job."""
         return self._beats
 
 
@@ -403,7 +403,7 @@ _contexts: dict[Any, WorkerContext] = {}
 
 
 def _fetch(reference: Any) -> WorkerContext:
-    """The context in a Ray worker, which fetches it once."""
+    """Return the context in a Ray worker, which fetches it once."""
     import ray
 
     if reference not in _contexts:
@@ -415,7 +415,7 @@ def _fetch(reference: Any) -> WorkerContext:
 
 
 def _greet(references: list[Any]) -> tuple[str, dict[str, str]]:
-    """Name of the node, and in what a worker on it differs from the driver."""
+    """Return the name of the node, and in what a worker on it differs from the driver."""
     return platform.node(), _fetch(references[0]).unequal
 
 
