@@ -7,10 +7,11 @@ frozen transformer) or the authors' HiDe-Prompt; nothing of them is part of edge
 Markdown table of final and average accuracy with the spread over orders and repeats, CPU seconds,
 peak memory, and a verdict: the 90 % interval of the difference in final accuracy, from the
 differences by order, averaged over repeats. Every training runs in a process of its own, one thread
-each, so that memory is its own. The defaults take about half an hour on two idle cores for PyCIL
-and less for PILOT; `--dataset cifar100 --backbone resnet32 --classes 100 --tasks 10 --epochs 170`
-is the full comparison, for a day on a GPU machine. `--cache FILE` keeps finished trainings, so that
-an interrupted comparison resumes.
+each, so that memory is its own. The defaults take about half an hour on two idle cores. The full
+comparison is for a GPU, and was never run: `--recipe published --device cuda --dataset cifar100
+--root DIR --classes 100 --tasks 10`, with `--backbone resnet32` for PyCIL and `--pretrained
+vit-b16-in1k --image-size 224` for the others. `--cache FILE` keeps finished trainings, so that an
+interrupted comparison resumes.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def train(args: argparse.Namespace, side: str, name: str, order: int, seed: int)
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore")
     toolbox = open_toolbox(args.toolbox)
-    dataset = load_dataset(args.dataset, root=args.root, count=args.classes)
+    size = args.image_size
+    dataset = load_dataset(args.dataset, root=args.root, count=args.classes, size=size)
     statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
     environment = Environment(
         dataset.shape,
@@ -72,16 +74,18 @@ def train(args: argparse.Namespace, side: str, name: str, order: int, seed: int)
         statistics.std,
         args.backbone,
         seed=seed,
+        device=args.device,
         pretrained=args.pretrained,
     )
     space = SequenceSpace.choose(len(dataset), tasks=args.tasks)
     # With few classes several of the drawn orders are equal, and would count more than once.
-    drawn = (run.sequence for run in protocol("random", space, budget=100))
+    drawn = (run.sequence for run in protocol("random", space, budget=min(100, space.size)))
     tasks = list(dict.fromkeys(drawn))[order].tasks
     config = toolbox.configure(name, args)
     start = time.process_time()
     if side == "ours":
-        curves = our_curves(name, config, environment, Scenario(dataset), tasks, seed)
+        scenario = Scenario(dataset, args.device)
+        curves = our_curves(name, config, environment, scenario, tasks, seed)
     else:
         torch.manual_seed(1000 + seed)
         np.random.seed(1000 + seed)  # noqa: NPY002
@@ -105,7 +109,7 @@ def our_curves(
         with scenario.task(tasks[:end], seed) as task:
             method.learn(task)
         images = scenario.test.only(task.seen)
-        seen = torch.tensor(task.seen)
+        seen = torch.tensor(task.seen, device=environment.device)
         curves.append(
             {
                 classifier: 100.0 * float((seen[labels] == images.labels).double().mean())
@@ -205,6 +209,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--backbone", default="resnet-tiny")
     parser.add_argument("--pretrained", default="vit-quickdraw")
+    parser.add_argument("--image-size", type=int)
+    parser.add_argument("--recipe", default="fast", help="fast, or published")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--learning-rate", type=float, default=0.05)
     parser.add_argument("--batch-size", type=int, default=32)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -215,8 +215,14 @@ def matches(root: Path) -> bool:
 def configure(name: str, args: Any) -> Any:
     """Config of our learner: PyCIL's behaviour and the recipe that the options give.
 
-    The rate has steps at a half and three quarters; FOSTER has a cosine in both codes.
+    With the recipe `fast` the rate has steps at a half and three quarters; FOSTER has a cosine in
+    both codes.
     """
+    entry = get_method(name)
+    if args.recipe != "fast":
+        recipe, memory = entry.recipe(args.recipe, args.backbone)
+        memory = replace(memory, total=None, per_class=args.memory)
+        return entry.configure(recipe, memory, entry.settings(args.recipe))
     epochs = args.epochs
     recipe = Recipe(
         epochs=epochs,
@@ -226,7 +232,6 @@ def configure(name: str, args: Any) -> Any:
         batch_size=args.batch_size,
         augment=("crop:2", "flip"),
     )
-    entry = get_method(name)
     memory = MemoryBudget(total=None, per_class=args.memory)
     return entry.configure(recipe, memory, entry.settings("published"))
 
@@ -269,15 +274,16 @@ def build_reference(
     module = importlib.import_module(f"models.{module_name}")
     base, nets = importlib.import_module("models.base"), importlib.import_module("utils.inc_net")
     nets.get_convnet = _networks(environment, split=name == "memo")
-    first_and_later = {
-        "epoch": recipe.epochs,
-        "epochs": recipe.epochs,
-        "lr": recipe.learning_rate,
-        "milestones": list(recipe.milestones),
-        "lr_decay": recipe.decay,
-        "weight_decay": recipe.weight_decay,
+    first, recipe = recipe.at(0), recipe.at(1)
+    of_first = {
+        "epoch": first.epochs,
+        "epochs": first.epochs,
+        "lr": first.learning_rate,
+        "milestones": list(first.milestones),
+        "lr_decay": first.decay,
+        "weight_decay": first.weight_decay,
     }
-    constants = {f"init_{key}": value for key, value in first_and_later.items()}
+    constants = {f"init_{key}": value for key, value in of_first.items()}
     constants |= {
         "epochs": recipe.epochs,
         "lrate": recipe.learning_rate,
@@ -300,7 +306,7 @@ def build_reference(
         "convnet_type": "ours",
         "dataset": "ours",
         "skip": False,
-        "device": [torch.device("cpu")],
+        "device": [torch.device(environment.device)],
         "memory_size": 2000,
         "memory_per_class": memory.per_class,
         "fixed_memory": True,

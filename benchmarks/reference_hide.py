@@ -43,9 +43,11 @@ def matches(root: Path) -> bool:
 
 
 def configure(name: str, args: Any) -> Any:
-    """Config of our learner: the authors' behaviour, with training that suits drawings."""
+    """Config of our learner: the authors' behaviour; the recipe `fast` suits drawings."""
     entry = get_method(name)
-    recipe, memory = entry.recipe("fast", args.backbone)
+    recipe, memory = entry.recipe(args.recipe, args.backbone)
+    if args.recipe != "fast":
+        return entry.configure(recipe, memory, entry.settings(args.recipe))
     # The authors tie the batches of all stages together: 24 images give 120 sampled features.
     recipe = replace(
         recipe,
@@ -71,7 +73,8 @@ def curves(
     vit = frozen_vit(environment.pretrained, environment.shape, environment.device)
     reference.Loader.environment = suited_to(environment.pretrained, environment)
     reference.Loader.recipe = config.recipe
-    torch.cuda.synchronize = lambda *_: None
+    if not torch.cuda.is_available():
+        torch.cuda.synchronize = lambda *_: None
     images = reference.Images(dataset, tasks, 1)
     ends = np.cumsum([len(task) for task in tasks])
     mask = [list(range(end - len(task), end)) for end, task in zip(ends, tasks, strict=True)]
@@ -143,7 +146,7 @@ def _network(vit: ViT, classes: int, **settings: Any) -> Any:
         num_classes=classes,
         **settings,
     )
-    timm_names.load(network, vit)
+    timm_names.load(network, vit).to(vit.pos_embed.device)
     for name, parameter in network.named_parameters():
         if name.startswith(_FROZEN):
             parameter.requires_grad_(False)
@@ -176,7 +179,17 @@ def _infer_tasks(
     optimizer = timm_names.create_optimizer(args, network)
     criterion = nn.CrossEntropyLoss()
     engine.train_and_evaluate(
-        network, network, criterion, loaders, by_class, optimizer, None, "cpu", mask, task_of, args
+        network,
+        network,
+        criterion,
+        loaders,
+        by_class,
+        optimizer,
+        None,
+        vit.pos_embed.device,
+        mask,
+        task_of,
+        args,
     )
 
 
@@ -238,7 +251,7 @@ def _train(
         by_class,
         timm_names.create_optimizer(args, groups),
         None,
-        "cpu",
+        vit.pos_embed.device,
         mask,
         task_of,
         args,

@@ -52,11 +52,12 @@ def matches(root: Path) -> bool:
 
 
 def configure(name: str, args: Any) -> Any:
-    """Config of our learner: PILOT's behaviour, with training that suits drawings."""
+    """Config of our learner: PILOT's behaviour; the recipe `fast` suits drawings."""
     entry = get_method(name)
-    recipe, memory = entry.recipe("fast", args.backbone)
-    recipe = replace(recipe, augment=(), **_AS_PILOT.get(name, {}))
-    settings = {**entry.published_settings, **entry.fast_settings}
+    recipe, memory = entry.recipe(args.recipe, args.backbone)
+    settings = {**entry.published_settings, **entry.settings(args.recipe)}
+    if args.recipe == "fast":
+        recipe = replace(recipe, augment=(), **_AS_PILOT.get(name, {}))
     if name == "ranpac":
         settings["cosine"] = True
     if name == "mos":
@@ -124,7 +125,7 @@ def _build(
         weigh = cosine.forward_reweight
         cosine.forward_reweight = lambda *values, **named: weigh(*values, **named, out_dim=width)
     arguments = {
-        "device": [torch.device("cpu")],
+        "device": [vit.pos_embed.device],
         "memory_size": 0,
         "nb_classes": classes,
         "nb_tasks": len(tasks),
@@ -239,7 +240,7 @@ def _backbone(args: dict[str, Any], vit_name: str | None, config: Any, vit: ViT)
         d_model=vit.feature_size,
         vpt_on=False,
         adapter_momentum=getattr(config, "merging", 0.0),
-        _device=torch.device("cpu"),
+        _device=vit.pos_embed.device,
     )
     outputs = args["nb_classes"] if vit_name == "vit_mos" else 0
     network = module.VisionTransformer(**sizes, num_classes=outputs, tuning_config=tuning)
