@@ -40,22 +40,22 @@ class Option:
 
     def add(self, parser: argparse._ActionsContainer) -> None:
         """Add it to a parser or to a group of one."""
-        settings: dict[str, Any] = {"help": self.help.replace("%", "%%")}
+        keywords: dict[str, Any] = {"help": self.help.replace("%", "%%")}
         if isinstance(self.type, type) and issubclass(self.type, argparse.Action):
-            settings["action"] = self.type
+            keywords["action"] = self.type
         elif self.metavar:
-            settings |= {"type": self.type, "choices": self.choices}
+            keywords |= {"type": self.type, "choices": self.choices}
         else:
-            settings["action"] = "store_true"
+            keywords["action"] = "store_true"
         if self.metavar:
-            settings["metavar"] = self.metavar
+            keywords["metavar"] = self.metavar
         if self.place:
             nargs = None if self.place == "one" else self.place
-            parser.add_argument(self.name, nargs=nargs, **settings)
+            parser.add_argument(self.name, nargs=nargs, **keywords)
         else:
             alias = ("--eval",) if self.name == "protocol" else ()
             flag = f"--{self.name.replace('_', '-')}"
-            parser.add_argument(flag, *alias, dest=self.name, required=self.required, **settings)
+            parser.add_argument(flag, *alias, dest=self.name, required=self.required, **keywords)
 
 
 Options = Mapping[str, Iterable["str | Option"]]
