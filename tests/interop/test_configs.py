@@ -419,6 +419,23 @@ def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
     assert ", ".join(later) == left
 
 
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        ({"model_name": "ease", "use_init_ptm": True, "beta": 1}, {"unmodified": 1}),
+        ({"model_name": "ease", "use_init_ptm": False, "beta": 1}, {}),
+        (
+            {"model_name": "mos", "ca_storage_efficient_method": "variance"},
+            {"covariance": "diagonal"},
+        ),
+        ({"model_name": "mos", "ca_storage_efficient_method": "covariance"}, {}),
+    ],
+)
+def test_choices_of_the_authors_become_settings(tmp_path, given, settings) -> None:
+    config, _ = read(tmp_path, **given)
+    assert dict(config.set.get(given["model_name"], {})) == settings
+
+
 def test_every_implemented_method_has_such_keys() -> None:
     ours = {name.replace("_", "-") for name in OWN_KEYS}
     ours = {configs.METHODS.get(name, name) for name in ours}

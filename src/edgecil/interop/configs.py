@@ -339,6 +339,12 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
         prompts = _prompt_settings(config)
         used += ["prompt_param"] if prompts else []
         settings |= prompts
+    if method == "ease" and config.get("use_init_ptm"):
+        settings["unmodified"] = config.get("beta", 0)
+        used += ["use_init_ptm", "beta"]
+    if method == "mos" and config.get("ca_storage_efficient_method") == "variance":
+        settings["covariance"] = "diagonal"
+        used.append("ca_storage_efficient_method")
     return used, settings
 
 
