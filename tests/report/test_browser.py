@@ -250,6 +250,21 @@ def test_every_order_can_be_reached(browser, crowd_file) -> None:
     assert browser.run(rows) < 150
 
 
+def test_rows_are_one_stop_of_the_tab_key_and_are_reached_with_arrows(browser, crowd_file) -> None:
+    browser.resize(1280)
+    browser.open(crowd_file)
+    stops = 'return document.querySelectorAll("#table-orders tbody tr[tabindex=\\"0\\"]").length'
+    browser.run('document.querySelector("#table-orders tbody tr").focus()')
+    for _ in range(2):
+        browser.press("\ue015")  # the down arrow
+    focused = (
+        "return [...document.activeElement.parentElement.rows].indexOf(document.activeElement)"
+    )
+    assert (browser.run(focused), browser.run(stops)) == (2, 1)
+    browser.press("\ue007")  # enter
+    assert browser.run('return document.activeElement.getAttribute("aria-selected")') == "true"
+
+
 def test_orders_can_be_sorted_on_a_phone(browser, crowd_file) -> None:
     browser.resize(390)
     browser.open(crowd_file)

@@ -59,7 +59,7 @@ const table = (() => {
   };
 
   const row = (order) => {
-    const line = make("tr", { tabindex: 0, role: "row", "data-order": order, "aria-selected": pinned.order === order });
+    const line = make("tr", { tabindex: -1, role: "row", "data-order": order, "aria-selected": pinned.order === order });
     columns.forEach((one, index) => {
       if (one.isTasks) { line.append(tasksCell(order)); return; }
       const value = read(one, order);
@@ -107,6 +107,7 @@ const table = (() => {
     body.replaceChildren();
     state.first = state.end = start;
     later();
+    if (body.rows[0]) body.rows[0].tabIndex = 0; // the others are reached with the arrow keys
   };
   const update = () => {
     const fits = matches();
@@ -162,7 +163,16 @@ const table = (() => {
     if (box.scrollTop < 200 && state.first > 0) earlier();
   });
   body.addEventListener("click", select);
-  body.addEventListener("keydown", (event) => { if (event.key === "Enter") select(event); });
+  body.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") select(event);
+    const line = event.target.closest("tr");
+    const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    line.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
   search.addEventListener("input", update);
   where.addEventListener("input", update);
   addEventListener("beforeprint", () => {
