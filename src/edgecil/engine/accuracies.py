@@ -179,11 +179,31 @@ class AccuracyTable:
 
     def repeats(self, method: str) -> list[Floats]:
         """Return a method's accuracies grouped by sequence, one per training seed."""
-        grouped: dict[ClassSequence, set[tuple[int, float]]] = {}
+        grouped: dict[ClassSequence, list[tuple[int, float]]] = {}
         for run in self.runs_of(method):
             if run.accuracy is not None:
-                grouped.setdefault(run.sequence, set()).add((run.seed, run.accuracy))
-        return [np.array([value for _, value in sorted(group)]) for group in grouped.values()]
+                grouped.setdefault(run.sequence, []).append((run.seed, run.accuracy))
+        return [
+            np.array([value for _, value in sorted(set(group))] if group[1:] else [group[0][1]])
+            for group in grouped.values()
+        ]
+
+    def training_counts(self, method: str) -> dict[ClassSequence, int]:
+        """Count a method's trainings on the sequences that it was trained on several times."""
+        first: dict[ClassSequence, tuple[int, float]] = {}
+        repeated: dict[ClassSequence, set[tuple[int, float]]] = {}
+        for run in self.runs_of(method):
+            if run.accuracy is not None:
+                training = run.seed, run.accuracy
+                if (other := first.setdefault(run.sequence, training)) != training:
+                    repeated.setdefault(run.sequence, {other}).add(training)
+        return {sequence: len(trainings) for sequence, trainings in repeated.items()}
+
+    def named(self, names: tuple[str, ...] | None) -> AccuracyTable:
+        """Return the same runs with names of the classes; what was computed is kept."""
+        table = object.__new__(AccuracyTable)
+        table.__dict__.update(self.__dict__, names=names)
+        return table
 
     def contradictions(self) -> list[tuple[Run, Run]]:
         """Return pairs of runs of one method, sequence and seed with different accuracies."""
@@ -233,18 +253,21 @@ class AccuracyTable:
 
 def _average_repeats(runs: Iterable[Run], *, labelled: bool) -> OrderAccuracies:
     """Average over the training seeds of each sequence, or of each labelled sequence."""
-    grouped: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
+    first: dict[tuple[str, ClassSequence], tuple[int, float]] = {}
+    repeated: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
     for run in runs:
-        if run.accuracy is not None:
-            # Protocols share runs: equal seed and accuracy mean the same run.
-            same_order = grouped.setdefault((run.label if labelled else "", run.sequence), {})
-            same_order[run.seed, run.accuracy] = run.accuracy
+        if run.accuracy is None:
+            continue
+        key, training = (run.label if labelled else "", run.sequence), (run.seed, run.accuracy)
+        # Protocols share runs: equal seed and accuracy mean the same run.
+        if (other := first.setdefault(key, training)) != training:
+            repeated.setdefault(key, {other: other[1]})[training] = run.accuracy
     means = [
-        next(iter(values.values())) if len(values) == 1 else fmean(values.values())
-        for values in grouped.values()
+        fmean(repeated[key].values()) if key in repeated else accuracy
+        for key, (_, accuracy) in first.items()
     ]
     return OrderAccuracies(
-        tuple(label for label, _ in grouped),
-        tuple(sequence for _, sequence in grouped),
+        tuple(label for label, _ in first),
+        tuple(sequence for _, sequence in first),
         np.array(means, dtype=np.float64),
     )

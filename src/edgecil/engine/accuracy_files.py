@@ -119,7 +119,7 @@ def _csv_rows(path: Path, metric: str) -> _Rows:
             raise DataError(
                 f"Row {number} of {path} has {len(cells)} cells but the header names {len(header)}."
             )
-        yield number, dict(zip(header, (cell.strip() for cell in cells), strict=True))
+        yield number, dict(zip(header, map(str.strip, cells), strict=True))
 
 
 def _frame_rows(frame: DataFrame, metric: str) -> _Rows:
@@ -192,7 +192,8 @@ def _parse(
         seed = parse_int(row.get("seed", "0"))
     except ValueError as error:
         raise DataError(f"{where} has the seed {row['seed']!r}; seeds are integers.") from error
-    more = {name: cell for name, cell in row.items() if name not in (*_KEYS, metric)}
+    own = {*_KEYS, metric}
+    more = {name: cell for name, cell in row.items() if name not in own}
     return Run(
         row["method"],
         row.get("dataset", ""),

@@ -20,6 +20,14 @@ class Node:
     seed: int
     prefix: Prefix
 
+    def __hash__(self) -> int:
+        # Kept, because plans look up each node many times and tuples do not keep their hashes.
+        try:
+            return int(self.__dict__["_hash"])
+        except KeyError:
+            self.__dict__["_hash"] = hash((self.method, self.seed, self.prefix))
+            return int(self.__dict__["_hash"])
+
     @property
     def parent(self) -> Node | None:
         """The node that must be trained first; None for a first task."""
@@ -60,12 +68,12 @@ class Plan:
 
     def _add(self, run: Node) -> None:
         self._ends[run] = None
+        parent: Node | None = None
         for node in run.path:
-            if node in self._children:
-                continue
-            self._children[node] = []
-            parent = node.parent
-            (self.roots if parent is None else self._children[parent]).append(node)
+            if node not in self._children:
+                self._children[node] = []
+                (self.roots if parent is None else self._children[parent]).append(node)
+            parent = node
 
     def __len__(self) -> int:
         return len(self._children)

@@ -151,14 +151,16 @@ class _Queue:
         done = self._store.done()
         remaining: set[Node] = set()
         for node in sorted(self._plan, key=lambda node: len(node.prefix), reverse=True):
-            lost = self._needed(node, remaining) and not self._store.state_path(node).exists()
-            if node not in done or lost or self._lacks_model(node):
+            if node not in done or self._lacks_state(node, remaining) or self._lacks_model(node):
                 remaining.add(node)
         return remaining
 
     def _needed(self, node: Node, remaining: set[Node]) -> bool:
         """Return whether a child of the node must still be trained."""
         return any(child in remaining for child in self._plan.children(node))
+
+    def _lacks_state(self, node: Node, remaining: set[Node]) -> bool:
+        return self._needed(node, remaining) and not self._store.state_path(node).exists()
 
     def _lacks_model(self, node: Node) -> bool:
         return self._keeps_model(node) and not self._store.model_path(node).exists()

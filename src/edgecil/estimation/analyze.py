@@ -242,7 +242,7 @@ def _analyze_dataset(
     return replace(
         analysis,
         methods=methods,
-        table=replace(analysis.table, names=class_names(table)),
+        table=analysis.table.named(class_names(table)),
         notes=(*notes, *analysis.notes),
         configs=tuple(
             to_plain(config) for experiment in experiments for config in experiment.configs

@@ -340,6 +340,8 @@ def _warn_of_truth(truth: Truth | None) -> list[str]:
 
 def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
     """Return a sentence on each protocol some of whose sequences have no accuracy."""
+    if not table.failed:
+        return []
     warnings = []
     for protocol in table.protocols:
         lost = table.failures(method, protocol)

@@ -19,7 +19,7 @@ from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.distances import SAME
 from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior
 from edgecil.estimation.predictors import ignores_similarity
-from edgecil.io.arrays import Floats
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
@@ -138,28 +138,26 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
     If both ran orders that were not chosen by similarity, only these count. An order that both
     trained with the same seeds is compared by the means over these seeds.
     """
-    values = {name: _by_sequence(table, name) for name in methods}
-    blind_protocols = {name for name in table.protocols if ignores_similarity(name)}
-    chosen_by: dict[ClassSequence, set[str]] = {}  # protocols that ignore similarity
+    place = {sequence: number for number, sequence in enumerate(table.sequences)}
+    trained = {name: _trainings(table, name, place) for name in methods}
+    protocols = {name for name in table.protocols if ignores_similarity(name)}
+    blind, other = np.zeros(len(place), dtype=bool), np.zeros(len(place), dtype=bool)
     for run in table.runs:
-        if run.protocol in blind_protocols:
-            chosen_by.setdefault(run.sequence, set()).add(run.protocol)
+        if run.protocol in protocols:
+            blind[place[run.sequence]] = True
+            other[place[run.sequence]] |= run.protocol not in ("latin", CONTINUED)
     pairs: dict[tuple[str, str], Comparison] = {}
     for first, second in combinations(methods, 2):
-        both = [sequence for sequence in values[first] if sequence in values[second]]
-        if not both:
+        both = np.array([one for one in trained[first].first if one in trained[second].first])
+        if not both.size:
             continue
-        blind = [one for one in both if one in chosen_by]
-        used = tuple(blind or both)
-        latin = len(blind) > 1 and all(
-            chosen_by.get(one, set()) <= {"latin", CONTINUED} for one in used
-        )
-        paired = [_pair(values[first][one], values[second][one]) for one in used]
+        chosen = both[blind[both]]
+        used = chosen if chosen.size else both
+        latin = len(chosen) > 1 and not other[chosen].any()
         pairs[first, second] = compare_accuracies(
-            [a for a, _ in paired],
-            [b for _, b in paired],
-            overlap=position_overlap(used) if latin else None,
-            blind=bool(blind),
+            *_pair(trained[first], trained[second], used),
+            overlap=position_overlap([table.sequences[one] for one in used]) if latin else None,
+            blind=bool(chosen.size),
             higher_is_better=_higher_is_better(table.metric),
         )
     adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
@@ -196,29 +194,53 @@ def _share_interval(won: float, n: int) -> Interval:
     return low, high
 
 
-def _by_sequence(table: AccuracyTable, method: str) -> dict[ClassSequence, dict[int, list[float]]]:
-    """Return a method's accuracies by sequence and training seed."""
-    values: dict[ClassSequence, dict[int, set[float]]] = {}
+@dataclass(frozen=True, eq=False)
+class _Trainings:
+    """A method's trainings, by the places of their sequences in the table.
+
+    Attributes:
+        first: seed and accuracy of the first training of each sequence, as the method ran them.
+        accuracies: (n,) the same accuracies; NaN for sequences that it did not run.
+        repeated: accuracies by seed of sequences with several trainings.
+    """
+
+    first: dict[int, tuple[int, float]]
+    accuracies: Floats
+    repeated: dict[int, dict[int, list[float]]]
+
+    def by_seed(self, place: int) -> dict[int, list[float]]:
+        """Return the accuracies of a sequence."""
+        seed, accuracy = self.first[place]
+        return self.repeated.get(place) or {seed: [accuracy]}
+
+
+def _trainings(table: AccuracyTable, method: str, place: Mapping[ClassSequence, int]) -> _Trainings:
+    first: dict[int, tuple[int, float]] = {}
+    repeated: dict[int, set[tuple[int, float]]] = {}
     for run in table.runs_of(method):
         if run.accuracy is not None:
-            values.setdefault(run.sequence, {}).setdefault(run.seed, set()).add(run.accuracy)
-    return {
-        sequence: {seed: sorted(some) for seed, some in by_seed.items()}
-        for sequence, by_seed in values.items()
-    }
+            training, number = (run.seed, run.accuracy), place[run.sequence]
+            if (other := first.setdefault(number, training)) != training:
+                repeated.setdefault(number, {other}).add(training)
+    accuracies = np.full(len(place), np.nan)
+    accuracies[list(first)] = [accuracy for _, accuracy in first.values()]
+    by_seed: dict[int, dict[int, list[float]]] = {}
+    for number, trainings in repeated.items():
+        for seed, accuracy in sorted(trainings):
+            by_seed.setdefault(number, {}).setdefault(seed, []).append(accuracy)
+    return _Trainings(first, accuracies, by_seed)
 
 
-def _pair(
-    first: Mapping[int, Sequence[float]], second: Mapping[int, Sequence[float]]
-) -> tuple[float, float]:
+def _pair(first: _Trainings, second: _Trainings, used: Ints) -> tuple[Floats, Floats]:
     """Return the means over the seeds that both have; over all seeds of each if they share none."""
-    if len(first) == 1 and len(second) == 1:
-        a, b = (next(iter(by_seed.values())) for by_seed in (first, second))
-        if len(a) == 1 and len(b) == 1:
-            return a[0], b[0]
-    seeds = [seed for seed in first if seed in second]
-    of_first, of_second = (
-        fmean(value for seed in seeds or by_seed for value in by_seed[seed])
-        for by_seed in (first, second)
-    )
-    return of_first, of_second
+    a, b = first.accuracies[used], second.accuracies[used]
+    if not first.repeated and not second.repeated:
+        return a, b
+    for row, place in enumerate(used.tolist()):
+        one, other = first.by_seed(place), second.by_seed(place)
+        seeds = [seed for seed in one if seed in other]
+        a[row], b[row] = (
+            fmean(value for seed in seeds or by_seed for value in by_seed[seed])
+            for by_seed in (one, other)
+        )
+    return a, b

@@ -155,7 +155,7 @@ def _pearson(x: Floats, y: Floats) -> float:
 def _correlations(rows: Floats, y: Floats) -> Floats:
     """Pearson's r of each row with y; 0 for a constant row."""
     centred, y = rows - rows.mean(axis=1, keepdims=True), y - y.mean()
-    norms = np.sqrt((centred**2).sum(axis=1) * (y @ y))
+    norms = np.sqrt(np.einsum("ij,ij->i", centred, centred) * (y @ y))
     return np.asarray(np.where(norms > SAME, (centred @ y) / np.maximum(norms, SAME), 0.0))
 
 

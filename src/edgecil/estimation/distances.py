@@ -189,30 +189,29 @@ class Target:
         """W₁ = ∫ |F⁻¹ - G⁻¹| of normal distributions, for many accuracies: shape (B,).
 
         F⁻¹ - G⁻¹ keeps its sign in a block of accuracies if all of them are above, or all below,
-        what G⁻¹ reaches there; the integral over such a block follows from both ends. In the other
-        blocks every accuracy is looked at.
+        what G⁻¹ reaches there; the integral over such a block follows from both ends. Other blocks
+        are divided, down to single accuracies.
         """
         level, z, density = self._levels
         count = len(self.values)
-        ends = np.append(np.arange(0, count, int(np.sqrt(count))), count)
-        first, last = self.values[ends[:-1]], self.values[ends[1:] - 1]
         sums = np.concatenate([[0.0], np.cumsum(np.diff(level) * self.values)])
-        until = sums[ends] - means * level[ends] + stds * density[ends]
-        quantile = means + stds * z[ends]
-        sure = (first >= quantile[:, 1:]) | (last <= quantile[:, :-1])
-        distance = np.where(sure, np.abs(np.diff(until, axis=1)), 0.0).sum(axis=1)
-        row, block = np.nonzero(~sure)
-        place = ends[block][:, None] + np.arange(int(np.diff(ends).max()))
-        inside = place < ends[block + 1][:, None]
-        row, place = np.broadcast_to(row[:, None], place.shape)[inside], place[inside]
-        mean, std, value = means[row, 0], stds[row, 0], self.values[place]
-        share, rise = level[place + 1] - level[place], density[place + 1] - density[place]
-        gaps = np.abs(share * (value - mean) + std * rise)
-        crossed = np.flatnonzero(
-            (mean + std * z[place] < value) & (value < mean + std * z[place + 1])
-        )
-        gaps[crossed] = self._crossed(mean[crossed], std[crossed], place[crossed])
-        return np.asarray(distance + np.bincount(row, weights=gaps, minlength=len(means)))
+        row, start = np.arange(len(means)), np.zeros(len(means), dtype=np.int64)
+        end = np.full(len(means), count)
+        distance = np.zeros(len(means))
+        for stride in (int(count ** (2 / 3)), int(count ** (1 / 3)), 1):
+            row, start, end = _divide(row, start, end, stride)
+            mean, std = means[row, 0], stds[row, 0]
+            low, high = mean + std * z[start], mean + std * z[end]
+            share, rise = level[end] - level[start], density[end] - density[start]
+            gaps = np.abs(sums[end] - sums[start] - mean * share + std * rise)
+            sure = (self.values[start] >= high) | (self.values[end - 1] <= low)
+            if stride == 1:
+                unsure = np.flatnonzero(~sure)
+                gaps[unsure] = self._crossed(mean[unsure], std[unsure], start[unsure])
+                sure[:] = True
+            distance += np.bincount(row[sure], weights=gaps[sure], minlength=len(means))
+            row, start, end = row[~sure], start[~sure], end[~sure]
+        return distance
 
     def _to_mixture(self, estimate: Distribution) -> float:
         """W₁ of a mixture, by the areas under F and G between accuracies.
@@ -223,13 +222,22 @@ class Target:
         """
         values, level = self.values, self.reached
         last = len(values) - 1
-        knots = np.append(np.arange(0, last, max(1, int(np.sqrt(last)))), last)
+        powers = (1 / 2,) if last < _FEW else (2 / 3, 1 / 3)
+        first, *finer = [max(1, int(last**power)) for power in powers]
+        knots = np.append(np.arange(0, last, first), last)
         cdf = estimate.cdf(values[knots])
-        unsure = (cdf[:-1] < level[knots[1:] - 1]) & (cdf[1:] > level[knots[:-1]])
-        doubtful = zip(knots[:-1][unsure], knots[1:][unsure], strict=True)
-        knots = np.unique(np.concatenate([knots, *(np.arange(a, b) for a, b in doubtful)]))
+        for stride in (*finer, 1):
+            unsure = (cdf[:-1] < level[knots[1:] - 1]) & (cdf[1:] > level[knots[:-1]])
+            doubtful = zip(knots[:-1][unsure], knots[1:][unsure], strict=True)
+            between = np.concatenate(
+                [knots[:0], *(np.arange(a, b, stride)[1:] for a, b in doubtful)]
+            )
+            knots = np.concatenate([knots, between])
+            cdf = np.concatenate([cdf, estimate.cdf(values[between])])
+            order = np.argsort(knots)
+            knots, cdf = knots[order], cdf[order]
         points, low = values[knots], level[knots[:-1]]
-        cdf, under = estimate.cdf(points), estimate.shortfall(points)
+        under = estimate.shortfall(points)
         area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(values))])[knots]
         gaps = np.diff(area) - np.diff(under)
         crossed = np.flatnonzero((cdf[:-1] < low) & (cdf[1:] > low))
@@ -240,6 +248,14 @@ class Target:
             gaps[crossed] = 2.0 * above - gaps[crossed]
         beyond = under[-1] + estimate.mean - values[-1]
         return float(under[0] + np.abs(gaps).sum() + max(beyond, 0.0))
+
+
+def _divide(row: Ints, start: Ints, end: Ints, stride: int) -> tuple[Ints, Ints, Ints]:
+    """Blocks from `start` to `end` in parts of a length, each with the row of its block."""
+    parts = -(-(end - start) // stride)
+    first = np.repeat(np.cumsum(parts) - parts, parts)
+    begin = np.repeat(start, parts) + stride * (np.arange(len(first)) - first)
+    return np.repeat(row, parts), begin, np.minimum(begin + stride, np.repeat(end, parts))
 
 
 def _around(edges: Floats) -> Floats:

@@ -35,31 +35,19 @@ class OrderRow:
 
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:
     """Return all orders of a dataset that have an accuracy, lowest mean over the methods first."""
-    places: dict[ClassSequence, int] = {}
-    choices: list[dict[tuple[str, str], None]] = []
-    trainings: list[dict[str, set[tuple[int, float]]]] = []
+    choices: dict[ClassSequence, dict[tuple[str, str], None]] = {}
     for run in dataset.table.runs:
-        place = places.setdefault(run.sequence, len(places))
-        if place == len(choices):
-            choices.append({})
-            trainings.append({})
-        choices[place][run.protocol, run.label] = None
-        if run.accuracy is not None:
-            # Protocols share runs: equal seed and accuracy mean the same run.
-            trainings[place].setdefault(run.method, set()).add((run.seed, run.accuracy))
+        if run.sequence not in choices:
+            choices[run.sequence] = {}
+        choices[run.sequence][run.protocol, run.label] = None
+    by_method = {name: dataset.table.orders(name).by_sequence() for name in dataset.methods}
+    trainings = {name: dataset.table.training_counts(name) for name in dataset.methods}
     rows = []
-    for sequence, chosen, trained in zip(places, choices, trainings, strict=True):
-        accuracies = {
-            name: _mean([accuracy for _, accuracy in trained[name]])
-            for name in dataset.methods
-            if name in trained
-        }
-        if accuracies:
-            z = None if dataset.predictor is None else dataset.predictor.value(sequence)
-            repeats = {name: len(trained[name]) for name in accuracies}
-            rows.append(OrderRow(sequence, tuple(chosen), z, accuracies, repeats))
-    return sorted(rows, key=lambda row: _mean(list(row.accuracies.values())))
-
-
-def _mean(values: list[float]) -> float:
-    return values[0] if len(values) == 1 else fmean(values)
+    for sequence, labels in choices.items():
+        accuracies = {name: a[sequence] for name, a in by_method.items() if sequence in a}
+        if not accuracies:
+            continue
+        z = None if dataset.predictor is None else dataset.predictor.value(sequence)
+        repeats = {name: trainings[name].get(sequence, 1) for name in accuracies}
+        rows.append(OrderRow(sequence, tuple(labels), z, accuracies, repeats))
+    return sorted(rows, key=lambda row: fmean(row.accuracies.values()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -72,6 +73,12 @@ class Predictor:
         return (cut - cut.mean()) / cut.std(), np.full(_LEVELS, 1.0 / _LEVELS)
 
 
+@lru_cache(maxsize=8)
+def orders_of(sequences: tuple[ClassSequence, ...]) -> Ints:
+    """Sequences as an array, shape (n, N); all predictors of a table ask for the same ones."""
+    return np.array([sequence.order for sequence in sequences], dtype=np.int64)
+
+
 def objective_predictor(
     similarity: Similarity,
     space: SequenceSpace,
@@ -91,8 +98,8 @@ def objective_predictor(
         return score_orders(similarity, space, orders, chosen, check=False)
 
     def values(sequences: Sequence[ClassSequence]) -> Floats:
-        orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
-        return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
+        orders = orders_of(tuple(sequences)).reshape(-1, space.classes)
+        return score_orders(similarity, space, orders, chosen)
 
     if space.size <= _ENUMERATED:
         population = values(tuple(space.enumerate()))

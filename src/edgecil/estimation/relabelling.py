@@ -18,7 +18,7 @@ import numpy as np
 from edgecil.estimation.analysis import MethodAnalysis
 from edgecil.estimation.comparison import holm
 from edgecil.estimation.correlation import Correlation, warn_of_predictor
-from edgecil.estimation.predictors import Predictor, predictor_label
+from edgecil.estimation.predictors import Predictor, orders_of, predictor_label
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence
@@ -50,13 +50,13 @@ def relabelled_values(
     """
     if len(sequences) < 2:
         return None
-    orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
+    orders = orders_of(tuple(sequences))
     labels = _relabellings(orders.shape[1], len(orders), seed)
     sizes = sequences[0].sizes
     values = np.empty((len(labels), len(orders)))
     block = max(1, _CELLS // orders.size)
     for start in range(0, len(labels), block):
-        relabelled = labels[start : start + block][:, orders].reshape(-1, orders.shape[1])
+        relabelled = labels[start : start + block].take(orders, axis=1).reshape(-1, orders.shape[1])
         if predictor.of_orders is not None:
             scores = predictor.of_orders(relabelled)
         else:

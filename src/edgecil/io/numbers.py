@@ -51,5 +51,5 @@ def is_number(text: str) -> bool:
 
 
 def _check(text: str, kind: str) -> None:
-    if "_" in text or not text.strip().isascii():
+    if "_" in text or not (text.isascii() or text.strip().isascii()):
         raise ValueError(f"{text.strip()!r} is not {kind}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,12 +58,12 @@ class ClassSequence:
         object.__setattr__(self, "tasks", whole)
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        """Kept, because tables look up each sequence many times and tuples do not keep theirs."""
-        return hash(self.tasks)
+        # Kept, because tables look up each sequence many times and tuples do not keep their hashes.
+        try:
+            return int(self.__dict__["_hash"])
+        except KeyError:
+            self.__dict__["_hash"] = hash(self.tasks)
+            return int(self.__dict__["_hash"])
 
     def __repr__(self) -> str:
         if len(self.order) <= _SHORT:
