@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -13,7 +15,11 @@ from pathlib import Path
 import pytest
 
 import edgecil
+from edgecil.engine.run_options import RunOptions, TrainingOptions
+from edgecil.interop.orders import OrderOptions
+from edgecil.io.docstrings import read_section
 from edgecil.io.toml import read_toml
+from edgecil.similarity.build import SimilarityOptions
 
 PLOTS = {"torch", "transformers", "matplotlib"}
 HEAVY = ("numba", "scipy", "matplotlib", "torch", "transformers", "rich")
@@ -97,7 +103,41 @@ def test_the_lazy_names_are_those_of_their_stations() -> None:
         public = getattr(edgecil, name)
         assert callable(public)
         assert public in (getattr(home, name), home), "a station with a function's name is callable"
-    assert set(edgecil._MODULE_OF) == set(edgecil.__all__)
+
+
+def test_type_checkers_and_the_reference_page_have_the_same_names() -> None:
+    package = Path(edgecil.__file__)
+    imported = {
+        (node.module, alias.asname)
+        for node in ast.walk(ast.parse(package.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
+    assert imported == {(home, name) for name, home in edgecil._MODULE_OF.items()}
+    page = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
+    documented = re.findall(r"^::: edgecil\.\S*?(\w+)$", page.read_text("utf-8"), re.MULTILINE)
+    assert sorted(documented) == edgecil.__all__
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        ("run", RunOptions),
+        ("plan_run", RunOptions),
+        ("search", TrainingOptions),
+        ("sequences", SimilarityOptions),
+        ("profile_file", SimilarityOptions),
+        ("choose_similarity", SimilarityOptions),
+        ("run_external", OrderOptions),
+        ("run_toolbox", OrderOptions),
+    ],
+)
+def test_help_names_every_option(function: str, options: type) -> None:
+    public = getattr(edgecil, function)
+    names = set(options.__annotations__)
+    assert names <= set(inspect.signature(public).parameters)
+    assert names <= set(read_section(public.__doc__, "Args"))
 
 
 def test_a_station_with_the_name_of_its_function_can_be_called() -> None:

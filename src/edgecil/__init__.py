@@ -12,86 +12,152 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `X as X` exports X for type checkers
     from edgecil.catalogue import (
-        list_backbones,
-        list_datasets,
-        list_encoders,
-        list_generators,
-        list_methods,
-        list_objectives,
-        list_protocols,
-        list_recipes,
+        list_backbones as list_backbones,
+        list_datasets as list_datasets,
+        list_encoders as list_encoders,
+        list_generators as list_generators,
+        list_methods as list_methods,
+        list_objectives as list_objectives,
+        list_protocols as list_protocols,
+        list_recipes as list_recipes,
     )
     from edgecil.classes import (
-        ClassList,
-        dataset_names,
-        get_classes,
-        read_classes,
-        register_classes,
+        ClassList as ClassList,
+        dataset_names as dataset_names,
+        get_classes as get_classes,
+        read_classes as read_classes,
+        register_classes as register_classes,
     )
-    from edgecil.data import load_dataset
-    from edgecil.engine import Experiment, ExperimentConfig, TrainingFailedError
-    from edgecil.engine.merge import merge
-    from edgecil.engine.plan_run import RunPlan, plan_run
-    from edgecil.engine.run import run
-    from edgecil.errors import EdgecilError
+    from edgecil.data import (
+        load_dataset as load_dataset,
+    )
+    from edgecil.engine import (
+        AccuracyTable as AccuracyTable,
+        Execution as Execution,
+        Experiment as Experiment,
+        ExperimentConfig as ExperimentConfig,
+        RunResult as RunResult,
+        Status as Status,
+        TrainingFailedError as TrainingFailedError,
+    )
+    from edgecil.engine.merge import (
+        merge as merge,
+    )
+    from edgecil.engine.plan_run import (
+        RunPlan as RunPlan,
+        plan_run as plan_run,
+    )
+    from edgecil.engine.run import (
+        run as run,
+    )
+    from edgecil.errors import (
+        DataError as DataError,
+        EdgecilError as EdgecilError,
+        EdgecilWarning as EdgecilWarning,
+        PrerequisiteError as PrerequisiteError,
+        UsageError as UsageError,
+    )
     from edgecil.estimation import (
-        Analysis,
-        Leaderboard,
-        MethodComparison,
-        NextRuns,
-        TruthTable,
-        truths,
+        Analysis as Analysis,
+        DatasetAnalysis as DatasetAnalysis,
+        Leaderboard as Leaderboard,
+        LeaderboardRow as LeaderboardRow,
+        MethodAnalysis as MethodAnalysis,
+        MethodComparison as MethodComparison,
+        NextRuns as NextRuns,
+        TruthTable as TruthTable,
+        truths as truths,
     )
-    from edgecil.estimation.analyze import analyze
-    from edgecil.estimation.compare import compare
-    from edgecil.estimation.leaderboard import leaderboard
-    from edgecil.estimation.next_runs import next_runs
-    from edgecil.estimation.published import PublishedRanking, rank
-    from edgecil.estimation.sources import export_runs
+    from edgecil.estimation.analyze import (
+        analyze as analyze,
+    )
+    from edgecil.estimation.compare import (
+        compare as compare,
+    )
+    from edgecil.estimation.leaderboard import (
+        leaderboard as leaderboard,
+    )
+    from edgecil.estimation.next_runs import (
+        next_runs as next_runs,
+    )
+    from edgecil.estimation.published import (
+        PublishedRanking as PublishedRanking,
+        rank as rank,
+    )
+    from edgecil.estimation.sources import (
+        export_runs as export_runs,
+    )
     from edgecil.interop import (
-        export,
-        import_logs,
-        read_toolbox_config,
-        run_external,
-        run_toolbox,
+        export as export,
+        import_logs as import_logs,
+        read_toolbox_config as read_toolbox_config,
+        run_external as run_external,
+        run_toolbox as run_toolbox,
     )
-    from edgecil.methods import Method, register_method
-    from edgecil.recipes import read_recipe, recipe_names, recipe_text
-    from edgecil.report import Report, write_report
-    from edgecil.report.paper_tables import paper_tables
-    from edgecil.search import SearchResult, search
+    from edgecil.methods import (
+        Method as Method,
+        register_method as register_method,
+    )
+    from edgecil.recipes import (
+        read_recipe as read_recipe,
+        recipe_names as recipe_names,
+        recipe_text as recipe_text,
+    )
+    from edgecil.report import (
+        Report as Report,
+        write_report as write_report,
+    )
+    from edgecil.report.paper_tables import (
+        paper_tables as paper_tables,
+    )
+    from edgecil.search import (
+        SearchResult as SearchResult,
+        Trial as Trial,
+        search as search,
+    )
     from edgecil.sequences import (
-        ChosenSequences,
-        ClassSequence,
-        LabelledSequence,
-        Objective,
-        ScoredSequence,
-        SequenceSpace,
-        compare_similarities,
-        find_optimum,
-        profile,
-        profile_file,
-        protocol,
-        read_sequence,
-        score,
-        sequences,
+        Agreement as Agreement,
+        ChosenSequences as ChosenSequences,
+        ClassSequence as ClassSequence,
+        LabelledSequence as LabelledSequence,
+        Objective as Objective,
+        Profile as Profile,
+        ScoredSequence as ScoredSequence,
+        SequenceSpace as SequenceSpace,
+        compare_similarities as compare_similarities,
+        find_optimum as find_optimum,
+        profile as profile,
+        profile_file as profile_file,
+        protocol as protocol,
+        read_sequence as read_sequence,
+        score as score,
+        sequences as sequences,
     )
-    from edgecil.sequences.agreement import compare_files
+    from edgecil.sequences.agreement import (
+        compare_files as compare_files,
+    )
     from edgecil.similarity import (
-        Embeddings,
-        SimilarityMatrix,
-        choose_similarity,
-        prototype_embeddings,
-        read_similarity,
-        save_similarity,
-        similarity,
-        text_similarity,
+        Embeddings as Embeddings,
+        SimilarityMatrix as SimilarityMatrix,
+        choose_similarity as choose_similarity,
+        prototype_embeddings as prototype_embeddings,
+        read_similarity as read_similarity,
+        save_similarity as save_similarity,
+        similarity as similarity,
+        text_similarity as text_similarity,
     )
-    from edgecil.similarity.captioning import captions
-    from edgecil.similarity.captions import save_captions
-    from edgecil.theory import SpaceSummary, space
+    from edgecil.similarity.captioning import (
+        captions as captions,
+    )
+    from edgecil.similarity.captions import (
+        save_captions as save_captions,
+    )
+    from edgecil.theory import (
+        SpaceSummary as SpaceSummary,
+        space as space,
+    )
 
     __version__: str
 
@@ -114,22 +180,39 @@ _HOME = {
         "register_classes",
     ),
     "edgecil.data": ("load_dataset",),
-    "edgecil.engine": ("Experiment", "ExperimentConfig", "TrainingFailedError"),
+    "edgecil.engine": (
+        "AccuracyTable",
+        "Execution",
+        "Experiment",
+        "ExperimentConfig",
+        "RunResult",
+        "Status",
+        "TrainingFailedError",
+    ),
     "edgecil.engine.merge": ("merge",),
     "edgecil.engine.plan_run": ("RunPlan", "plan_run"),
     "edgecil.engine.run": ("run",),
-    "edgecil.errors": ("EdgecilError",),
+    "edgecil.errors": (
+        "DataError",
+        "EdgecilError",
+        "EdgecilWarning",
+        "PrerequisiteError",
+        "UsageError",
+    ),
     "edgecil.estimation": (
         "Analysis",
+        "DatasetAnalysis",
         "Leaderboard",
+        "LeaderboardRow",
+        "MethodAnalysis",
         "MethodComparison",
         "NextRuns",
         "TruthTable",
-        "analyze",
-        "leaderboard",
         "truths",
     ),
+    "edgecil.estimation.analyze": ("analyze",),
     "edgecil.estimation.compare": ("compare",),
+    "edgecil.estimation.leaderboard": ("leaderboard",),
     "edgecil.estimation.next_runs": ("next_runs",),
     "edgecil.estimation.published": ("PublishedRanking", "rank"),
     "edgecil.estimation.sources": ("export_runs",),
@@ -144,14 +227,16 @@ _HOME = {
     "edgecil.recipes": ("read_recipe", "recipe_names", "recipe_text"),
     "edgecil.report": ("Report", "write_report"),
     "edgecil.report.paper_tables": ("paper_tables",),
-    "edgecil.search": ("SearchResult", "search"),
+    "edgecil.search": ("SearchResult", "Trial", "search"),
     "edgecil.sequences": (
+        "Agreement",
         "ChosenSequences",
         "ClassSequence",
         "LabelledSequence",
         "Objective",
-        "SequenceSpace",
+        "Profile",
         "ScoredSequence",
+        "SequenceSpace",
         "compare_similarities",
         "find_optimum",
         "profile",
@@ -162,7 +247,6 @@ _HOME = {
         "sequences",
     ),
     "edgecil.sequences.agreement": ("compare_files",),
-    "edgecil.theory": ("SpaceSummary", "space"),
     "edgecil.similarity": (
         "Embeddings",
         "SimilarityMatrix",
@@ -175,88 +259,11 @@ _HOME = {
     ),
     "edgecil.similarity.captioning": ("captions",),
     "edgecil.similarity.captions": ("save_captions",),
+    "edgecil.theory": ("SpaceSummary", "space"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = [
-    "Analysis",
-    "ChosenSequences",
-    "ClassList",
-    "ClassSequence",
-    "EdgecilError",
-    "Embeddings",
-    "Experiment",
-    "ExperimentConfig",
-    "LabelledSequence",
-    "Leaderboard",
-    "Method",
-    "MethodComparison",
-    "NextRuns",
-    "Objective",
-    "PublishedRanking",
-    "Report",
-    "RunPlan",
-    "ScoredSequence",
-    "SearchResult",
-    "SequenceSpace",
-    "SimilarityMatrix",
-    "SpaceSummary",
-    "TrainingFailedError",
-    "TruthTable",
-    "analyze",
-    "captions",
-    "choose_similarity",
-    "compare",
-    "compare_files",
-    "compare_similarities",
-    "dataset_names",
-    "export",
-    "export_runs",
-    "find_optimum",
-    "get_classes",
-    "import_logs",
-    "leaderboard",
-    "list_backbones",
-    "list_datasets",
-    "list_encoders",
-    "list_generators",
-    "list_methods",
-    "list_objectives",
-    "list_protocols",
-    "list_recipes",
-    "load_dataset",
-    "merge",
-    "next_runs",
-    "paper_tables",
-    "plan_run",
-    "profile",
-    "profile_file",
-    "protocol",
-    "prototype_embeddings",
-    "rank",
-    "read_classes",
-    "read_recipe",
-    "read_sequence",
-    "read_similarity",
-    "read_toolbox_config",
-    "recipe_names",
-    "recipe_text",
-    "register_classes",
-    "register_method",
-    "run",
-    "run_external",
-    "run_toolbox",
-    "save_captions",
-    "save_similarity",
-    "score",
-    "search",
-    "sequences",
-    "similarity",
-    "space",
-    "text_similarity",
-    "truths",
-    "write_report",
-]
+__all__ = sorted(_MODULE_OF)
 
 
 if not TYPE_CHECKING:  # type checkers know the public names and no others

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from edgecil.backbones import CosineHead, GrowingHead, GrowingLinear
 from edgecil.errors import UsageError

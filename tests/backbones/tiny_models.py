@@ -12,11 +12,11 @@ from transformers import (
     CLIPConfig,
     CLIPModel,
     CLIPVisionConfig,
+    CLIPVisionModelWithProjection as CLIPVision,
     ViTConfig,
     ViTForImageClassification,
     ViTModel,
 )
-from transformers import CLIPVisionModelWithProjection as CLIPVision
 
 SIZE, PATCH, WIDTH, HEADS, DEPTH, HIDDEN = 24, 8, 64, 2, 3, 48
 SIZES: dict[str, Any] = {

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from edgecil.data import stored_pixels
 from edgecil.data.stored_pixels import StoredPixels, stored_tensor

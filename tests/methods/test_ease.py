@@ -11,8 +11,7 @@ from safetensors.torch import save_file
 from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import ImageDataset
-from edgecil.methods import ease as ease_module
-from edgecil.methods import get_method
+from edgecil.methods import ease as ease_module, get_method
 from edgecil.methods.adapters import adapt, adapters_state
 from edgecil.methods.ease import EASE, EASEConfig, complete_prototypes
 from edgecil.methods.recipe import Recipe

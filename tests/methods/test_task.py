@@ -5,8 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from edgecil.data import ImageDataset, Images
 from edgecil.errors import UsageError

@@ -19,8 +19,7 @@ import pytest
 import torch
 
 from edgecil.data.augment import pipeline
-from edgecil.methods import Environment, Recipe, get_method
-from edgecil.methods import network as network_module
+from edgecil.methods import Environment, Recipe, get_method, network as network_module
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.task import Scenario

@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from edgecil.report.packing import Packed, pack, pack_decimals
 

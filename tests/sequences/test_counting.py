@@ -8,8 +8,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from edgecil.errors import UsageError
 from edgecil.sequences.counting import count_sequences, decimal_text, ln_count, log10_count

@@ -6,8 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, SequenceSpace, generators, get_generator, profile

@@ -8,8 +8,7 @@ from itertools import islice, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import chi2
 
 from edgecil.errors import UsageError

@@ -8,8 +8,7 @@ import time
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from edgecil.errors import UsageError
 from edgecil.sequences.counting import count_sequences

@@ -8,8 +8,7 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from edgecil.errors import UsageError
 from edgecil.theory import greedy_bound

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
 from edgecil.cli.training import train
-from edgecil.cli.verb import SIMILARITY, SPACE, Verb
+from edgecil.cli.verb import SIMILARITY, SPACE, Option, Verb
 
 if TYPE_CHECKING:
     from edgecil.search import Trial
@@ -44,17 +44,16 @@ VERBS = (
             "edgecil search --config own.toml --method icarl --goal best --budget 30 --out y",
         ),
         {
-            "": ("goal budget confirm metric pilot batch config out overwrite",),
+            "": (
+                Option("method", "NAME", "the method, or FILE.py:Class for your own learner"),
+                "goal budget confirm metric pilot batch config out overwrite",
+            ),
             "classes and their similarity": (
                 SIMILARITY,
                 "class_ids root image_size preparation normalisation download",
             ),
             "tasks": (SPACE, "order_seed"),
-            "training": (
-                "method backbone pretrained recipe epochs memory_per_class training memory set",
-                "device amp compile threads",
-            ),
-            "execution": ("workers executor address share",),
+            "training and execution": ("...",),
         },
         _search,
         _show,

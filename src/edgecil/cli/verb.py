@@ -71,7 +71,7 @@ class Verb:
         examples: two commands.
         options: by title of their group. A text has names of parameters of `api` or of options of
             `edgecil run`: `tasks`, or `<tasks>`, `<tasks...>`, `[tasks]`, `[tasks...]` for
-            arguments without a name; `...` stands for all other options of `edgecil run`.
+            arguments without a name; `...` stands for all other options that `api` has.
         call: calls the API with the options that were given; its answer is printed with --json,
             and `edgecil.cli.answers` has its type.
         show: the tables and lines that people read, from that answer.
@@ -96,8 +96,8 @@ class Verb:
                 if entry == "...":
                     from edgecil.engine.options import OPTIONS
 
-                    added = {action.dest for action in parser._actions}
-                    entry = " ".join(name for name in OPTIONS if name not in added)
+                    rest = {*OPTIONS} - {action.dest for action in parser._actions}
+                    entry = " ".join(it for it in signature(self._api()).parameters if it in rest)
                 for option in (entry,) if isinstance(entry, Option) else self._read(entry):
                     option.add(group)
 
@@ -116,13 +116,16 @@ class Verb:
             elif name == word:
                 yield option
 
+    def _api(self) -> Any:
+        module, path = self.api.split(":")
+        return attrgetter(path)(import_module(module))
+
     def _parameter(self, name: str) -> Option | None:
         """Return a parameter of `api` as its signature and its docstring describe it."""
-        module, path = self.api.split(":")
-        documented: Any = attrgetter(path)(import_module(module))
-        parameter = signature(documented).parameters.get(name)
-        if parameter is None or parameter.kind is parameter.VAR_KEYWORD:
+        documented = self._api()
+        if name not in documented.__annotations__:  # an option of `run`
             return None
+        parameter = signature(documented).parameters[name]
         kind, default = str(parameter.annotation), parameter.default
         meaning = _for_terminal(read_section(documented.__doc__, "Args")[name])
         required = default is parameter.empty

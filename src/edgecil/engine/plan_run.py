@@ -13,15 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan
+from edgecil.engine.run import (
+    OPTION_MEANINGS,
+    Config,
+    config_values,
+    find_directory,
+    resolve_options,
+)
+from edgecil.engine.run_options import RunOptions
 from edgecil.engine.store import NoExperimentError, StoreReader
+from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from edgecil.engine.node_training import WorkerContext
-    from edgecil.engine.run import Config
-    from edgecil.engine.run_options import RunOptions
 
 TRIAL_SECONDS = 60.0
 
@@ -86,6 +93,7 @@ class RunPlan:
         return sum(part.stored for part in self.methods)
 
 
+@with_options(RunOptions, OPTION_MEANINGS)
 def plan_run(
     *,
     out: str | Path | None = None,
@@ -111,7 +119,6 @@ def plan_run(
     require_training()
     from edgecil.engine.experiment import stored_answers
     from edgecil.engine.prepare import prepare
-    from edgecil.engine.run import config_values, find_directory, resolve_options
 
     values = config_values(config)
     experiment, execution = resolve_options(values, options)

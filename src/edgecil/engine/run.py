@@ -23,13 +23,16 @@ from edgecil.engine.options import (
     CALL_OPTIONS,
     build_config,
     build_execution,
+    describe_options,
     merge_options,
     read_config,
 )
 from edgecil.engine.progress import ProgressWriter
+from edgecil.engine.run_options import RunOptions
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError
 from edgecil.io.device import use_portable_kernels
+from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 from edgecil.sequences.given import REPEATS
 
@@ -38,17 +41,18 @@ if TYPE_CHECKING:
 
     from edgecil.engine.executors import Finished
     from edgecil.engine.prepare import Prepared
-    from edgecil.engine.run_options import RunOptions
     from edgecil.engine.store import Store
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 
 DEFAULT_PROTOCOL = ExperimentConfig(("joint",), "").protocol
+OPTION_MEANINGS = {name: f"{meaning}." for name, (_, meaning) in describe_options().items()}
 _MOST_ORDERS = 30
 
 _log = logging.getLogger(__name__)
 
 
+@with_options(RunOptions, OPTION_MEANINGS)
 def run(
     *,
     out: str | Path | None = None,

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from edgecil.engine.accuracy_files import DataFrame
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.estimation.ranking import CRITERIA, Ranking, ranking_error
-from edgecil.estimation.ranking import rank as rank_numbers
+from edgecil.estimation.ranking import CRITERIA, Ranking, rank as rank_numbers, ranking_error
 from edgecil.io.files import check_header, read_rows
 from edgecil.io.numbers import parse_float
 

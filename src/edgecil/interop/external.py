@@ -24,7 +24,7 @@ from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
-from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders
+from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders, with_order_options
 from edgecil.interop.process import (
     Processes,
     last_log_line,
@@ -119,6 +119,7 @@ class ExternalPlan:
         }
 
 
+@with_order_options
 def run_external(
     *,
     command: str | Sequence[str],

@@ -10,8 +10,10 @@ from typing import TypedDict
 from edgecil.classes import select_classes
 from edgecil.engine.experiment import stored_answers
 from edgecil.errors import UsageError
+from edgecil.io.docstrings import read_section, with_options
 from edgecil.sequences import PROTOCOLS, SequenceSpace, protocol
 from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.scored import sequences
 from edgecil.similarity import Similarity
 from edgecil.similarity.build import Captions, Names, choose_similarity, find_classes
 
@@ -37,6 +39,10 @@ class OrderOptions(TypedDict, total=False):
     budget: int | None
     order_seed: int | None
     objective: str
+
+
+with_order_options = with_options(OrderOptions, read_section(sequences.__doc__, "Args"))
+"""Names these options in the documentation of a function that takes them."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from edgecil.interop import toolbox_driver
 from edgecil.interop.configs import read_flat_config, toolbox_dataset
 from edgecil.interop.exports import export
 from edgecil.interop.external import ExternalPlan, ExternalRun, OnFinished, OnStart, train
-from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders
+from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders, with_order_options
 from edgecil.io.files import replace_file
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ class Toolbox:
         )
 
 
+@with_order_options
 def run_toolbox(
     checkout: str | Path,
     *,

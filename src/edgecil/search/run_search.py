@@ -15,9 +15,18 @@ from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.options import CALL_OPTIONS, convert_options
-from edgecil.engine.run import Config, config_values, find_directory, resolve_options, run
+from edgecil.engine.run import (
+    OPTION_MEANINGS,
+    Config,
+    config_values,
+    find_directory,
+    resolve_options,
+    run,
+)
+from edgecil.engine.run_options import TrainingOptions
 from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.io.arrays import Floats, Ints
+from edgecil.io.docstrings import with_options
 from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
     BATCH,
@@ -34,8 +43,6 @@ from edgecil.sequences.space import SequenceSpace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from edgecil.engine.run_options import TrainingOptions
 
 SEARCH = "search"
 CONFIRMATION = "confirmation"
@@ -66,6 +73,7 @@ class _SearchOptions:
             )
 
 
+@with_options(TrainingOptions, OPTION_MEANINGS)
 def search(
     *,
     out: str | Path | None = None,

@@ -14,11 +14,10 @@ from edgecil.errors import UsageError, unknown
 from edgecil.io.files import read_json
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.profile import Profile, profile
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
-from edgecil.sequences.protocols import protocol as choose_sequences
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol as choose_sequences
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.build import choose_similarity
+from edgecil.similarity.build import choose_similarity, with_similarity_options
 from edgecil.similarity.matrix import Similarity, check_similarity
 
 if TYPE_CHECKING:
@@ -100,6 +99,7 @@ class ChosenSequences(Sequence[ScoredSequence]):
         return f"<ChosenSequences of {len(self.similarity)} classes: {labels}>"
 
 
+@with_similarity_options
 def sequences(
     similarity: Similarity | str | Path | None = None,
     *,
@@ -195,6 +195,7 @@ def score_sequences(
     return scored
 
 
+@with_similarity_options
 def profile_file(
     sequence: str | Path,
     *,

@@ -10,6 +10,7 @@ from edgecil.classes import ClassList, get_classes, read_classes, select_classes
 from edgecil.classes.lists import class_list
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError
+from edgecil.io.docstrings import read_section, with_options
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
 from edgecil.similarity.files import (
@@ -151,6 +152,11 @@ def _save(matrix: SimilarityMatrix, out: str | Path | None) -> SimilarityMatrix:
     return matrix
 
 
+with_similarity_options = with_options(SimilarityOptions, read_section(similarity.__doc__, "Args"))
+"""Names the arguments of :func:`similarity` in the documentation of a function that takes them."""
+
+
+@with_similarity_options
 def choose_similarity(
     *,
     similarity: str | Path | Similarity | None = None,

@@ -11,8 +11,7 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from edgecil.errors import EdgecilError, UsageError
-from edgecil.report.figures import SUFFIXES, draw_sequences
-from edgecil.report.figures import sequences as module
+from edgecil.report.figures import SUFFIXES, draw_sequences, sequences as module
 from edgecil.sequences import SequenceSpace, protocol, score
 from edgecil.similarity import Embeddings, SimilarityMatrix
 from tests.sequences.oracles import matrix

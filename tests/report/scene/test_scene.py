@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from edgecil.report.scene import Cells, Dots, Line, Rect, Scale, Scene, Text, nice_ticks
 from edgecil.report.scene.layout import Entry, fit, legend, text_width
