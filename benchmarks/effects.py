@@ -24,7 +24,7 @@ EFFECTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ranpac": ({"ridge": "last-task"}, {"ridge": "last-task", "cosine": True}),
     "ewc": ({"fisher_images": "training"},),
     "mos": ({"merging_rule": "use"},),
-    "l2p": ({"batchwise": True}, {"positions": True}, {"batchwise": True, "positions": True}),
+    "l2p": ({"batchwise": True, "positions": True},),
     "hide-prompt": ({"inference_rate": 0.00046875, "small_inference": True},),
     "coda-prompt": ({"orthogonality": 0.0},),
     "der": ({"balancing": 0},),
