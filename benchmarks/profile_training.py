@@ -28,8 +28,7 @@ from safetensors.torch import save_file
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import ImageDataset, Images
 from edgecil.data.augment import Pipeline, channel_statistics
-from edgecil.engine import Node, Store
-from edgecil.engine import node_training as training
+from edgecil.engine import Node, Store, node_training as training
 from edgecil.engine.node_training import WorkerContext, train_node
 from edgecil.methods import Environment, get_method
 from edgecil.methods.task import Scenario
