@@ -211,6 +211,43 @@ def test_an_error_about_a_config_file_keeps_the_names_of_the_file(cli: Cli) -> N
     assert "o.toml 'json'" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (("sequences", "cifar100", "--protocol", "budget", "--tasks", "10"), "'budget'"),
+        (("sequences", "names", "--tasks", "3"), "'names'"),
+        (("run", "quickdraw", "--method", "memory", "--tasks", "3", "--out", "x"), "'memory'"),
+        (("analyze", "a.csv", "--metric", "source"), "'source'"),
+        (("analyze", "a.csv", "--predictor", "draws"), "'draws'"),
+    ],
+)
+def test_a_value_that_is_the_name_of_an_option_stays_as_it_is(
+    cli: Cli, words: tuple[str, ...], value: str
+) -> None:
+    Path("a.csv").write_text("method,sequence,accuracy\na,0|1,50\na,1|0,60\n")
+    sentence = cli(*words).sentence
+    assert value in sentence
+    assert f"--{value[1:-1]}" not in sentence
+
+
+def test_a_parameter_is_an_option_also_if_a_value_has_its_name(cli: Cli) -> None:
+    answer = cli("sequences", "cifar100", "--tasks", "10", "--protocol", "budget", "--budget", "0")
+    assert "'budget'" in answer.sentence
+    parser = verb_parser("run")
+    written = parser.translate(
+        "The 'memory' parameter of 'memory' must be 1. Did you mean 'memory'? Set 'tasks'.",
+        {"method": ("memory",), "set": {"a": {"tasks": 1}}},
+    )
+    assert written == "--memory of 'memory' must be 1. Did you mean 'memory'? Set 'tasks'."
+    assert parser.translate("Got 'tasks'; set 'tasks'.", {}) == "Got 'tasks'; set --tasks."
+
+
+def test_an_error_about_a_file_keeps_the_names_of_its_arrays(cli: Cli) -> None:
+    np.savez("f.npz", features=np.zeros((2, 2)))
+    answer = cli("similarity", "--features", "f.npz")
+    assert "'features'" in answer.sentence
+
+
 @pytest.mark.parametrize(("trained", "words"), [(1, "Trained 1 run, "), (2, "Trained 2 runs, ")])
 def test_one_run_is_not_in_the_plural(trained: int, words: str) -> None:
     results = ExperimentResults(Path("x"), "runs", trained, 0, [], [])

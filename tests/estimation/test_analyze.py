@@ -113,7 +113,17 @@ def test_an_experiment_a_csv_and_a_data_frame_give_the_same_numbers(tmp_path: Pa
     seconds = [[own["next_step"].pop("seconds") for own in one.values()] for one in methods]
     assert [None in own for own in seconds] == [False, True, True]  # files have no durations
     assert methods[0] == methods[1] == methods[2]
-    assert whole[0].source == str(tmp_path / "a")
+    assert whole[0].sources == (str(tmp_path / "a"),)
+
+
+def test_the_analysis_of_a_directory_that_was_moved_names_the_new_one(
+    tmp_path: Path, computed: list[str]
+) -> None:
+    quick(write_experiment(tmp_path / "a", {"m": noisy(0)}))
+    moved = quick((tmp_path / "a").rename(tmp_path / "b"))
+    assert computed == ["made-up"]
+    assert moved.sources == (str(tmp_path / "b"),)
+    assert moved.datasets[0].experiments[0].directory == str(tmp_path / "b")
 
 
 def test_accuracy_matrices_are_those_of_the_extreme_protocol(tmp_path: Path) -> None:
@@ -135,13 +145,43 @@ def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
     assert analyze(tmp_path / "saved.json", draws=2).options.draws == 2
     with pytest.raises(UsageError, match="has draws 2"):
         analyze(tmp_path / "saved.json", draws=9)
+    for name, value in (("draws", 2000), ("metric", "last"), ("seed", 1), ("predictor", "intra")):
+        with pytest.raises(UsageError, match=f"has {name} "):
+            analyze(tmp_path / "saved.json", **{name: value})
     (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}')
-    with pytest.raises(DataError, match=r"edgecil.analysis/2"):
+    with pytest.raises(DataError, match=r"edgecil.analysis/3"):
         analyze(tmp_path / "other.json")
 
 
+def test_an_option_that_equals_its_default_is_compared_with_a_saved_analysis(
+    tmp_path: Path,
+) -> None:
+    directory = write_experiment(tmp_path / "a", {"m": noisy(0)})
+    saved = tmp_path / "last.json"
+    quick(directory, metric="forgetting", seed=5, predictor="intra").save(saved)
+    assert analyze(saved, metric="forgetting").options.seed == 5
+    for given in ({"metric": "accuracy"}, {"seed": 0}, {"predictor": "adjacent"}):
+        with pytest.raises(UsageError, match=f"has {next(iter(given))} "):
+            analyze(saved, **given)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_experiments_have_one_shape_whatever_their_number(tmp_path: Path, count: int) -> None:
+    names = ["a", "b"][:count]
+    folders = [write_experiment(tmp_path / name, {name: noisy(0)}) for name in names]
+    with closing(Store(folders[0].directory)) as store:
+        store.check_identity({"torch": "2", "method a": {"k": 1}, "weights w": "0f"})
+    (dataset,) = to_plain(quick(folders))["datasets"]
+    assert [one["directory"] for one in dataset["experiments"]] == [
+        str(it.directory) for it in folders
+    ]
+    first = dataset["experiments"][0]["identity"]
+    assert (first["methods"], first["weights"]) == ({"a": {"k": 1}}, {"w": "0f"})
+    assert set(first["settings"]) == {"torch", "dataset"}
+
+
 def test_what_is_saved_has_the_members_of_the_json_schema() -> None:
-    schema = json_schema(Analysis, "edgecil.analysis/2")
+    schema = json_schema(Analysis, "edgecil.analysis/3")
     plain = to_plain(quick(table_of({"m": noisy(0)})))
     assert set(plain) == set(schema["properties"]) - {"schema"}
     for name, value in (
@@ -161,7 +201,7 @@ def test_runs_of_several_sources_on_one_dataset_are_joined(tmp_path: Path) -> No
     assert [dataset.dataset for dataset in together.datasets] == ["made-up"]
     assert to_plain(together.datasets[0].methods) == to_plain(expected.methods)
     assert to_plain(together.datasets[0].comparisons) == to_plain(expected.comparisons)
-    assert together.source == f"{tmp_path / 'first'}, {tmp_path / 'second'}"
+    assert together.sources == (str(tmp_path / "first"), str(tmp_path / "second"))
     assert not (tmp_path / "second" / "analyses").exists()
 
 
@@ -241,7 +281,7 @@ def test_bad_options_are_refused(options: dict[str, Any], words: str) -> None:
 
 def test_one_method_of_several_datasets_is_not_a_key() -> None:
     (one,) = quick(table_of({"m": noisy(0)})).datasets
-    both = Analysis("", quick(table_of({"m": noisy(0)})).options, (one, one))
+    both = Analysis(("",), quick(table_of({"m": noisy(0)})).options, (one, one))
     with pytest.raises(KeyError, match="several datasets"):
         both["m"]
     with pytest.raises(UsageError, match="'m'"):

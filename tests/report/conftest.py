@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,4 +30,6 @@ def dataset(analysis: Analysis) -> DatasetAnalysis:
 
 @pytest.fixture(scope="session")
 def page(dataset: DatasetAnalysis) -> Page:
-    return compose_page(dataset, Origin("runs/x"))
+    (experiment,) = dataset.experiments
+    own = replace(dataset, experiments=(replace(experiment, directory="runs/x"),))
+    return compose_page(own, Origin(("runs/x",)))

@@ -87,7 +87,7 @@ def analysis_of(directory: Path, similarity: SimilarityMatrix | None = None) -> 
 def page_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Page:
     """The page of a directory."""
     (dataset,) = analysis_of(directory, similarity).datasets
-    return compose_page(dataset, Origin("runs/x"))
+    return compose_page(dataset, Origin(("runs/x",)))
 
 
 def _record(

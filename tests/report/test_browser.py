@@ -112,7 +112,7 @@ def file(directory, tmp_path_factory) -> Path:
         for metric in ("accuracy", "average")
     )
     path = tmp_path_factory.mktemp("page") / "index.html"
-    path.write_text(compose_page(own, Origin("runs/x"), [other]).html, encoding="utf-8")
+    path.write_text(compose_page(own, Origin(("runs/x",)), [other]).html, encoding="utf-8")
     return path
 
 
@@ -122,7 +122,7 @@ def table_file(tmp_path_factory) -> Path:
     table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)})
     analysis = analyze(table, similarity=six_classes(), draws=4)
     path = tmp_path_factory.mktemp("table") / "index.html"
-    path.write_text(compose_page(analysis.datasets[0], Origin("a.csv")).html, encoding="utf-8")
+    path.write_text(compose_page(analysis.datasets[0], Origin(("a.csv",))).html, encoding="utf-8")
     return path
 
 
@@ -143,7 +143,7 @@ def metrics_file(metrics, tmp_path_factory) -> Path:
     """A page of an experiment with counts per class and a switch between four metrics."""
     own, *others = metrics.values()
     path = tmp_path_factory.mktemp("metrics") / "index.html"
-    path.write_text(compose_page(own, Origin("runs/x"), others).html, encoding="utf-8")
+    path.write_text(compose_page(own, Origin(("runs/x",)), others).html, encoding="utf-8")
     return path
 
 
@@ -161,7 +161,7 @@ def crowd_file(tmp_path_factory) -> Path:
     ]
     dataset = analyze(AccuracyTable(tuple(runs)), similarity={}, draws=2).datasets[0]
     path = tmp_path_factory.mktemp("crowd") / "index.html"
-    path.write_text(compose_page(dataset, Origin("a.csv")).html, encoding="utf-8")
+    path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     return path
 
 
@@ -328,7 +328,7 @@ def test_hostile_names_are_text_and_have_tooltips(browser, tmp_path) -> None:
     ]
     dataset = analyze(AccuracyTable(tuple(runs)), similarity={}, draws=2).datasets[0]
     path = tmp_path / "index.html"
-    path.write_text(compose_page(dataset, Origin("a.csv")).html, encoding="utf-8")
+    path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     browser.resize(1280)
     browser.open(path)
     assert browser.run('return document.querySelectorAll("img, main b").length') == 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,8 +13,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from edgecil.cli.main import verb_parser
 from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.record import ExperimentRecord, Identity
+from edgecil.estimation.analysis import AnalysisOptions
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.comparison import compare_accuracies
 from edgecil.estimation.order_table import OrderRow, list_orders
@@ -236,17 +241,36 @@ def test_the_page_names_the_commands_that_repeat_it(page) -> None:
 
 
 def test_each_of_several_experiments_is_repeated_in_its_own_directory(dataset) -> None:
-    (config,) = dataset.configs
-    configs = tuple({**config, "method": [name]} for name in ("icarl", "ranpac"))
-    identity = {"runs/a": {"method icarl": {}}, "runs/b": {"method ranpac": {}}}
-    both = replace(dataset, configs=configs, identity=identity)
-    page = compose_page(both, Origin("runs/a, runs/b, c.csv", "out")).html
-    commands = page.split('<pre id="commands"><code>')[1].split("</code>")[0].splitlines()
-    assert commands == [
+    (one,) = dataset.experiments
+    sources = ("runs/a", "runs/b, too", "c.csv")
+    both = replace(dataset, experiments=[replace(one, directory=name) for name in sources[:2]])
+    assert commands_of(both, Origin(sources, "out")) == [
         "edgecil run --config out/run-1.toml --out runs/a-again",
-        "edgecil run --config out/run-2.toml --out runs/b-again",
-        "edgecil report runs/a-again runs/b-again c.csv --out out-again",
+        "edgecil run --config out/run-2.toml --out 'runs/b, too-again'",
+        "edgecil report runs/a-again 'runs/b, too-again' c.csv --out out-again",
     ]
+    inside = Origin(sources, "out", "out/x")
+    assert commands_of(both, inside)[0].startswith("edgecil run --config out/x/run-1.toml ")
+
+
+def test_every_option_of_the_analysis_is_repeated(dataset, tmp_path) -> None:
+    options = AnalysisOptions("last", "pilot", 9, 3, None, str(tmp_path), "nme")
+    origin = Origin(("c.csv",), "out", options=options, metrics=("average", "bwt"))
+    (*_, command) = commands_of(replace(dataset, experiments=()), origin)
+    words = shlex.split(command)
+    assert words[:5] == ["edgecil", "report", "c.csv", "--out", "out"]
+    given = dict(zip(words[5::2], words[6::2], strict=True))
+    metrics = given.pop("--metrics")
+    assert metrics.split(",") == ["average", "bwt"]
+    recorded = {name: value for name, value in vars(options).items() if value is not None}
+    assert given == {f"--{name}": str(value) for name, value in recorded.items()}
+    assert set(given) <= set(verb_parser("report")._option_string_actions)
+
+
+def commands_of(dataset, origin: Origin) -> list[str]:
+    page = compose_page(dataset, origin).html
+    listed = page.split('<pre id="commands"><code>')[1].split("</code>")[0]
+    return html.unescape(listed).splitlines()
 
 
 def test_with_a_truth_the_lead_compares_it_with_three_random_orders(directory) -> None:
@@ -267,7 +291,7 @@ def test_every_metric_has_its_own_curves(directory) -> None:
         analyze(directory, similarity=six_classes(), draws=4, metric=metric).datasets[0]
         for metric in metrics
     )
-    page = compose_page(own, Origin("x"), others)
+    page = compose_page(own, Origin(("x",)), others)
     figures = {figure.name: figure for figure in page.figures}
     for metric, dataset in zip(metrics, (own, *others), strict=True):
         suffix = "" if metric == "accuracy" else f"-{metric}"
@@ -291,7 +315,7 @@ def test_the_page_says_how_long_the_trainings_took(dataset, directory) -> None:
     assert dataset.training_seconds == {"varied": 0.5 * 195, "steady": 0.5 * 195}
     assert Experiment.open(directory).training_seconds() == dataset.training_seconds
     days = replace(dataset, training_seconds={"varied": 7200.0, "steady": 200.0})
-    text = Reader(compose_page(days, Origin("x")).html).text
+    text = Reader(compose_page(days, Origin(("x",))).html).text
     assert f"training and tests {format_duration(7400.0)}" in text
     assert f"of which varied {format_duration(7200.0)}, steady {format_duration(200.0)}" in text
 
@@ -299,8 +323,9 @@ def test_the_page_says_how_long_the_trainings_took(dataset, directory) -> None:
 def test_several_experiments_keep_their_machines(dataset) -> None:
     one = {"dataset": {}, "machine": "x86_64", "cpu": "AVX2", "environment": {"device": "cpu"}}
     two = {**one, "machine": "aarch64"}
-    both = replace(dataset, identity={"runs/a": one, "runs/b": two})
-    text = Reader(compose_page(both, Origin("x")).html).text
+    records = [ExperimentRecord("runs/a", (), Identity.of(it)) for it in (one, two)]
+    both = replace(dataset, experiments=records)
+    text = Reader(compose_page(both, Origin(("x",))).html).text
     assert "machine x86_64, aarch64 AVX2" in text
     assert "device cpu" in text
 

@@ -143,6 +143,11 @@ def test_the_analysis_is_beside_the_page(report, folder) -> None:
 def test_an_analysis_has_its_options_already(small, tmp_path) -> None:
     with pytest.raises(UsageError, match="'draws'"):
         write_report(small, out=tmp_path, draws=5)
+    small.save(tmp_path / "a.json")
+    for source in (small, tmp_path / "a.json"):
+        with pytest.raises(UsageError, match="'metrics' parameter"):
+            write_report(source, out=tmp_path / "r", metrics=["nonsense"])
+    assert not (tmp_path / "r").exists()
 
 
 def test_each_dataset_has_its_own_page(small, tmp_path) -> None:

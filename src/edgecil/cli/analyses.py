@@ -104,6 +104,7 @@ VERBS = (
             "": (
                 "<source...>",
                 Option("out", "DIR", "folder to write to (default: report/ in the experiment)"),
+                Option("metrics", "A,B,…", "further metrics that the page can switch to", names),
                 Option("open", "", "open the pages in the web browser"),
             ),
             "analysis": (_OPTIONS,),

@@ -27,7 +27,7 @@ from edgecil.cli import (
 )
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Option, Verb
-from edgecil.errors import EdgecilError, unknown
+from edgecil.errors import DataError, EdgecilError, unknown
 
 SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
@@ -98,17 +98,46 @@ class Parser(argparse.ArgumentParser):
     def translate(self, sentence: str, given: Mapping[str, Any]) -> str:
         """Return the library's error with its parameters written as options: 'tasks' as --tasks.
 
-        With a config file only the options that are given: the others may be the file's. An error
-        that names the file is about what the file says, and stays as it is.
+        A quoted word that is a value stays as it is: one that the user gave, one after "Got" or
+        "Unknown", or a suggestion. With a config file only the options that are given: the others
+        may be the file's. An error that names the file is about what the file says, and stays as
+        it is.
         """
         if str(given.get("config", "\0")) in sentence:
             return sentence
-        for action in self._actions:
-            name, written = action.dest, action.option_strings[:1] or [str(action.metavar)]
-            if name not in ("help", "json", "debug") and (name in given or "config" not in given):
-                pattern = rf"(?<!Got )(\b[Tt]he )?'{re.escape(name)}'( parameter)?"
-                sentence = re.sub(pattern, written[0], sentence)
-        return sentence
+        written = {
+            action.dest: (action.option_strings or [str(action.metavar)])[0]
+            for action in self._actions
+            if action.dest not in ("help", "json", "debug")
+            and (action.dest in given or "config" not in given)
+        }
+        values = set(_words(list(given.values())))
+
+        def write(match: re.Match[str]) -> str:
+            name = match["name"]
+            if name not in written or (name in values and not match["parameter"]):
+                return match[0]
+            return written[name]
+
+        return re.sub(_QUOTED, write, sentence)
+
+
+# A value in an error message, or a name that may be that of a parameter.
+_QUOTED = (
+    r"(?:Got|Unknown [\w -]+?) '[^']*'|Did you mean [^?]*\?"
+    r"|(?:\b[Tt]he )?'(?P<name>\w+)'(?P<parameter> parameter)?"
+)
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Yield every text in the values that a user gave."""
+    if isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _words(entry)
+    elif isinstance(value, dict):
+        yield from _words([*value, *value.values()])
+    else:
+        yield str(value)
 
 
 def _overview() -> Iterator[str]:
@@ -174,7 +203,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         sentence, code = _explain(error)
-        note(f"edgecil: {parser.translate(sentence, options)}")
+        if not isinstance(error, DataError):  # which quotes what a file contains
+            sentence = parser.translate(sentence, options)
+        note(f"edgecil: {sentence}")
         return code
     return 0
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.record import ExperimentRecord
 from edgecil.errors import unknown
 from edgecil.estimation.budgets import BudgetPoint, OutsideRange
 from edgecil.estimation.claims import Answer
@@ -130,7 +131,7 @@ class PredictorSummary:
 
 
 # Name and version of the JSON form of an analysis; a changed field is a new version.
-SCHEMA = "edgecil.analysis/2"
+SCHEMA = "edgecil.analysis/3"
 
 # Protocols with a hard, a median and an easy sequence; figures show the first that was run.
 _EXTREME = ("edge", "optimal", "optimal-generalization", "adversarial", "maxcover")
@@ -152,8 +153,8 @@ class DatasetAnalysis:
         protocol_comparisons: by protocol, its distance from the truth beside that of as many random
             orders and of a placebo; empty without a truth.
         notes: what was left out, and why.
-        configs: the configurations that produced the runs, as plain values; empty for a file.
-        identity: what decides the results, as plain values; empty for a file.
+        experiments: those that the runs come from, each with its directory, its configurations and
+            what determines its results; empty for a file.
         accuracy_matrices: by method and label (`hard`, `median`, `easy`) of the extreme protocol,
             the accuracy on task s after task t, shape (K, K), NaN above the diagonal.
         repeats: the training seeds.
@@ -177,8 +178,7 @@ class DatasetAnalysis:
     predictor: PredictorSummary | None = None
     protocol_comparisons: dict[str, ProtocolComparison] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    configs: tuple[dict[str, Any], ...] = ()
-    identity: dict[str, Any] = field(default_factory=dict)
+    experiments: tuple[ExperimentRecord, ...] = ()
     accuracy_matrices: dict[str, dict[str, Floats]] = field(default_factory=dict)
     repeats: tuple[int, ...] = ()
     curves: dict[str, dict[str, TaskCurve]] = field(default_factory=dict)
@@ -238,16 +238,21 @@ class Analysis:
     """What accuracies say about class orders, dataset by dataset.
 
     Attributes:
-        source: the experiment directory or file, as it was given.
+        sources: the experiment directories and files, as they were given.
         options: what it was made with.
         datasets: one entry per dataset.
         version: of edgecil.
     """
 
-    source: str
+    sources: tuple[str, ...]
     options: AnalysisOptions
     datasets: tuple[DatasetAnalysis, ...]
     version: str = ""
+
+    @property
+    def source(self) -> str:
+        """The sources in words."""
+        return ", ".join(self.sources)
 
     def save(self, path: str | Path) -> None:
         """Write the analysis as a JSON file that :meth:`load` and :func:`analyze` read."""

@@ -10,8 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
+from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import (
     SCHEMA,
@@ -20,7 +21,7 @@ from edgecil.estimation.analysis import (
     DatasetAnalysis,
     extreme_protocol,
 )
-from edgecil.estimation.analyze_table import DRAWS, analyze_table
+from edgecil.estimation.analyze_table import analyze_table
 from edgecil.estimation.details import RunDetails
 from edgecil.estimation.given_similarity import (
     Similarities,
@@ -53,10 +54,10 @@ def analyze(
     metric: str | None = None,
     classifier: str | None = None,
     similarity: Similarities | None = None,
-    predictor: str = "adjacent",
+    predictor: str | None = None,
     pilot: Source | None = None,
-    draws: int = DRAWS,
-    seed: int = 0,
+    draws: int | None = None,
+    seed: int | None = None,
 ) -> Analysis:
     """Estimate how accuracy is distributed over class orders, and how far to trust the estimates.
 
@@ -76,11 +77,11 @@ def analyze(
             experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
             also a similarity, or several by the name of their source.
         predictor: what the estimators `regression` and `stratified` use: an objective, a column of
-            the CSV file, or `pilot`.
+            the CSV file, or `pilot`; by default `adjacent`, the paper's S.
         pilot: cheap runs of the same methods on the same classes.
         draws: number of random draws of each protocol; if there are fewer possible draws, each is
-            made once.
-        seed: seed of those draws.
+            made once; 2,000 by default.
+        seed: seed of those draws; 0 by default.
     """
     options = _Options(metric, classifier, similarity, predictor, pilot, draws, seed)
     if is_saved_analysis(source):
@@ -93,8 +94,7 @@ def saved_analysis(source: Source | Sequence[Source], **options: Any) -> Analysi
     """Return what :func:`analyze` with the same arguments has saved earlier; None without it."""
     if not is_experiment(source):  # only their analyses are saved
         return None
-    given = {name: value for name, value in options.items() if value is not None}
-    return _Request.of(source, _Options(**given)).load()
+    return _Request.of(source, _Options(**options)).load()
 
 
 def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) -> Analysis:
@@ -118,29 +118,32 @@ def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) ->
 
 @dataclass(frozen=True)
 class _Options:
-    """The options of :func:`analyze` as they are given."""
+    """The options of :func:`analyze` as they are given; None means not given."""
 
     metric: str | None = None
     classifier: str | None = None
     similarity: Similarities | None = None
-    predictor: str = "adjacent"
+    predictor: str | None = None
     pilot: Source | None = None
-    draws: int = DRAWS
-    seed: int = 0
+    draws: int | None = None
+    seed: int | None = None
 
     def described(self, metric: str) -> AnalysisOptions:
         """Return the options as plain values, for an analysis of this metric."""
         if self.predictor == "pilot" and self.pilot is None:
-            raise UsageError("The predictor 'pilot' requires the pilot's runs; give 'pilot'.")
-        return AnalysisOptions(
-            metric,
-            self.predictor,
-            self.draws,
-            self.seed,
-            describe_given(self.similarity),
-            None if self.pilot is None else describe_source(self.pilot),
-            self.classifier,
-        )
+            raise UsageError(
+                "The predictor 'pilot' requires the pilot's runs; give the 'pilot' parameter."
+            )
+        return AnalysisOptions(**{**self.plain(), "metric": metric})
+
+    def plain(self) -> dict[str, Any]:
+        """Return the options that are given, as an analysis records them."""
+        given = {
+            **vars(self),
+            "similarity": describe_given(self.similarity),
+            "pilot": None if self.pilot is None else describe_source(self.pilot),
+        }
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,7 @@ class _Request:
     """The runs to analyse, and where their analysis is saved.
 
     Attributes:
-        source: what the runs come from, in words.
+        sources: what the runs come from, in words.
         options: as the analysis records them.
         similarity: as it is given.
         runs: by dataset.
@@ -156,7 +159,7 @@ class _Request:
         saved: the file of the analysis; None if it is not of a single experiment.
     """
 
-    source: str
+    sources: tuple[str, ...]
     options: AnalysisOptions
     similarity: Similarities | None
     runs: list[DatasetRuns]
@@ -175,14 +178,14 @@ class _Request:
         if len(sources) == 1 and isinstance(sources[0], Experiment):
             digest = _digest(sources[0], options, runs, given.similarity, pilots)
             saved = sources[0].directory / _FOLDER / f"{digest}.json"
-        name = ", ".join(map(describe_source, sources))
-        return cls(name, options, given.similarity, runs, pilots, saved)
+        words = tuple(map(describe_source, sources))
+        return cls(words, options, given.similarity, runs, pilots, saved)
 
     def load(self) -> Analysis | None:
         """Return the saved analysis; None if there is none."""
         if self.saved is not None:
             with suppress(DataError):
-                return replace(Analysis.load(self.saved), source=self.source)
+                return _moved(Analysis.load(self.saved), *self.sources)
         return None
 
     def analyze(self) -> Analysis:
@@ -191,7 +194,7 @@ class _Request:
         datasets = tuple(
             _analyze_dataset(part, self.options, self.similarity, cheap) for part in self.runs
         )
-        analysis = Analysis(self.source, self.options, datasets, version("edgecil"))
+        analysis = Analysis(self.sources, self.options, datasets, version("edgecil"))
         if self.saved is not None:
             with suppress(EdgecilError):  # the directory may be read-only
                 analysis.save(self.saved)
@@ -199,13 +202,25 @@ class _Request:
         return analysis
 
 
+def _moved(analysis: Analysis, directory: str) -> Analysis:
+    """The analysis of one experiment, whose directory may have another name now."""
+    datasets = (
+        replace(
+            dataset,
+            experiments=tuple(replace(one, directory=directory) for one in dataset.experiments),
+        )
+        for dataset in analysis.datasets
+    )
+    return replace(analysis, sources=(directory,), datasets=tuple(datasets))
+
+
 def _load(source: Any, given: _Options) -> Analysis:
-    """A saved analysis; options other than its own are refused."""
+    """Return a saved analysis; options other than its own are refused."""
     path = source[0] if isinstance(source, (list, tuple)) else source
-    analysis, options = Analysis.load(path), given.described(given.metric or DEFAULT_METRIC)
-    for name, default in vars(AnalysisOptions()).items():
-        asked, own = getattr(options, name), getattr(analysis.options, name)
-        if asked not in (default, own):
+    analysis = Analysis.load(path)
+    for name, asked in given.plain().items():
+        own = getattr(analysis.options, name)
+        if asked != own:
             raise UsageError(
                 f"The analysis in {path} has {name} {own!r}. Got {asked!r}; analyse "
                 f"{analysis.source} again instead."
@@ -234,7 +249,6 @@ def _analyze_dataset(
     )
     experiments = runs.experiments
     details = RunDetails.of(analysis.table, experiments, options.classifier, options.metric)
-    identities = {str(experiment.directory): experiment.identity for experiment in experiments}
     methods = {
         name: replace(method, next_step=timed(method.next_step, run_seconds(runs, name)))
         for name, method in analysis.methods.items()
@@ -244,15 +258,20 @@ def _analyze_dataset(
         methods=methods,
         table=analysis.table.named(class_names(table)),
         notes=(*notes, *analysis.notes),
-        configs=tuple(
-            to_plain(config) for experiment in experiments for config in experiment.configs
-        ),
-        identity=next(iter(identities.values())) if len(identities) == 1 else identities,
+        experiments=tuple(map(_record, experiments)),
         accuracy_matrices=details.accuracy_matrices(extreme_protocol(analysis.protocols)),
         curves=details.curves({name: own.answer.protocols for name, own in methods.items()}),
         class_positions=details.class_positions(),
         confusion=details.confusion(),
         training_seconds=_training_seconds(runs, tuple(methods)),
+    )
+
+
+def _record(experiment: Experiment) -> ExperimentRecord:
+    return ExperimentRecord(
+        str(experiment.directory),
+        tuple(to_plain(config) for config in experiment.configs),
+        Identity.of(experiment.identity),
     )
 
 

@@ -36,7 +36,11 @@ def is_saved_analysis(source: object) -> bool:
     """Return whether a source is the JSON file of a saved analysis."""
     if isinstance(source, (list, tuple)) and len(source) == 1:
         source = source[0]
-    return isinstance(source, (str, Path)) and Path(source).suffix == ".json"
+    return (
+        isinstance(source, (str, Path))
+        and Path(source).suffix == ".json"
+        and not Path(source).is_dir()
+    )
 
 
 def is_experiment(source: object) -> bool:

@@ -263,7 +263,12 @@ def _objective(dataset: DatasetAnalysis, protocol: str) -> str:
     """The objective of `optimal`, if the configuration says it."""
     if protocol != "optimal":
         return ""
-    objectives = [config["objective"] for config in dataset.configs if config.get("objective")]
+    objectives = [
+        config["objective"]
+        for experiment in dataset.experiments
+        for config in experiment.configs
+        if config.get("objective")
+    ]
     return f" (objective: {objectives[0]})" if objectives else ""
 
 

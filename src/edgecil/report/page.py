@@ -13,8 +13,10 @@ from typing import Any
 from markupsafe import Markup
 
 from edgecil.engine.options import build_config, config_text
+from edgecil.engine.record import Identity
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders
+from edgecil.io.json import to_plain
 from edgecil.report import narrative
 from edgecil.report.citation import bibtex
 from edgecil.report.class_names import class_name
@@ -59,16 +61,20 @@ class Origin:
     """Where the page's numbers come from, for the commands that repeat it.
 
     Attributes:
-        source: the experiment directory or file, as it was given.
+        sources: the experiment directories and files, as they were given.
         out: the report's folder, if it was given.
+        folder: that of the page and its configurations; by default the report's.
         options: of the analysis.
+        metrics: further metrics of the page; None if they were not chosen.
         analysis_file: the saved analysis, relative to the page; None if there is none.
         version: of edgecil.
     """
 
-    source: str
+    sources: tuple[str, ...]
     out: str | None = None
+    folder: str = ""
     options: AnalysisOptions = field(default_factory=AnalysisOptions)
+    metrics: tuple[str, ...] | None = None
     analysis_file: str | None = None
     version: str = ""
 
@@ -95,6 +101,7 @@ def compose_page(
     class_blocks = build_class_blocks((dataset, *others))
     confusion = build_confusion(dataset) if class_blocks else None
     configs = _configs(dataset)
+    texts = {name: text for name, (_, text) in configs.items()}
     html = render_template(
         "report.html.j2",
         theme=Markup(theme_css()),
@@ -110,13 +117,11 @@ def compose_page(
         orders_lede=_orders_lede(dataset),
         order_rows=_order_rows(dataset, orders),
         orders_files=list(files_of(order_table)),
-        configs=configs,
+        configs=texts,
         repeat=_repeat(configs),
-        commands="\n".join(map(shlex.join, _commands(dataset, configs, origin))),
+        commands="\n".join(map(shlex.join, _commands(configs, origin))),
         facts=_facts(dataset, origin),
-        identity=json.dumps(dataset.identity, indent=1, ensure_ascii=False, default=str)
-        if dataset.identity
-        else "",
+        identity=_identities(dataset),
         citation=bibtex(origin.version),
         absent=""
         if views[0].curves
@@ -129,7 +134,7 @@ def compose_page(
     figures += [one.figure for block in class_blocks for one in block.maps]
     figures += [confusion] if confusion else []
     tables = [table for view in views for table in view.tables.values() if table is not None]
-    return Page(f"{html}\n", tuple(figures), tuple(tables), configs)
+    return Page(f"{html}\n", tuple(figures), tuple(tables), texts)
 
 
 def _sections(
@@ -213,15 +218,19 @@ def _resource(name: str) -> str:
     return (files("edgecil.report") / name).read_text(encoding="utf-8").strip()
 
 
-def _configs(dataset: DatasetAnalysis) -> dict[str, str]:
-    """The configurations as files, numbered if there are several."""
-    texts = [config_text(build_config(config)) + "\n" for config in dataset.configs]
+def _configs(dataset: DatasetAnalysis) -> dict[str, tuple[str, str]]:
+    """The directory and the text of each configuration, by file; numbered if there are several."""
+    texts = [
+        (experiment.directory, config_text(build_config(config)) + "\n")
+        for experiment in dataset.experiments
+        for config in experiment.configs
+    ]
     if len(texts) == 1:
         return {"run.toml": texts[0]}
-    return {f"run-{place + 1}.toml": text for place, text in enumerate(texts)}
+    return {f"run-{place + 1}.toml": entry for place, entry in enumerate(texts)}
 
 
-def _repeat(configs: Mapping[str, str]) -> str:
+def _repeat(configs: Mapping[str, Any]) -> str:
     if configs:
         return "Run these commands in the same working directory to repeat the runs and the report:"
     return (
@@ -232,7 +241,7 @@ def _repeat(configs: Mapping[str, str]) -> str:
 
 def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     """Versions, machine and durations, if they are recorded."""
-    identities = _identities(dataset)
+    identities = [experiment.identity.settings for experiment in dataset.experiments]
     recorded = {
         name: ", ".join(dict.fromkeys(str(one[name]) for one in identities if name in one))
         for name in ("edgecil", "torch", "machine", "cpu", "gpu")
@@ -256,51 +265,40 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _identities(dataset: DatasetAnalysis) -> list[Mapping[str, Any]]:
-    """What decides the results of each experiment."""
-    identity = dataset.identity
-    if not identity or "dataset" in identity:
-        return [identity]
-    return list(identity.values())
+def _identities(dataset: DatasetAnalysis) -> str:
+    """What determines the results of each experiment, as indented JSON."""
+    identities = {
+        experiment.directory: to_plain(experiment.identity)
+        for experiment in dataset.experiments
+        if experiment.identity != Identity()
+    }
+    return json.dumps(identities, indent=1, ensure_ascii=False) if identities else ""
 
 
-def _commands(
-    dataset: DatasetAnalysis, configs: Mapping[str, str], origin: Origin
-) -> Iterator[list[str]]:
+def _commands(configs: Mapping[str, tuple[str, str]], origin: Origin) -> Iterator[list[str]]:
     """The commands that repeat the runs, if they are recorded, and the report.
 
     New results go to a directory beside the old one of each experiment.
     """
-    is_one = Path(origin.source).exists()  # several are named one after the other
-    named = [origin.source] if is_one else origin.source.split(", ")
-    sources = [name.rstrip("/") for name in named]
+    sources = [name.rstrip("/") for name in origin.sources]
     out = origin.out
     if configs:
-        folder = out or f"{sources[0]}/report"
-        directories = [_directory(config, dataset, sources) for config in dataset.configs]
-        for name, directory in zip(configs, directories, strict=True):
-            config_file = f"{folder}/{name}"
-            yield ["edgecil", "run", "--config", config_file, "--out", f"{directory}-again"]
-        sources = [f"{one}-again" if one in directories else one for one in sources]
+        folder = origin.folder or out or f"{sources[0]}/report"
+        for name, (directory, _) in configs.items():
+            yield ["edgecil", "run", "--config", f"{folder}/{name}", "--out", f"{directory}-again"]
+        repeated = {directory for directory, _ in configs.values()}
+        sources = [f"{one}-again" if one in repeated else one for one in sources]
         out = None if out is None else f"{out.rstrip('/')}-again"
     place = [] if out is None else ["--out", out]
-    yield ["edgecil", "report", *sources, *place, *_options(origin.options)]
+    yield ["edgecil", "report", *sources, *place, *_options(origin)]
 
 
-def _directory(config: Mapping[str, Any], dataset: DatasetAnalysis, sources: Sequence[str]) -> str:
-    """The experiment that a configuration belongs to: the first that trained its methods."""
-    wanted = {f"method {name}" for name in config.get("method", ())}
-    for directory, identity in dataset.identity.items():
-        if directory in sources and wanted <= set(identity):
-            return directory
-    return next((one for one in sources if Path(one).is_dir()), sources[0])
-
-
-def _options(options: AnalysisOptions) -> Iterator[str]:
+def _options(origin: Origin) -> Iterator[str]:
     """The options that differ from their defaults, as words of a command line."""
     defaults = AnalysisOptions()
-    for name in ("metric", "classifier", "predictor", "draws", "pilot", "similarity"):
-        value = getattr(options, name)
-        is_file = name != "similarity" or (value is not None and Path(value).is_file())
-        if value != getattr(defaults, name) and is_file:
-            yield from (f"--{name}", str(value))
+    for name, value in vars(origin.options).items():
+        is_there = name not in ("similarity", "pilot") or Path(str(value)).exists()
+        if value != getattr(defaults, name) and is_there:
+            yield from (f"--{name.replace('_', '-')}", str(value))
+    if origin.metrics is not None:
+        yield from ("--metrics", ",".join(origin.metrics))

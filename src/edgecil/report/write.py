@@ -72,7 +72,7 @@ def write_report(
             each has its own folder inside.
         metrics: further metrics that the page can switch to, each with its own analysis (of at
             most 200 draws). By default A(O), A_last, Ā and forgetting, as far as the source has
-            them; none for an :class:`Analysis`.
+            them; an :class:`Analysis` and its JSON file have none.
         metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
             already has them.
         classifier: as for :func:`edgecil.analyze`.
@@ -93,9 +93,7 @@ def write_report(
         "seed": seed,
     }
     analysis = as_analysis(source, metric=metric, **options)
-    others: list[Analysis] = []
-    if not isinstance(source, Analysis):
-        others = _analyze_others(source, analysis, metrics, options)
+    others = _analyze_others(source, analysis, metrics, options)
     folder = _folder(analysis, out)
     check_owner(folder, "report", written_before=_holds_report)
     claim(folder, "report")
@@ -104,9 +102,11 @@ def write_report(
         several = len(analysis.datasets) > 1
         place = folder / slug(dataset.dataset) if several else folder
         origin = Origin(
-            analysis.source,
+            analysis.sources,
             None if out is None else str(out),
+            str(place),
             analysis.options,
+            None if metrics is None else tuple(metrics),
             f"../{_ANALYSIS_FILE}" if several else _ANALYSIS_FILE,
             analysis.version,
         )
@@ -123,7 +123,12 @@ def _analyze_others(
     from edgecil.estimation.analyze import as_analysis, saved_analysis
     from edgecil.estimation.sources import available_metrics, is_saved_analysis, list_sources
 
-    if Path(analysis.source).suffix == ".json" or is_saved_analysis(source):
+    if isinstance(source, Analysis) or is_saved_analysis(source):
+        if metrics is not None:
+            raise UsageError(
+                "The 'metrics' parameter requires runs. An Analysis has only the metric "
+                f"{analysis.options.metric!r}; give the experiment instead."
+            )
         return []
     available = available_metrics(list_sources(source))
     wanted = [name for name in OFFERED if name in available] if metrics is None else metrics
@@ -138,7 +143,7 @@ def _analyze_others(
 def _folder(analysis: Analysis, out: str | Path | None) -> Path:
     if out is not None:
         return Path(out)
-    if not Path(analysis.source).is_dir():
+    if len(analysis.sources) != 1 or not Path(analysis.source).is_dir():
         raise UsageError(
             f"The 'out' parameter is required because {analysis.source!r} is not an experiment "
             "directory."
