@@ -207,11 +207,28 @@ def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -
             curve = dataset.curves[name][" + ".join(dataset.methods[name].answer.protocols)]
             value = curve.mean.mean() if metric == "average" else curve.mean[-1]
             assert f"{value:.1f}".replace("-", "−") in texts
-        mean = dataset.class_positions["steady"].mean
+        mean = dataset.class_positions["varied"].mean
         numbers = {f"{value:.0f}".replace("-", "−") for value in mean[np.isfinite(mean)]}
         assert numbers <= set(browser.run(TEXTS, "#classes .tab"))
-        assert browser.run(SHOWN, "#classes [aria-pressed=true]") == ["steady"]
+        assert browser.run(SHOWN, "#classes [aria-pressed=true]") == ["varied"]
         assert len(browser.run(SHOWN, "#curves .lede")) == 1
+
+
+def test_heat_maps_can_be_read_with_the_keyboard(browser, metrics_file, metrics) -> None:
+    browser.resize(1280)
+    browser.open(metrics_file)
+    browser.run(
+        'const all = [...document.querySelectorAll("#classes svg.wide")];'
+        "all.find((one) => one.getClientRects().length).focus()"
+    )
+    browser.press("\ue014")  # the right arrow
+    browser.press("\ue014")
+    tip = browser.run(TIP)
+    class_ = tip.split(", in task 2: ")[0]
+    name = browser.run(SHOWN, "#classes [aria-pressed=true]")[0]
+    values = metrics["accuracy"].class_positions[name].mean
+    names = metrics["accuracy"].table.names
+    assert tip == f"{class_}, in task 2: {values[names.index(class_), 1]:.1f} %"
 
 
 def test_confusion_is_shown_where_it_is_stored(browser, metrics_file, file) -> None:
@@ -245,7 +262,7 @@ def test_every_order_can_be_reached(browser, crowd_file) -> None:
     """
     x, y, order = browser.run(last)
     browser.move(x, y, click=True)
-    marked = 'return document.querySelector("#table-orders [aria-selected=true]")?.dataset.order'
+    marked = 'return document.querySelector("#table-orders [aria-current=true]")?.dataset.order'
     assert browser.run(marked) == str(order)
     assert browser.run(rows) < 150
 
@@ -262,7 +279,7 @@ def test_rows_are_one_stop_of_the_tab_key_and_are_reached_with_arrows(browser, c
     )
     assert (browser.run(focused), browser.run(stops)) == (2, 1)
     browser.press("\ue007")  # enter
-    assert browser.run('return document.activeElement.getAttribute("aria-selected")') == "true"
+    assert browser.run('return document.activeElement.getAttribute("aria-current")') == "true"
 
 
 def test_orders_can_be_sorted_on_a_phone(browser, crowd_file) -> None:
@@ -280,6 +297,24 @@ def test_orders_can_be_sorted_on_a_phone(browser, crowd_file) -> None:
         ".map((one) => one.dataset.label)"
     )
     assert browser.run(labels)[:2] == ["learner with a long name 0", "learner with a long name 1"]
+
+
+def test_the_first_screen_has_the_chart_the_next_step_and_the_buttons(
+    browser, file, crowd_file
+) -> None:
+    bottoms = """
+    const shown = (one) => one.getClientRects().length > 0;
+    const names = ["h1", ".next", ".warning summary", "#answer figure.drawing svg", ".buttons"];
+    return names.map((name) => Math.max(...[...document.querySelectorAll(name)].filter(shown)
+        .map((one) => one.getBoundingClientRect().bottom)))
+    """
+    for page in (file, crowd_file):
+        browser.resize(1280, 800)
+        browser.open(page)
+        assert max(browser.run(bottoms)) < 800
+    browser.resize(390, 800)
+    browser.open(crowd_file)
+    assert max(browser.run(bottoms)[:3]) < 800
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -356,11 +391,11 @@ def test_a_chosen_dot_marks_its_row_and_a_row_its_dots(browser, file) -> None:
     browser.open(file)
     x, y, _ = browser.run(DOT, "varied")
     browser.move(x, y, click=True)
-    selected = 'return document.querySelectorAll("#table-orders tr[aria-selected=true]").length'
+    selected = 'return document.querySelectorAll("#table-orders tr[aria-current=true]").length'
     rings = 'return document.querySelectorAll("#figure-overview .ring:not(.halo)").length'
     assert browser.run(selected) == 1
     assert browser.run(rings) == 2  # the order of both methods
-    browser.run('document.querySelector("#table-orders tr[aria-selected=true]").click()')
+    browser.run('document.querySelector("#table-orders tr[aria-current=true]").click()')
     assert (browser.run(selected), browser.run(rings)) == (0, 0)
 
 
@@ -409,7 +444,7 @@ def test_a_cell_of_the_matrix_shows_both_learners_on_their_common_orders(browser
     browser.open(file)
     browser.run(CLICK, ".wins button", 1)
     caption = browser.run('return document.querySelector(".scatter figcaption").textContent')
-    assert caption.startswith("varied is higher than steady on 0 of 90 common orders")
+    assert caption.startswith("varied is better than steady on 0 of 90 common orders")
     starts = 'return document.querySelector(".scatter .dots").getAttribute("d").split("M").length'
     assert browser.run(starts) == 91
 

@@ -301,7 +301,7 @@ def test_every_metric_has_its_own_curves(directory) -> None:
             assert expected in texts, (metric, name)
     captions = {figures[f"curves{suffix}"].caption for suffix in ("", "-last", "-forgetting")}
     assert len(captions) == 3
-    assert all("those of the answer above" in caption for caption in captions)
+    assert all("behind the answer above" in caption for caption in captions)
     first = min(mark.x for mark in figures["curves-forgetting"].wide.marks if is_text(mark, "2"))
     assert first == 40.0  # forgetting begins after the second task
 
@@ -338,5 +338,5 @@ def test_less_forgetting_is_better(directory) -> None:
     words = metric_words("forgetting")
     ranked = sorted(rank(dataset, words), key=lambda summary: summary.name)
     sentence = answer(replace(dataset, comparisons=comparisons), ranked, words)[0]
-    assert sentence.startswith(f"{names[0]} is better than {names[1]} by 3.0 points")
+    assert sentence.startswith(f"{names[0]} is better than {names[1]} in forgetting by 3.0")
     assert "on all 3 orders" in sentence

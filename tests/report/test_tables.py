@@ -131,7 +131,9 @@ def test_the_summary_has_the_interval_of_the_mean_and_the_best_in_bold() -> None
     assert "low" not in bold["worst"] + bold["best"]
     text = as_latex(table)
     best = table.columns[1].format(table.rows[0][1])
-    assert f"& \\textbf{{{best}}} &" in text
+    low, high = dataset.methods[table.rows[0][0]].answer.mean.interval
+    assert f"& \\textbf{{{best} ({low:.1f}--{high:.1f})}} &" in text
+    assert text.count(" & ") == 5 * 4  # six columns fit a paper
     assert "\\toprule" in text
     assert text.count("\\textbf{") == len(table.bold)
     assert f"**{best}**" in as_markdown(table)

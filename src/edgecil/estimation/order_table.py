@@ -29,8 +29,10 @@ class OrderRow:
 
     @property
     def chosen_by(self) -> str:
-        """The choices as text."""
-        return ", ".join(" ".join(part for part in choice if part) for choice in self.choices)
+        """The choices as text; labels that only repeat the sequence are left out."""
+        own = str(self.sequence)
+        named = ((protocol, "" if label == own else label) for protocol, label in self.choices)
+        return ", ".join(" ".join(part for part in choice if part) for choice in named)
 
 
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:

@@ -87,6 +87,7 @@ def describe_pair(
     *,
     higher_is_better: bool = True,
     all_run: bool = False,
+    metric: str = "",
 ) -> str:
     """Which of two methods is better, by how much, on how many orders, and how surely.
 
@@ -96,22 +97,26 @@ def describe_pair(
         pair: their comparison, with `better` as the first.
         higher_is_better: whether a higher value of the metric is better.
         all_run: whether all orders were run.
+        metric: what the numbers are, if they are not accuracies.
     """
+    of_metric = f" in {metric}" if metric else ""
     sign = 1.0 if higher_is_better else -1.0
     gain, share = sign * pair.difference, f"on {_wins(pair.won, pair.n)}"
     if pair.interval is None:
-        return f"{better} is {_points(gain)} better than {other} on average, {share}."
+        return f"{better} is {_points(gain)} better than {other}{of_metric} on average, {share}."
     low, high = sorted(sign * end for end in pair.interval)
     between = f"90 %: {_signed(low)} to {_signed(high)}"
     if low <= 0.0 <= high:
         return (
-            f"{better} and {other} are not clearly different: {_points(gain)} on average "
-            f"({between}); {better} is better {share}."
+            f"{better} and {other} are not clearly different{of_metric}: {_points(gain)} on "
+            f"average ({between}); {better} is better {share}."
         )
     chance = pair.new_order_probability
     what = "in a new training of a random order" if all_run else "on a new order"
     new = "" if chance is None else f", and {what} with probability {100.0 * chance:.0f} %"
-    return f"{better} is better than {other} by {_points(gain)} ({between}), {share}{new}."
+    return (
+        f"{better} is better than {other}{of_metric} by {_points(gain)} ({between}), {share}{new}."
+    )
 
 
 def count(number: int, noun: str) -> str:

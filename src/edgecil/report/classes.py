@@ -11,6 +11,7 @@ from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import Table
 from edgecil.report.tables import early_classes_table
+from edgecil.report.views import rank
 
 _PAPER_MAPS = 4  # learners whose heat maps have PNG and PDF files; beyond, they have SVG files
 
@@ -75,6 +76,7 @@ def _lede(datasets: Sequence[DatasetAnalysis], classes: str, places: Sequence[in
     if len(places) > 1:
         labels = [metric_words(datasets[place].metric).label for place in places]
         text += f" {' and '.join(labels)} are means of these numbers."
+    text += " Yellow is good, and all learners share one scale."
     if datasets[places[0]].metric in ("forgetting", "bwt"):
         text += " Classes of the last task have none."
     return text
@@ -82,7 +84,7 @@ def _lede(datasets: Sequence[DatasetAnalysis], classes: str, places: Sequence[in
 
 def _maps(dataset: DatasetAnalysis, suffix: str) -> list[ClassMap]:
     maps = []
-    for method in dataset.methods:
+    for method in (summary.name for summary in rank(dataset, metric_words(dataset.metric))):
         figure = build_class_positions(dataset, method, suffix=suffix)
         if figure is not None:
             if suffix or len(dataset.methods) > _PAPER_MAPS:

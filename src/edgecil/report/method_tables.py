@@ -10,6 +10,11 @@ from edgecil.report.claim_tables import count
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import Cell, Column, Table
 
+_BOLD = (
+    "Bold: the best value; for the mean also every method whose difference from the best, on the "
+    "orders of both, has a 90 % interval that includes 0."
+)
+
 
 def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | None = None) -> Table:
     """Mean with its interval, central interval, worst and best accuracy of every method.
@@ -72,8 +77,43 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
         columns,
         tuple(rows),
         frozenset(_best_cells(dataset, shown, columns)),
-        "Bold: the best value; for the mean also every method whose difference from the best, on "
-        "the orders of both, has a 90 % interval that includes 0.",
+        _BOLD,
+        _paper_summary(dataset, shown),
+    )
+
+
+def _paper_summary(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> Table:
+    """The summary in the columns that fit the text of a paper."""
+    has_intervals = any(summary.mean_interval is not None for summary in shown)
+    measured = all(summary.basis in ("enumerated", "sample") for summary in shown)
+    rows: list[tuple[Cell, ...]] = []
+    for summary in shown:
+        mean = f"{summary.mean:.1f}"
+        if summary.mean_interval is not None:
+            low, high = summary.mean_interval
+            mean += f" ({low:.1f}–{high:.1f})"
+        central = "" if summary.central is None else "{:.1f}–{:.1f}".format(*summary.central)
+        rows.append((summary.name, mean, central, summary.worst, summary.best, summary.orders))
+    columns = (
+        Column("method"),
+        Column("mean", 0),
+        Column("90 % of orders" if measured else "next order, 90 %", 0),
+        Column("worst", 1),
+        Column("best", 1),
+        Column("orders", 0),
+    )
+    words = metric_words(dataset.metric)
+    range_ = "the range of 90 % of the orders" if measured else "the 90 % range of the next order"
+    interval = " with its 90 % interval" if has_intervals else ""
+    return Table(
+        "summary",
+        f"{words.title[0].upper()}{words.title[1:]} over class orders",
+        f"Mean{interval}, {range_}, and the worst and the best order that was "
+        f"run{f', in {words.unit}' if words.unit else ''}.",
+        columns,
+        tuple(rows),
+        frozenset(_best_cells(dataset, shown, columns)),
+        _BOLD,
     )
 
 

@@ -17,6 +17,7 @@ from edgecil.report.duration import format_duration
 from edgecil.report.figures.canvas import missing_letters
 from edgecil.report.metrics import MetricWords
 from edgecil.sequences.counting import count_text
+from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import PROTOCOLS
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -51,7 +52,7 @@ def answer(
     best = ranked[0]
     seen = _range_seen(dataset, ranked, words)
     if len(ranked) == 1:
-        return [*seen, _one(dataset, best, words), *_noise(dataset, ranked)]
+        return [*seen, _one(dataset, best, words), *_given(dataset), *_noise(dataset, ranked)]
     second = ranked[1].name
     pair = compare_pair(dataset, best.name, second)
     reached = _one(dataset, best, words)
@@ -70,9 +71,11 @@ def answer(
             pair,
             higher_is_better=words.higher_is_better,
             all_run=pair.n == dataset.table.space.size,
+            metric="" if words.name == "accuracy" else words.title,
         ),
         *seen,
         reached,
+        *_given(dataset),
         *_noise(dataset, ranked),
     ]
 
@@ -83,14 +86,22 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
     by_orders = [name for name, step in steps.items() if step.step == "orders"]
     if by_orders:
         name = max(by_orders, key=lambda one: steps[one].orders)
-        return f"{_run_orders(name, steps[name], several=len(steps) > 1)}."
+        meant = [steps[one] for one in by_orders]
+        seconds = [
+            None if step.seconds is None else step.seconds * steps[name].orders / step.orders
+            for step in meant
+        ]
+        several = len(steps) > 1
+        return f"{_run_orders(name, steps[name], several=several)}{_duration(seconds)}."
     by_repeats = [name for name, step in steps.items() if step.step == "repeats"]
     if by_repeats:
         most = max(steps[name].repeats for name in by_repeats)
-        who = "" if len(by_repeats) == len(steps) else f" of {_names(by_repeats)}"
+        every = " of every learner" if len(steps) > 1 else ""
+        who = every if len(by_repeats) == len(steps) else f" of {_names(by_repeats)}"
+        seconds = [steps[name].seconds for name in by_repeats]
         return (
             f"train {count(most, 'order')}{who} once more with another training seed, to separate "
-            f"the effect of the order from training noise{_duration(steps[by_repeats[0]])}."
+            f"the effect of the order from training noise{_duration(seconds)}."
         )
     return "nothing; more runs would change these numbers little."
 
@@ -142,11 +153,14 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
     else:
         start = f"Over class orders {summary.name} {verb} {mean} on average"
     if summary.mean_interval is not None:
-        start += f" (90 %: {_between(summary.mean_interval)})"
+        roughly = "roughly " if said.mean.validity == "rough" else ""
+        start += f" (90 %: {roughly}{_between(summary.mean_interval)})"
     parts = [start]
     if summary.central is not None:
         low, high = summary.central
-        what = "the next order will lie" if truth is None else "90 % of the orders lie"
+        roughly = "roughly " if said.next_order.validity == "rough" else ""
+        next_order = f"the next order will {roughly}lie"
+        what = next_order if truth is None else "90 % of the orders lie"
         parts.append(f"{what} between {low:.1f} and {_value(high, words)}")
     outside = said.outside.value
     if truth is None and outside and said.orders > 1:
@@ -184,6 +198,15 @@ def _range_seen(
     between = f"between {ends[0]:.1f} and {_value(ends[1], words)}"
     start = f"{runs} random orders would have shown {what} {between} on average"
     return [f"{start}; {'in truth ' if most.basis == 'enumerated' else ''}{true}."]
+
+
+def _given(dataset: DatasetAnalysis) -> list[str]:
+    """If nothing is known about how the orders were chosen: what that means."""
+    if set(dataset.table.protocols) != {GIVEN} or any(
+        method.truth is not None for method in dataset.methods.values()
+    ):
+        return []
+    return ["This holds if your orders were not chosen by their results or their similarity."]
 
 
 def _noise(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
@@ -225,12 +248,16 @@ def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
     if step.expected_half_width is not None:
         now = "" if step.half_width is None else f" instead of ± {step.half_width:.1f}"
         text += f"; they give the mean{who} to ± {step.expected_half_width:.1f} points{now}"
-    return text + _duration(step)
+    return text
 
 
-def _duration(step: NextStep) -> str:
-    """The expected time of a step, in words."""
-    return "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
+def _duration(seconds: Sequence[float | None]) -> str:
+    """The expected time of the trainings of some learners, in words; empty if one is unknown."""
+    durations = [one for one in seconds if one is not None]
+    if not durations or len(durations) < len(seconds):
+        return ""
+    learners = f" for {len(seconds)} learners" if len(seconds) > 1 else ""
+    return f"; about {format_duration(sum(durations))}{learners}"
 
 
 def _size(dataset: DatasetAnalysis) -> str:

@@ -53,6 +53,7 @@ def page_data(
             metric: {
                 "label": metric_words(metric).title,
                 "unit": metric_words(metric).unit,
+                "up": metric_words(metric).higher_is_better,
                 "values": _values(own, places, dataset.methods),
             }
             for metric, own in by_metric.items()

@@ -6,7 +6,7 @@ import csv
 import io
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
@@ -90,6 +90,7 @@ class Table:
         rows: n cells each; None where a value does not exist.
         bold: row and column of the cells in bold, in formats that have bold letters.
         bold_note: what bold means, for the captions of these formats.
+        paper: the same in fewer columns, for LaTeX; None for the table itself.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     bold: frozenset[tuple[int, int]] = frozenset()
     bold_note: str = ""
+    paper: Table | None = None
 
     @property
     def noted_caption(self) -> str:
@@ -139,6 +141,7 @@ def as_markdown(table: Table) -> str:
 
 def as_latex(table: Table) -> str:
     """The table as LaTeX with booktabs rules; more than 40 rows become a longtable."""
+    table = replace(table.paper, name=table.name) if table.paper is not None else table
     kinds = "".join("r" if column.is_number else "l" for column in table.columns)
     header, *rows = (
         " & ".join(row) + r" \\"

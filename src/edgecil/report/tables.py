@@ -194,19 +194,27 @@ def rankings_table(dataset: DatasetAnalysis) -> Table:
             rows.append(
                 (title, name, None if true is None else getattr(true, criterion)[name], *ranks)
             )
-    if any(ranked.error is not None or ranked.average is not None for ranked in rankings.values()):
+    has_truth = dataset.true_ranking is not None
+    if has_truth:
         rows += _ranking_errors(list(rankings.values()))
+    else:
+        rows = [(*row[:2], *row[3:]) for row in rows]
+    error = (
+        " The error is Σ |rank − true rank|: of these runs, and over draws of the protocol's "
+        "random part."
+    )
+    numbers = [cell for row in rows for cell in row[2:] if isinstance(cell, (int, float))]
+    digits = 0 if all(float(number).is_integer() for number in numbers) else 1
     return Table(
         "rankings",
         "Ranks of the methods",
-        "1 is the best, by the accuracy of the worst and of the best order and by the standard "
-        "deviation, from the runs of each protocol. The error is Σ |rank − true rank|: of these "
-        "runs, and over draws of the protocol's random part.",
+        "1 is the best, by the worst and by the best order and by the standard deviation, from the "
+        f"runs of each protocol.{error if has_truth else ''}",
         (
             Column("by"),
             Column("method"),
-            Column("truth", 1),
-            *(Column(protocol, 1) for protocol in rankings),
+            *((Column("truth", digits),) if has_truth else ()),
+            *(Column(protocol, digits) for protocol in rankings),
         ),
         tuple(rows) if rankings else (),
     )

@@ -160,7 +160,12 @@ def build_view(
         explain(ranked),
         build_curves(dataset, words, name=f"curves{suffix}"),
         protocol_grid(dataset),
-        build_pairs(pairs, name=f"pairs{suffix}", is_small=len(pairs) <= _MOST_PAIRS),
+        build_pairs(
+            pairs,
+            name=f"pairs{suffix}",
+            is_small=len(pairs) <= _MOST_PAIRS,
+            higher_is_better=words.higher_is_better,
+        ),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
         _win_matrix(dataset, ranked),
         shown,
@@ -211,11 +216,17 @@ def _win_matrix(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> Wi
         rows.append((first, tuple(cells)))
     if not any(cell for _, cells in rows for cell in cells):
         return None
+    pairs = [
+        pair for pair in (compare_pair(dataset, *two) for two in combinations(names, 2)) if pair
+    ]
+    is_measured = any(pair.new_order_probability is None for pair in pairs)
+    all_run = all(pair.n == dataset.table.space.size for pair in pairs)
+    where = "in a new training of a random order" if all_run else "on a new order"
     caption = (
-        "Probability in % that the learner of the row is better in a new training of a random "
-        "order. "
-        "Choose a cell to see both on their common orders."
-    )
+        "Share of the common orders in % on which the learner of the row is better."
+        if is_measured
+        else f"Probability in % that the learner of the row is better {where}."
+    ) + " Choose a cell to see both on their common orders."
     return WinMatrix(names, tuple(rows), caption)
 
 

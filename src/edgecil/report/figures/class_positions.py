@@ -39,6 +39,9 @@ def build_class_positions(
     names = [class_name(dataset.table, class_) for class_ in range(len(positions.mean))]
     costs = np.nan_to_num(positions.cost_of_first)
     order = [int(place) for place in np.argsort(-costs, kind="stable")]
+    limits = _limits(np.concatenate([own.mean for own in dataset.class_positions.values()]))
+    if not words.higher_is_better:
+        limits = limits[::-1]
     caption = (
         f"{words.classes}, by the task in which it comes: {method}, mean over orders. The classes "
         "that are worst off in the first task are on top."
@@ -46,7 +49,7 @@ def build_class_positions(
     values = positions.mean[order]
     labels = [names[place] for place in order]
     wide, narrow = (
-        draw_class_positions(method, labels, values, width=width, unit=words.unit)
+        draw_class_positions(method, labels, values, width=width, unit=words.unit, limits=limits)
         for width in (_HALF, NARROW)
     )
     return ReportFigure(f"classes-{slug(method)}{suffix}", caption, wide, narrow, WIDE_ONLY)
@@ -59,6 +62,7 @@ def draw_class_positions(
     *,
     width: float = _HALF,
     unit: str = "%",
+    limits: tuple[float, float] | None = None,
 ) -> Scene:
     """Draw a row for each class and a column for each task.
 
@@ -68,6 +72,7 @@ def draw_class_positions(
         values: (N, K); NaN where a class has no value for a task.
         width: of the drawing.
         unit: of the values.
+        limits: the worst and the best value of the colour scale; by default those of the values.
     """
     classes, tasks = values.shape
     is_named = classes <= _MOST_NAMED
@@ -90,7 +95,7 @@ def draw_class_positions(
             ",".join("" if np.isnan(value) else f"{value:.1f}" for value in row) for row in values
         ),
     }
-    low, high = _limits(values)
+    low, high = limits or _limits(values)
     marks.append(Cells(left, top, cell, height, values, low, high, data))
     if is_named:
         for row, label in enumerate(labels):
@@ -128,7 +133,7 @@ def _colour_bar(left: float, y: float, low: float, high: float, unit: str) -> li
 
 
 def _limits(values: Floats) -> tuple[float, float]:
-    """Round ends of the colour scale."""
+    """Round ends of the colour scale, the lower one first."""
     low = 10.0 * np.floor(np.nanmin(values) / 10.0)
     high = 10.0 * np.ceil(np.nanmax(values) / 10.0)
     return float(low), float(max(high, low + 10.0))

@@ -46,11 +46,11 @@ def build_curves(
     counts = sorted({curve.orders for _, curve, _ in chosen.values()})
     orders = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     same = all(is_answer for _, _, is_answer in chosen.values())
-    basis = "those of the answer above" if same else "not those of the answer above"
+    basis = "behind the answer above" if same else "which are not behind the answer above"
     band = " The bands hold 90 % of the orders." if len(chosen) <= _MOST_BANDS else ""
     caption = (
         f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "
-        f"order{'' if counts == [1] else 's'} of {protocols}, {basis}.{band} {words.line}"
+        f"order{'' if counts == [1] else 's'} {basis} ({protocols}).{band} {words.line}"
     ).strip()
     curves = {method: curve for method, (_, curve, _) in chosen.items()}
     wide, narrow = (draw_curves(curves, words, width=width) for width in (WIDE, NARROW))

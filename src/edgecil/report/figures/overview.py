@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,10 +26,13 @@ from edgecil.report.scene.layout import (
 from edgecil.report.scene.marks import Dots, Line, Mark, Scene, Text
 from edgecil.report.scene.scale import Scale, x_axis
 from edgecil.report.scene.theme import OTHER_ORDERS, protocol_style
+from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.sequence import ClassSequence
 
 _MOST_DOTS = 1200  # of one row; beyond, a dot stands for several orders
 _DENSITY_POINTS = 160
+_OTHER_OPACITY = 0.55  # of the dots of orders that no protocol chose
+_LEAST_SHAPE = 8  # orders from which an estimated distribution is drawn
 _GAP = 3.0  # between the base line and the dots
 
 
@@ -42,6 +45,7 @@ class OverviewRow:
         accuracies: (n,) of every order, per cent.
         protocols: n names: the protocol that chose the order, "" for orders of the truth alone.
         orders: n places of the orders in the page's table.
+        shared: by protocol, others of which no order is drawn, because it chose them too.
         truth: (m,) accuracies whose density is drawn; None if it is not known.
         per_dot: how many orders a dot stands for.
     """
@@ -52,6 +56,7 @@ class OverviewRow:
     orders: tuple[int, ...]
     truth: Floats | None
     per_dot: int = 1
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def build_overview(
@@ -107,14 +112,27 @@ def _row(
         tuple(places[order.sequence] for order in own),
         None if truth is None else truth.accuracies,
         per_dot,
+        _shared(own, is_truth),
     )
+
+
+def _shared(orders: Sequence[OrderRow], is_truth: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """By protocol, the protocols all of whose orders it chose before them."""
+    chosen = [[p for p, _ in order.choices if p not in is_truth] for order in orders]
+    drawn = {protocols[0] for protocols in chosen if protocols}
+    hidden: dict[str, dict[str, None]] = {}
+    for protocols in chosen:
+        for other in protocols[1:]:
+            if other not in drawn:
+                hidden.setdefault(protocols[0], {})[other] = None
+    return {protocol: tuple(others) for protocol, others in hidden.items()}
 
 
 def _draw_wide(rows: Sequence[OverviewRow], words: MetricWords, width: float) -> Scene:
     """Names on the left, the shared axis in the middle, columns of numbers on the right."""
-    height = max(28.0, min(96.0, 312.0 / len(rows)))
+    height = max(24.0, min(72.0, 240.0 / len(rows)))
     size = 13.0 if height > 40.0 else 12.0
-    names = label_width((row.summary.name for row in rows), size, most=170.0)
+    names = label_width((row.summary.name for row in rows), 1.16 * size, most=190.0)
     columns = {"mean": 118.0, _range_title(rows): 116.0, **dict.fromkeys(words.ends, 52.0)}
     left, right = names + 22.0, width - sum(columns.values()) - 12.0
     marks, top = legend(_entries(rows), 0.0, 2.0, width)
@@ -132,7 +150,9 @@ def _draw_wide(rows: Sequence[OverviewRow], words: MetricWords, width: float) ->
         if place:
             marks.append(Line(((0.0, upper), (width, upper)), "line"))
         base = upper + 0.5 * height
-        marks.append(Text(0.0, base + 4.0, fit(row.summary.name, names, size), size, bold=True))
+        marks.append(
+            Text(0.0, base + 4.0, fit(row.summary.name, names, size, bold=True), size, bold=True)
+        )
         marks += _draw_row(row, scale, base, 0.44 * height, 0.42 * height)
         summary = row.summary
         mean, between = _numbers(summary)
@@ -175,7 +195,7 @@ def _draw_narrow(rows: Sequence[OverviewRow], words: MetricWords, width: float) 
         number = width - text_width(around, 11.5)
         marks.append(Text(number, upper + 16.0, mean, 14.0, "end", bold=True))
         room = number - text_width(mean, 14.0) - 10.0
-        marks.append(Text(0.0, upper + 16.0, fit(summary.name, room), 13.0, bold=True))
+        marks.append(Text(0.0, upper + 16.0, fit(summary.name, room, bold=True), 13.0, bold=True))
         inside, lowest, highest = _more_numbers(summary)
         parts = [f"{words.ends[0]} {lowest}", f"{words.ends[1]} {highest}"]
         if inside:
@@ -208,7 +228,7 @@ def _draw_row(
         data = {"method": summary.name, "orders": " ".join(str(row.orders[i]) for i in chosen)}
         if row.per_dot > 1:
             data["per"] = str(row.per_dot)
-        opacity = 0.55 if protocol == "" else 0.9
+        opacity = _OTHER_OPACITY if protocol == "" else 0.9
         marks.append(Dots(x[chosen], y[chosen], radius * bigger, colour, shape, opacity, data))
     for at in (low, high):
         marks.append(Line(((at, base - 5.0), (at, base + _GAP + 2.0 * radius + 2.0)), "ink", 1.6))
@@ -230,7 +250,8 @@ def _density(
             return []
         edges = grid(row.truth)
         heights = np.histogram(row.truth, edges)[0] / np.diff(edges)
-    elif row.summary.chosen is not None:
+    elif _has_estimate(row):
+        assert row.summary.chosen is not None
         distribution = row.summary.chosen.estimate.distribution
         low, high = distribution.interval(0.99)
         low, high = max(low, scale.low), min(high, scale.high)
@@ -245,6 +266,11 @@ def _density(
     for start, end, level in zip(edges[:-1], edges[1:], y, strict=True):
         outline += [(scale(start), level), (scale(end), level)]
     return [*outline, (scale(edges[-1]), base)]
+
+
+def _has_estimate(row: OverviewRow) -> bool:
+    """Whether enough orders were run to draw the shape of an estimated distribution."""
+    return row.summary.chosen is not None and row.summary.orders >= _LEAST_SHAPE
 
 
 def _swarm(x: Floats, radius: float, room: float) -> Floats:
@@ -306,9 +332,16 @@ def _entries(rows: Sequence[OverviewRow]) -> list[Entry]:
     protocols = sorted({name for row in rows for name in row.protocols} - {""})
     for place, protocol in enumerate(protocols):
         colour, shape = protocol_style(protocol)
-        entries.append(Entry(protocol if place else f"order of {protocol}", colour, shape))
+        others = dict.fromkeys(name for row in rows for name in row.shared.get(protocol, ()))
+        label = ", ".join([protocol, *others])
+        if protocol == GIVEN:
+            label = "your order" if place == 0 else "yours"
+        elif place == 0:
+            label = f"order of {label}"
+        entries.append(Entry(label, colour, shape))
     if any("" in row.protocols for row in rows):
-        entries.append(Entry("other order" if protocols else "order", "faint", "circle"))
+        label = "other order" if protocols else "order"
+        entries.append(Entry(label, *OTHER_ORDERS, opacity=_OTHER_OPACITY))
     entries.append(Entry("worst and best", "ink", "bar"))
     if any(row.summary.mean_interval for row in rows):
         entries.append(Entry("mean, 90 % interval", "ink", "interval"))
@@ -322,14 +355,18 @@ def _entries(rows: Sequence[OverviewRow]) -> list[Entry]:
         entries.append(Entry("all orders", "truth"))
     if "sample" in bases:
         entries.append(Entry("random sample", "truth"))
-    if "estimate" in bases:
+    if any(_has_estimate(row) for row in rows):
         entries.append(Entry("estimated distribution", "truth"))
     return entries
 
 
 def explain(summaries: Sequence[MethodSummary]) -> str:
     """How to read the bars and the grey areas of the chart, one or two sentences."""
-    bases = {summary.basis for summary in summaries}
+    bases = {
+        summary.basis
+        for summary in summaries
+        if summary.basis != "estimate" or summary.orders >= _LEAST_SHAPE
+    }
     sentences = []
     if bases & {"enumerated", "sample"}:
         sentences.append(
@@ -352,7 +389,9 @@ def _caption(rows: Sequence[OverviewRow], words: MetricWords) -> str:
         "sample": "grey, the distribution over a random sample of orders",
         "estimate": "grey, the estimated distribution over all orders",
     }
-    shown = dict.fromkeys(row.summary.basis for row in rows)
+    shown = dict.fromkeys(
+        row.summary.basis for row in rows if row.summary.basis != "estimate" or _has_estimate(row)
+    )
     greys = [behind[basis] for basis in shown if basis in behind]
     methods = "each row is a method; " if len(rows) > 1 else ""
     most = max(row.per_dot for row in rows)

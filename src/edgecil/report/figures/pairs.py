@@ -16,19 +16,23 @@ from edgecil.report.scene.scale import Scale, x_axis
 Pair = tuple[str, str, Comparison]
 
 
-def build_pairs(pairs: Sequence[Pair], *, name: str, is_small: bool = True) -> ReportFigure | None:
+def build_pairs(
+    pairs: Sequence[Pair], *, name: str, is_small: bool = True, higher_is_better: bool = True
+) -> ReportFigure | None:
     """The interval plot of all pairs; None without pairs.
 
     Args:
         pairs: first method, second method, and their comparison.
         name: stem of its file names.
         is_small: whether it has PNG and PDF files.
+        higher_is_better: whether a positive difference speaks for the first method.
     """
     if not pairs:
         return None
     caption = (
         "Mean difference of each pair of methods on the orders that both ran, with its "
         f"{100.0 * LEVEL:g} % interval. An interval that does not touch 0 is coloured."
+        + ("" if higher_is_better else " Lower is better: a negative difference is a gain.")
     )
     wide, narrow = draw_pairs(pairs), draw_pairs(pairs, width=NARROW)
     return ReportFigure(name, caption, wide, narrow, tuple(FILE_KINDS) if is_small else SVG_ONLY)

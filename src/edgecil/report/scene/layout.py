@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from rich.cells import cell_len
 from edgecil.report.scene.marks import Dots, Line, Mark, Rect, Shape, Text
 
 _LETTER = 0.57  # mean width of a letter in font sizes
+_BOLD_LETTER = 0.66
+_RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+_RIGHT_TO_LEFT = re.compile(f"{_RTL}(?: {_RTL})*")
 
 
 @dataclass(frozen=True)
@@ -22,12 +26,14 @@ class Entry:
         colour: of its key.
         kind: the key: an area, a line, a dashed line, or a marker.
         dash: lengths of dashes and gaps of a line.
+        opacity: of a marker.
     """
 
     label: str
     colour: str
     kind: Shape | str = "area"
     dash: tuple[float, ...] = ()
+    opacity: float = 1.0
 
 
 def text_width(text: str, size: float = 12.0) -> float:
@@ -38,12 +44,15 @@ def text_width(text: str, size: float = 12.0) -> float:
 def printable(text: str) -> str:
     r"""A text whose control characters, also those of text direction, are blanks.
 
+    Words that are written from right to left are isolated (U+2068, U+2069), so that they do not
+    change the order of what stands beside them.
+
     >>> printable("a\u202eb\x07c")
     'a b c'
     """
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
+    if not text.isprintable():
+        text = "".join(one if one.isprintable() or one == "\n" else " " for one in text)
+    return text if text.isascii() else _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
 
 def shorten(name: str, most: int = 28) -> str:
@@ -61,9 +70,10 @@ def label_width(names: Iterable[str], size: float = 13.0, *, most: float = 190.0
     return min(max((text_width(name, size) for name in names), default=0.0), most)
 
 
-def fit(name: str, width: float, size: float = 13.0) -> str:
+def fit(name: str, width: float, size: float = 13.0, *, bold: bool = False) -> str:
     """A name cut off where the room ends."""
-    return shorten(name, max(int(width / (_LETTER * size)), 2))
+    letter = _BOLD_LETTER if bold else _LETTER
+    return shorten(name, max(int(width / (letter * size)), 2))
 
 
 def legend(
@@ -78,11 +88,11 @@ def legend(
     left, line = x, y
     for entry in entries:
         label = fit(entry.label, width - 22.0, size)
-        needed = 20.0 + text_width(label, size) + 14.0
+        needed = 22.0 + text_width(label, size) + 14.0
         if left > x and left + needed - 14.0 > x + width:
             left, line = x, line + size + 7.0
         marks += _key(entry, left, line + 0.5 * size)
-        marks.append(Text(left + 20.0, line + 0.86 * size, label, size, colour="faint"))
+        marks.append(Text(left + 22.0, line + 0.86 * size, label, size, colour="faint"))
         left += needed
     return marks, line + size + 8.0 if entries else y
 
@@ -103,7 +113,7 @@ def _key(entry: Entry, x: float, y: float) -> list[Mark]:
         ends = (x + 2.0, x + 14.0)
         return [Line(((at, y - 5.0), (at, y + 5.0)), entry.colour, 1.6) for at in ends]
     shape: Shape = entry.kind  # type: ignore[assignment]
-    return [Dots(np.array([x + 8.0]), np.array([y]), 4.0, entry.colour, shape)]
+    return [Dots(np.array([x + 8.0]), np.array([y]), 4.0, entry.colour, shape, entry.opacity)]
 
 
 def marker(x: float, y: float, radius: float, colour: str = "ink") -> list[Mark]:

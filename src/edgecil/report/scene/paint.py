@@ -146,8 +146,8 @@ def _draw_cells(axes: Axes, mark: Cells, level: int) -> None:
         mark.x + mark.width * np.arange(columns + 1),
         mark.y + mark.height * np.arange(rows + 1),
         np.ma.masked_invalid(mark.values),
-        cmap=ListedColormap(list(shades())),
-        vmin=mark.low,
-        vmax=mark.high if mark.high > mark.low else mark.low + 1.0,
+        cmap=ListedColormap(list(shades() if mark.high >= mark.low else shades()[::-1])),
+        vmin=min(mark.low, mark.high),
+        vmax=max(mark.low, mark.high) if mark.high != mark.low else mark.low + 1.0,
         zorder=level,
     )

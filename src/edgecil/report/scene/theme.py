@@ -7,6 +7,7 @@ they are lighter. Every colour of text has a contrast of at least 4.5 with its b
 from __future__ import annotations
 
 from functools import cache
+from zlib import crc32
 
 from edgecil.report.scene.marks import Shape
 
@@ -64,13 +65,20 @@ _PROTOCOLS: dict[str, tuple[str, Shape]] = {
     "adversarial": ("c4", "down"),
     "maxcover": ("c5", "cross"),
 }
+# Of protocols that are not edgecil's.
+_OTHER_PROTOCOLS: tuple[tuple[str, Shape], ...] = (
+    *(("c7", "down"), ("c7", "square"), ("c5", "up")),
+    *(("c4", "diamond"), ("c3", "cross"), ("c5", "circle")),
+)
 OTHER_ORDERS: tuple[str, Shape] = ("faint", "circle")  # of the truth alone
 _SHADES = 24
 
 
 def protocol_style(protocol: str) -> tuple[str, Shape]:
     """The colour and the shape of a protocol's marks in every chart."""
-    return _PROTOCOLS.get(protocol, ("c7", "down"))
+    if protocol in _PROTOCOLS:
+        return _PROTOCOLS[protocol]
+    return _OTHER_PROTOCOLS[crc32(protocol.encode()) % len(_OTHER_PROTOCOLS)]
 
 
 def category(place: int) -> tuple[str, tuple[float, ...]]:
@@ -92,8 +100,8 @@ def shades() -> tuple[str, ...]:
 
 
 def shade_of(value: float, low: float, high: float) -> int:
-    """The place of a value's colour in :func:`shades`."""
-    share = (value - low) / (high - low) if high > low else 0.5
+    """The place of a value's colour in :func:`shades`; `low` may be the greater one."""
+    share = (value - low) / (high - low) if high != low else 0.5
     return min(max(int(share * _SHADES), 0), _SHADES - 1)
 
 

@@ -12,7 +12,7 @@ const showTip = (text, x, y) => {
 };
 const hideTip = () => { tip.hidden = true; };
 const describe = (method, order, per) => {
-  const { label, unit } = page.metrics[metric()];
+  const { label, unit } = page.metrics[metric];
   const value = valueOf(method, order);
   const lines = [`${method}: ${label} ${value === null ? "–" : minus(value.toFixed(2))} ${unit}`];
   const chosen = chosenBy(order);
@@ -128,14 +128,29 @@ for (const cells of all(".cells[data-box]")) {
   const { names: labels, values: numbers, unit } = cells.closest("figure").querySelector("[data-values]").dataset;
   const names = labels.split("\n");
   const values = numbers.split(";").map((row) => row.split(","));
-  svg.addEventListener("pointermove", (event) => {
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-    const [row, column] = [Math.floor((at.y - top) / high), Math.floor((at.x - left) / wide)];
+  const show = (row, column, x, y) => {
     const value = values[row]?.[column];
     if (value === undefined) hideTip();
-    else showTip(`${names[row]}, in task ${column + 1}: ${value === "" ? "no value" : minus(`${value} ${unit}`)}`, event.clientX, event.clientY);
+    else showTip(`${names[row]}, in task ${column + 1}: ${value === "" ? "no value" : minus(`${value} ${unit}`)}`, x, y);
+  };
+  svg.addEventListener("pointermove", (event) => {
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    show(Math.floor((at.y - top) / high), Math.floor((at.x - left) / wide), event.clientX, event.clientY);
+  });
+  const at = { row: 0, column: -1 };
+  svg.tabIndex = 0;
+  svg.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key];
+    if (event.key === "Escape") hideTip();
+    if (!step) return;
+    event.preventDefault();
+    at.row = Math.min(Math.max(at.row + step[0], 0), values.length - 1);
+    at.column = Math.min(Math.max(at.column + step[1], 0), values[0].length - 1);
+    const { x, y } = toScreen(svg, left + (at.column + 0.5) * wide, top + (at.row + 0.5) * high);
+    show(at.row, at.column, x, y);
   });
   svg.addEventListener("pointerleave", hideTip);
+  svg.addEventListener("blur", hideTip);
 }
 
 // One learner at a time where there are several.
@@ -162,7 +177,7 @@ const MOST_DOTS = 4000;
 const shorten = (name) => (name.length > 42 ? `${name.slice(0, 41)}…` : name);
 const scatter = (figure, first, second) => {
   const key = figure.dataset.metric;
-  const { label, unit } = page.metrics[key];
+  const { label, unit, up: isHigherBetter } = page.metrics[key];
   const points = [];
   everyOrder.forEach((order) => {
     const [x, y] = [valueOf(second, order, key), valueOf(first, order, key)];
@@ -195,8 +210,8 @@ const scatter = (figure, first, second) => {
   }));
   svg.append(draw("text", { class: "f-ink", x: (start + end) / 2, y: size - 6, "font-size": 12, "text-anchor": "middle" }, `${shorten(second)}, ${unit}`));
   svg.append(draw("text", { class: "f-ink", x: start, y: 9, "font-size": 12 }, `${shorten(first)}, ${unit}`));
-  const above = points.filter((point) => point.y > point.x).length;
-  const caption = make("figcaption", {}, `${first} is higher than ${second} on ${above} of ${points.length} common orders (dots above the line).${drawn.length < points.length ? ` ${drawn.length.toLocaleString("en")} of them are drawn.` : ""}`);
+  const better = points.filter((point) => (isHigherBetter ? point.y > point.x : point.y < point.x)).length;
+  const caption = make("figcaption", {}, `${first} is better than ${second} on ${better} of ${points.length} common orders (dots ${isHigherBetter ? "above" : "below"} the line).${drawn.length < points.length ? ` ${drawn.length.toLocaleString("en")} of them are drawn.` : ""}`);
   figure.replaceChildren(caption, svg);
   figure.hidden = false;
   listen(svg);

@@ -14,7 +14,7 @@ const draw = (tag, attributes, text) => {
   if (text !== undefined) element.textContent = text;
   return element;
 };
-const minus = (text) => text.replace("-", "−");
+const minus = (text) => text.replace(/-(?=\d)/g, "−");
 
 // Columns are packed: codes of a few bits each, in base64; see packing.py.
 const unpack = ({ low, bits, none, text }, size, array) => {
@@ -47,8 +47,10 @@ const chosenBy = (order) => page.stems[stemOf(order)] + (numberOf(order) ?? "");
 for (const one of Object.values(page.metrics)) {
   for (const [method, packed] of Object.entries(one.values)) one.values[method] = column(packed, 100);
 }
-const metric = () => document.querySelector("input[name=metric]:checked")?.value ?? Object.keys(page.metrics)[0];
-const valueOf = (method, order, key = metric()) => page.metrics[key].values[method]?.(order) ?? null;
+let metric = "";
+const readMetric = () => { metric = document.querySelector("input[name=metric]:checked")?.value ?? Object.keys(page.metrics)[0]; };
+readMetric();
+const valueOf = (method, order, key = metric) => page.metrics[key].values[method]?.(order) ?? null;
 
 // Classes by task; `taskOf` has the task of every class of every order.
 const width = page.classes.length;

@@ -37,7 +37,7 @@ const table = (() => {
   });
   sorting.addEventListener("input", () => { const [index, way] = sorting.value.split(" "); sort(+index, way === "down"); });
 
-  const lowered = page.classes.map((name) => name.toLowerCase().split(/[\s_-]+/));
+  const lowered = page.classes.map((name) => name.replace(/[\u2068\u2069]/g, "").toLowerCase().split(/[\s_-]+/));
   const stems = page.stems.map((stem) => stem.toLowerCase().split(/[\s,]+/));
   const begins = (words, word) => words.some((one) => one.startsWith(word));
   // A word is a protocol or label if some order's text has it, otherwise the beginning of a class name.
@@ -59,7 +59,7 @@ const table = (() => {
   };
 
   const row = (order) => {
-    const line = make("tr", { tabindex: -1, role: "row", "data-order": order, "aria-selected": pinned.order === order });
+    const line = make("tr", { tabindex: -1, role: "row", "data-order": order, "aria-current": pinned.order === order });
     columns.forEach((one, index) => {
       if (one.isTasks) { line.append(tasksCell(order)); return; }
       const value = read(one, order);
@@ -144,7 +144,7 @@ const table = (() => {
     box.scrollTop = 0;
   };
   const mark = () => {
-    for (const line of all("tr[data-order]", body)) line.setAttribute("aria-selected", +line.dataset.order === pinned.order);
+    for (const line of all("tr[data-order]", body)) line.setAttribute("aria-current", +line.dataset.order === pinned.order);
   };
   const show = () => {
     const at = pinned.order === null ? -1 : state.orders.indexOf(pinned.order);
@@ -164,7 +164,7 @@ const table = (() => {
   });
   body.addEventListener("click", select);
   body.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") select(event);
+    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); select(event); }
     const line = event.target.closest("tr");
     const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling }[event.key];
     if (!next) return;

@@ -1,6 +1,6 @@
 // The metric switch: the style sheet shows the chosen parts, the table reads other numbers.
 for (const input of all("input[name=metric]")) {
-  input.addEventListener("change", () => { hideTip(); table.update(); firstScatter(); ring(); });
+  input.addEventListener("change", () => { readMetric(); hideTip(); table.update(); firstScatter(); ring(); });
 }
 addEventListener("resize", ring);
 
