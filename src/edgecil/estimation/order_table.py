@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 
 from edgecil.estimation.analysis import DatasetAnalysis
@@ -27,12 +28,17 @@ class OrderRow:
     accuracies: dict[str, float]
     repeats: dict[str, int]
 
-    @property
+    @cached_property
     def chosen_by(self) -> str:
         """The choices as text; labels that only repeat the sequence are left out."""
-        own = str(self.sequence)
-        named = ((protocol, "" if label == own else label) for protocol, label in self.choices)
-        return ", ".join(" ".join(part for part in choice if part) for choice in named)
+        return ", ".join(
+            protocol if not label or self._repeats(label) else f"{protocol} {label}"
+            for protocol, label in self.choices
+        )
+
+    def _repeats(self, label: str) -> bool:
+        """Whether a label is the sequence as text."""
+        return "|" in label and label == str(self.sequence)
 
 
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:
