@@ -34,6 +34,17 @@ class EdgecilWarning(UserWarning):
     """A choice that edgecil made and that a user may want to make differently."""
 
 
+def nearest(given: str, names: Iterable[str]) -> list[str]:
+    """Return the name that a word was probably meant to be; two or three if they are as near.
+
+    >>> nearest("icrl", ["icarl", "bic", "ewc"])
+    ['icarl']
+    """
+    matches = difflib.get_close_matches(given, list(names), n=3, cutoff=0.6)
+    ratios = [difflib.SequenceMatcher(None, name, given).ratio() for name in matches]
+    return [name for name, ratio in zip(matches, ratios, strict=True) if ratio > ratios[0] - 0.05]
+
+
 def unknown(kind: str, given: str, names: Iterable[str]) -> UsageError:
     """Return the error for a name that is not registered, with the nearest names that are.
 
@@ -41,7 +52,7 @@ def unknown(kind: str, given: str, names: Iterable[str]) -> UsageError:
     Unknown dataset 'cifar10'. Did you mean 'cifar100'? Available: cifar100, cub200.
     """
     listed = list(names)
-    near = difflib.get_close_matches(given, listed, n=3, cutoff=0.5)
+    near = nearest(given, listed)
     hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
     return UsageError(f"Unknown {kind} {given!r}.{hint} Available: {', '.join(listed)}.")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import io
 import os
 import re
@@ -27,7 +26,7 @@ from edgecil.cli import (
 )
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Option, Verb
-from edgecil.errors import DataError, EdgecilError, unknown
+from edgecil.errors import DataError, EdgecilError, nearest, unknown
 
 SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
@@ -91,7 +90,7 @@ class Parser(argparse.ArgumentParser):
             if name == "--":
                 return
             if name.startswith("--") and name not in options:
-                near = difflib.get_close_matches(name, options, n=2)
+                near = nearest(name, options)
                 hint = f". Did you mean {' or '.join(near)}?" if near else ""
                 self.error(f"unknown option {name}{hint}")
 

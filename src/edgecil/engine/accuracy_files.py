@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
 import io
 import math
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
-from edgecil.errors import DataError, EdgecilError
+from edgecil.errors import DataError, EdgecilError, nearest
 from edgecil.io.files import check_header, read_rows, replace_file
 from edgecil.io.numbers import parse_float, parse_int
 from edgecil.sequences.given import NAME as OWN_ORDERS
@@ -51,7 +50,7 @@ def read_accuracies(
         metric: the column to read in place of `accuracy`.
     """
     if _is_frame(source):
-        origin, rows = "the DataFrame", _frame_rows(cast("DataFrame", source), metric)
+        origin, rows = "The DataFrame", _frame_rows(cast("DataFrame", source), metric)
     else:
         path = Path(cast("str | Path", source))
         if not path.exists():
@@ -63,7 +62,7 @@ def read_accuracies(
     for run in _parse_rows(rows, origin, metric):
         groups.setdefault(run.dataset, []).append(run)
     if not groups:
-        raise DataError(f"{origin[0].upper()}{origin[1:]} contains no runs.")
+        raise DataError(f"{origin} contains no runs.")
     return [AccuracyTable(tuple(group), metric=metric) for group in groups.values()]
 
 
@@ -110,8 +109,12 @@ def _csv_rows(path: Path, metric: str) -> _Rows:
     header = [cell.strip() for cell in rows[0]] if rows else []
     if not any(header):
         raise DataError(f"{path} is empty; it requires a header line and one line for each run.")
-    if len(header) == 1 and ";" in header[0]:
-        raise DataError(f"{path} separates its columns by semicolons; save it with commas.")
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and separator in header[0]:
+            raise DataError(
+                f"{path} separates its columns by {name}; save it with commas between columns and "
+                "points in numbers."
+            )
     check_header(header, str(path))
     _check_columns(header, str(path), metric)
     for number, cells in enumerate(rows[1:], start=2):
@@ -141,7 +144,7 @@ def _cell(value: Any) -> str:
 def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
     missing = [name for name in (*_REQUIRED, metric) if name not in header]
     if missing == [metric]:
-        near = difflib.get_close_matches(metric, [it for it in header if it not in _KEYS], n=1)
+        near = nearest(metric, (name for name in header if name not in _KEYS))
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise DataError(f"{origin} has no column {metric!r}.{hint} It has {','.join(header)}.")
     if missing:
@@ -181,8 +184,8 @@ def _parse(
         sequence = sequences.get(text) or sequences.setdefault(text, ClassSequence.parse(text))
     except (ValueError, EdgecilError) as error:
         raise DataError(
-            f"{where} has the sequence {row['sequence']!r}; write tasks of class ids as "
-            f"'0 1|2 3|4 5' ({str(error).rstrip('.')})."
+            f"{where} has the sequence {text!r}; write the ids of the classes, not their names, "
+            f"task by task: '0 1|2 3|4 5' ({str(error).rstrip('.')})."
         ) from error
     protocol = row.get("protocol", OWN_ORDERS)
     for name, cell in (("method", row["method"]), ("protocol", protocol)):

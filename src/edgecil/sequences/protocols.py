@@ -118,10 +118,11 @@ def protocol(
     if budget is not None and budget < 1:
         raise UsageError(f"The 'budget' parameter must be an int >= 1. Got {budget} instead.")
     if budget is not None and budget > min(space.size, _MOST):
-        every = "" if space.size > _MOST else " (all sequences; 'enumerate' takes each once)"
+        if space.size > _MOST:
+            raise UsageError(f"'budget' must be at most {_MOST}. Got {budget}.")
         raise UsageError(
-            f"The 'budget' parameter must be an int <= {min(space.size, _MOST)}{every}. Got "
-            f"{budget} instead."
+            f"There are only {space.size} class orders, and 'budget' is {budget}; use at most "
+            f"{space.size}, or the protocol 'enumerate', which takes each once."
         )
     if order_seed is not None and order_seed < 0:
         raise UsageError(

@@ -175,7 +175,11 @@ def parse_tasks(text: str) -> Tasks:
     """Return the tasks in a text that :func:`format_tasks` wrote."""
     if "_" in text or not text.isascii():  # which int() would read as digits
         raise ValueError(f"{text!r} is not a list of integers")
-    return tuple(tuple(map(int, task.split())) for task in text.split("|"))
+    words = [task.split() for task in text.split("|")]
+    for word in (word for task in words for word in task):
+        if not word.lstrip("+-").isdigit():
+            raise ValueError(f"{word!r} is not a class id")
+    return tuple(tuple(map(int, task)) for task in words)
 
 
 def _class_id(value: object) -> int:
