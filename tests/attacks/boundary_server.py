@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def serve(library: str, dataset: str) -> None:
     shim.boundaries.restype = ctypes.c_long
     shim.arm.argtypes = ctypes.c_char_p, ctypes.c_long, ctypes.c_int
     torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        work(dataset, folder)  # once here, so that the other processes find all modules loaded
     for line in sys.stdin:
         directory, boundary, torn = line.rsplit(maxsplit=2)
         reading, writing = os.pipe()

@@ -28,7 +28,7 @@ pytestmark = [
 
 Attack = Callable[..., tuple[int, int]]
 
-FEW = 5  # kills in `make test`
+FEW = 12  # kills in `make test`
 
 
 @pytest.fixture(scope="module")

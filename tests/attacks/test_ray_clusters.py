@@ -141,3 +141,40 @@ def test_unsatisfiable_requests_and_stopped_workers_of_a_cluster(
             assert finished.outcome.error == "The training was stopped after 3 s."
     finally:
         cluster.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ("AuthenticationError: Invalid or missing authentication token", "refused this process"),
+        ("Ray client version mismatch", "Cannot reach a Ray cluster"),
+    ],
+)
+def test_what_a_cluster_answers_is_named(error: str, message: str) -> None:
+    from edgecil.engine.executors.ray import _connect
+
+    def init(**options: object) -> None:
+        os.write(2, b"gcs_client.cc:210: not ready\n")
+        raise ConnectionError(f"{error}\nmore lines")
+
+    with pytest.raises(PrerequisiteError, match=message) as raised:
+        _connect(SimpleNamespace(init=init), "auto", None)
+    assert error in str(raised.value)
+    assert "more lines" not in str(raised.value)
+
+
+def test_a_wrong_token_is_named_although_ray_only_logs_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """It took three minutes and named no cause."""
+    from edgecil.engine.executors.ray import ATTEMPTS, _connect
+
+    def init(**options: object) -> None:
+        assert all(os.environ[name] == value for name, value in ATTEMPTS.items())
+        os.write(2, b"W gcs_client.cc: Unauthenticated: RPC error: InvalidAuthToken: it is wrong\n")
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    with pytest.raises(PrerequisiteError, match="refused this process: InvalidAuthToken: it is"):
+        _connect(SimpleNamespace(init=init), "auto", None)
+    assert not ATTEMPTS.keys() & os.environ.keys()
+    assert capfd.readouterr().err == ""

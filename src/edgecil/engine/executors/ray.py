@@ -9,13 +9,15 @@ import platform
 import re
 import signal
 import socket
+import sys
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors.executor import Finished, Job
@@ -32,6 +34,7 @@ WAITING_AFTER = 30.0  # seconds after which a job that no node has started is wo
 _REACH = 5.0  # seconds to reach the head of a cluster
 _HANDSHAKE = 300.0  # seconds for all nodes to load the images and weights
 _TICK = 1.0
+ATTEMPTS = {"RAY_gcs_server_port_wait_time_s": "2"}  # to reach the head; 20 by default
 
 _log = logging.getLogger(__name__)
 
@@ -331,23 +334,61 @@ def _connect(ray: Any, address: str | None, processors: int | None) -> None:
             f"Cannot reach a Ray cluster at {address}: {problem}; start one with 'ray start "
             "--head', or give its address."
         )
-    try:
-        ray.init(
-            address=address,
-            num_cpus=processors,
-            include_dashboard=None if address else False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
-    except Exception as error:
-        line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        if re.search(r"auth|token|password|credential|permission", str(error), re.IGNORECASE):
-            raise PrerequisiteError(
-                f"The Ray cluster at {address} refused this process: {line}"
-            ) from error
+    attempts = ATTEMPTS if address else {}
+    with tempfile.TemporaryFile() as log:
+        try:
+            with _environment(attempts), _stderr_to(log):
+                ray.init(
+                    address=address,
+                    num_cpus=processors,
+                    include_dashboard=None if address else False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
+            return
+        except Exception as exception:
+            error = exception
+        log.seek(0)
+        refused = re.findall(rb"Unauthenticated: (?:RPC error: )?([^\n]+)", log.read())
+    line = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if refused:
+        line = refused[-1].decode("utf-8", "replace")
+    if refused or re.search(
+        r"auth|token|password|credential|permission", str(error), re.IGNORECASE
+    ):
         raise PrerequisiteError(
-            f"Cannot reach a Ray cluster at {address or 'this machine'}: {line}"
+            f"The Ray cluster at {address} refused this process: {line.rstrip('.')}. Set "
+            "RAY_AUTH_MODE and RAY_AUTH_TOKEN as for the cluster."
         ) from error
+    raise PrerequisiteError(
+        f"Cannot reach a Ray cluster at {address or 'this machine'}: {line}"
+    ) from error
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables that are not set, and remove them at the end."""
+    new = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            del os.environ[name]
+
+
+@contextmanager
+def _stderr_to(file: IO[bytes]) -> Iterator[None]:
+    """Write what this process writes to its standard error, Ray's own log included, to a file."""
+    sys.stderr.flush()
+    before = os.dup(2)
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(before, 2)
+        os.close(before)
 
 
 def _unreachable(address: str) -> str | None:
