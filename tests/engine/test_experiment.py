@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment, save_experiment_similarity, stored_answers
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.engine.store import Store
+from edgecil.engine.store import Store, StoreReader
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence
 from edgecil.similarity import Embeddings, SimilarityMatrix
@@ -156,6 +157,29 @@ def test_the_figure_has_a_point_per_order(experiment: Experiment) -> None:
     assert [len(points.get_offsets()) for points in ax.collections] == [2]
     assert ax.get_ylabel() == "A_last (%)"
     assert experiment.plot(ax=ax) is ax
+
+
+def test_pyplot_shows_the_figure_of_plot_and_not_that_of_a_notebook(experiment: Experiment) -> None:
+    pyplot.close("all")
+    experiment._repr_html_()
+    ClassSequence([[0], [1]])._repr_html_()
+    assert pyplot.get_fignums() == []
+    axes = experiment.plot()
+    assert [pyplot.figure(number) for number in pyplot.get_fignums()] == [axes.figure]
+    pyplot.close("all")
+
+
+def test_the_repr_counts_runs_without_reading_them(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StoreReader(experiment.directory) as store:
+        assert sum(store.run_counts().values()) == len(experiment.results())
+    text = repr(experiment)
+    monkeypatch.setattr(StoreReader, "runs", None)
+    assert repr(experiment) == text
+    experiment.directory.rename(experiment.directory.with_name("gone"))
+    assert str(experiment.directory) in repr(experiment)
+    assert "<img" not in experiment._repr_html_()
 
 
 def test_reprs_are_short_and_escaped(experiment: Experiment) -> None:

@@ -12,6 +12,7 @@ import pandas
 import pytest
 
 from edgecil.engine import Store, write_accuracies
+from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation import Analysis, DatasetAnalysis, analyze
 from edgecil.io.json import json_schema, to_plain
@@ -245,6 +246,20 @@ def test_the_similarity_may_be_a_file_or_several_by_name(tmp_path: Path) -> None
     assert to_plain(from_file["m"].correlations) == to_plain(quick(table)["m"].correlations)
     both = analyze(table, similarity={"a": SIMILARITY, "b": six_classes(1)}, draws=2)["m"]
     assert {"adjacent", "b adjacent"} <= set(both.correlations)
+
+
+def test_an_analysis_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = {"method": ["m"], "dataset": "made-up", "tasks": 3, "protocol": ["latin"]}
+    experiment = write_experiment(tmp_path / "a", {"m": noisy(0)})
+    with closing(Store(experiment.directory)) as store:
+        store.add_config({**config, "encoder": "clip-vit-b-16"})
+    assert experiment.required_encoder == "clip-vit-b-16"
+    monkeypatch.setattr(Experiment, "similarity", None)
+    (dataset,) = analyze(experiment, draws=2).datasets
+    assert any("clip-vit-b-16" in note for note in dataset.notes)
+    assert "adjacent" in dataset.methods["m"].correlations
+    save_similarity(SIMILARITY, experiment.directory / SIMILARITY_FILE)
+    assert experiment.required_encoder is None
 
 
 def test_without_a_similarity_a_note_says_why() -> None:

@@ -29,9 +29,9 @@ from edgecil.engine.status import (
 )
 from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.engine.until import GoalStatus
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError, unknown
+from edgecil.errors import DataError, EdgecilError, unknown
 from edgecil.io.files import replace_file
-from edgecil.io.notebook import html_figure, html_table
+from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import (
@@ -43,6 +43,7 @@ from edgecil.similarity import (
     save_similarity,
     text_similarity,
 )
+from edgecil.similarity.encoders import DEFAULT_ENCODER
 
 if TYPE_CHECKING:
     import pandas
@@ -222,6 +223,16 @@ class Experiment:
         return self._similarity
 
     @property
+    def required_encoder(self) -> str | None:
+        """The encoder that :meth:`similarity` loads; None if the vectors are stored or bundled."""
+        config = _source_config(self.configs)
+        if config is None or (self.directory / SIMILARITY_FILE).is_file():
+            return None
+        if config.similarity or config.embeddings or config.encoder == DEFAULT_ENCODER:
+            return None
+        return config.encoder
+
+    @property
     def similarity_source(self) -> str:
         """The source of the similarity in a few words: encoder and template, or the file."""
         source = self.similarity().source
@@ -249,16 +260,10 @@ class Experiment:
 
         The columns are those that `read_accuracies` reads, and the other metrics.
         """
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise PrerequisiteError(
-                "A DataFrame requires pandas: run pip install pandas."
-            ) from error
         dataset = self.dataset
         with self._reading() as store:
             rows = labelled_runs(store)
-        return pandas.DataFrame(
+        frame: pandas.DataFrame = require_pandas().DataFrame(
             {
                 "method": method,
                 "dataset": dataset,
@@ -271,6 +276,7 @@ class Experiment:
             }
             for (method, seed), protocol, labelled, result in rows
         )
+        return frame
 
     def plot(self, metric: str = DEFAULT_METRIC, *, ax: Axes | None = None) -> Axes:
         """Draw one point per class order: methods along the x axis, coloured by protocol.
@@ -280,11 +286,7 @@ class Experiment:
             ax: the axes to draw on; new ones by default.
         """
         table = self.table(metric)
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            figure = Figure(figsize=(1.2 + 1.1 * len(table.methods), 3.0), layout="constrained")
-            ax = figure.subplots()
+        ax = new_axes(_figure_size(table)) if ax is None else ax
         protocols = table.protocols
         for number, protocol in enumerate(protocols):
             x, y = [], []
@@ -299,18 +301,22 @@ class Experiment:
         return ax
 
     def __repr__(self) -> str:
-        with self._reading() as store:
-            sequences, runs = store.sequences(), store.runs()
-        methods = list(dict.fromkeys(method for method, _, _ in runs))
+        try:
+            with self._reading() as store:
+                sequences, counts = store.sequences(), store.run_counts()
+                dataset = str(store.identity().get("dataset", {}).get("name", ""))
+        except EdgecilError:
+            return f"<Experiment {str(self.directory)!r}, which cannot be read>"
+        runs = sum(counts.values())
         lengths = {
             (len(labelled.sequence.order), len(labelled.sequence.tasks))
             for group in sequences.values()
             for labelled in group
         }
-        parts = [self.dataset] if self.dataset else []
+        parts = [dataset] if dataset else []
         parts += [f"{classes} classes in {tasks} tasks" for classes, tasks in sorted(lengths)]
-        parts += [", ".join(methods)] if methods else []
-        parts.append(f"{len(runs)} run{'' if len(runs) == 1 else 's'}")
+        parts += [", ".join(counts)] if counts else []
+        parts.append(f"{runs} run{'' if runs == 1 else 's'}")
         return f"<Experiment {str(self.directory)!r}: {'; '.join(parts)}>"
 
     def _repr_html_(self) -> str:
@@ -328,10 +334,18 @@ class Experiment:
                     numbers = (values.mean(), values.std(), values.min(), values.max())
                     cells = (f"{number:.2f}" for number in numbers)
                     rows.append((method, protocol, str(len(values)), *cells))
-        return title + html_table(rows) + html_figure(self.plot(), "accuracy of each class order")
+        figure = html_figure(
+            lambda axes: self.plot(ax=axes), "accuracy of each class order", _figure_size(table)
+        )
+        return title + html_table(rows) + figure
 
     def _reading(self) -> StoreReader:
         return StoreReader(self.directory)
+
+
+def _figure_size(table: AccuracyTable) -> tuple[float, float]:
+    """Return width and height of the figure in inches."""
+    return 1.2 + 1.1 * len(table.methods), 3.0
 
 
 class TrainingFailedError(EdgecilError):

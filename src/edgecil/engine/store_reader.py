@@ -186,6 +186,14 @@ class StoreReader:
                 )
         return results
 
+    def run_counts(self) -> dict[str, int]:
+        """Return how many runs of each method are finished, without reading them."""
+        rows = self._execute(
+            "SELECT method, COUNT(*) FROM nodes WHERE result IS NOT NULL AND prefix IN "
+            "(SELECT tasks FROM sequences) GROUP BY method ORDER BY MIN(rowid)"
+        )
+        return dict(rows)
+
     def model_path(self, node: Node) -> Path:
         """Return the file with the learner after its last task, if it was to be kept."""
         return self.directory / "models" / f"{node_key(node)}.pt"

@@ -15,6 +15,7 @@ from edgecil.estimation.sources import (
     list_sources,
     read_runs,
 )
+from edgecil.io.notebook import new_axes, require_pandas
 
 if TYPE_CHECKING:
     import pandas
@@ -64,9 +65,7 @@ class MethodComparison:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return one row for each pair."""
-        import pandas
-
-        return pandas.DataFrame(
+        frame: pandas.DataFrame = require_pandas().DataFrame(
             {
                 "dataset": pair.dataset,
                 "first": pair.first,
@@ -75,6 +74,7 @@ class MethodComparison:
             }
             for pair in self.pairs
         )
+        return frame
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw each mean difference with its 90 % interval; a line marks no difference.
@@ -82,11 +82,7 @@ class MethodComparison:
         Args:
             ax: the axes to draw on; new ones by default.
         """
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            figure = Figure(figsize=(6.0, 0.8 + 0.35 * len(self.pairs)), layout="constrained")
-            ax = figure.subplots()
+        ax = new_axes((6.0, 0.8 + 0.35 * len(self.pairs))) if ax is None else ax
         for row, pair in enumerate(self.pairs):
             if pair.comparison.interval is not None:
                 ax.plot(pair.comparison.interval, (row, row), color="0.35", linewidth=2)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from edgecil.errors import PrerequisiteError
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis, MethodAnalysis
 from edgecil.estimation.estimators import Estimate, default_estimator
 from edgecil.estimation.summary import of_default_estimator
-from edgecil.io.notebook import html_figure, html_table
+from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
 
 if TYPE_CHECKING:
     import pandas
@@ -20,16 +19,13 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 def analysis_frame(analysis: Analysis) -> pandas.DataFrame:
     """Return a row for each dataset, method, protocol and estimator, and for each truth."""
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise PrerequisiteError("A DataFrame requires pandas: run pip install pandas.") from error
-    return pandas.DataFrame(
+    frame: pandas.DataFrame = require_pandas().DataFrame(
         row
         for dataset in analysis.datasets
         for name, method in dataset.methods.items()
         for row in _rows(dataset, name, method)
     )
+    return frame
 
 
 def _rows(dataset: DatasetAnalysis, name: str, method: MethodAnalysis) -> list[dict[str, Any]]:
@@ -98,11 +94,7 @@ def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
         axes: the axes to draw on; new ones by default.
     """
     entries = [(dataset, name) for dataset in analysis.datasets for name in dataset.methods]
-    if axes is None:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.0, 0.8 + 0.7 * len(entries)), layout="constrained")
-        axes = figure.subplots()
+    axes = new_axes(_figure_size(analysis)) if axes is None else axes
     protocols = list(dict.fromkeys(name for entry in analysis.datasets for name in entry.protocols))
     labels = []
     for row, (dataset, name) in enumerate(entries):
@@ -142,6 +134,11 @@ def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
     return axes
 
 
+def _figure_size(analysis: Analysis) -> tuple[float, float]:
+    """Return width and height of the figure in inches."""
+    return 6.0, 0.8 + 0.7 * sum(len(dataset.methods) for dataset in analysis.datasets)
+
+
 def describe_analysis(analysis: Analysis) -> str:
     """Return an analysis in one line."""
     parts = []
@@ -168,5 +165,9 @@ def analysis_html(analysis: Analysis) -> str:
                     words = (str(row[key]) for key in rows[0][:5])
                     rows.append((*words, *numbers))
     title = f"<p>{html.escape(describe_analysis(analysis))}</p>"
-    figure = html_figure(plot_analysis(analysis), "accuracies and estimates of each method")
+    figure = html_figure(
+        lambda axes: plot_analysis(analysis, axes),
+        "accuracies and estimates of each method",
+        _figure_size(analysis),
+    )
     return title + html_table(rows) + figure

@@ -54,10 +54,24 @@ def find_similarities(
     try:
         if runs.experiments:
             experiment = runs.experiments[0]
-            return {"text": experiment.similarity()}, [*notes, *experiment.notes()], ""
+            similarity, own = _experiment_similarity(experiment)
+            return {"text": similarity}, [*notes, *own], ""
         return {"text": _text_similarity(table)}, notes, ""
     except EdgecilError as error:
         return {}, notes, f"The similarity of the classes is unknown: {error}"
+
+
+def _experiment_similarity(experiment: Experiment) -> tuple[Similarity, list[str]]:
+    """Return an experiment's similarity and notes on it; no encoder is loaded."""
+    encoder, names = experiment.required_encoder, experiment.names
+    if encoder is None or names is None:
+        return experiment.similarity(), experiment.notes()
+    note = (
+        f"S uses the bundled embeddings of the class names, not {encoder}: no protocol of "
+        f"{experiment.directory} required a similarity, so that none was saved. Give 'similarity' "
+        "to use another one."
+    )
+    return text_similarity(ClassList(experiment.dataset, names)), [note]
 
 
 def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:

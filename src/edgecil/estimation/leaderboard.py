@@ -31,7 +31,7 @@ from edgecil.estimation.ranking import average_ranking, rank
 from edgecil.estimation.set_scores import Score, set_score
 from edgecil.estimation.truth_tables import Source, TruthTable, truths
 from edgecil.io.arrays import Floats, Ints
-from edgecil.io.notebook import html_table
+from edgecil.io.notebook import html_table, require_pandas
 
 if TYPE_CHECKING:
     import pandas
@@ -123,9 +123,8 @@ class Leaderboard:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with one row per protocol, estimator and budget."""
-        import pandas
-
-        return pandas.json_normalize([asdict(row) for row in self.rows])
+        frame: pandas.DataFrame = require_pandas().json_normalize(list(map(asdict, self.rows)))
+        return frame
 
 
 def leaderboard(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import PrerequisiteError
@@ -27,21 +27,33 @@ def html_table(rows: Sequence[Sequence[str]]) -> str:
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
 
-def html_figure(axes: Axes, description: str) -> str:
-    """Return the figure of some axes as an HTML image with a description for screen readers."""
+def html_figure(draw: Callable[[Axes], Any], description: str, size: tuple[float, float]) -> str:
+    """Return a figure as an HTML image; pyplot does not show it a second time.
+
+    Args:
+        draw: draws on the axes.
+        description: for screen readers.
+        size: width and height in inches.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure.subplots())
     buffer = io.BytesIO()
-    figure = axes.get_figure(root=True)
-    assert figure is not None
     figure.savefig(buffer, format="png", dpi=100)
     data = base64.b64encode(buffer.getvalue()).decode()
     return f'<img alt="{html.escape(description)}" src="data:image/png;base64,{data}">'
 
 
-def new_axes(width: float, height: float) -> Axes:
-    """Return the axes of a new figure of this size in inches; no window is opened."""
-    from matplotlib.figure import Figure
+def new_axes(size: tuple[float, float]) -> Axes:
+    """Return the axes of a new figure of pyplot, which a notebook shows after its cell.
 
-    axes: Axes = Figure(figsize=(width, height), layout="constrained").subplots()
+    Args:
+        size: width and height in inches.
+    """
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(figsize=size, layout="constrained")
     return axes
 
 

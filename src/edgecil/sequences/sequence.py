@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SHORT = 30  # classes or tasks that are shown in full
+_FIGURE = (4.2, 2.4)  # inches
 
 Tasks = tuple[tuple[int, ...], ...]
 
@@ -78,7 +79,8 @@ class ClassSequence:
             rows.append((str(number), ", ".join(map(str, task[:_SHORT])) + hidden))
         more = len(self.tasks) - _SHORT
         note = f"<p>… and {more} more tasks</p>" if more > 0 else ""
-        figure = html_figure(self.plot(), "the task in which each class arrives")
+        description = "the task in which each class arrives"
+        figure = html_figure(lambda axes: self.plot(ax=axes), description, _FIGURE)
         return html_table(rows) + note + figure
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -92,7 +94,7 @@ class ClassSequence:
         Args:
             ax: the axes to draw on; new ones by default.
         """
-        axes = new_axes(4.2, 2.4) if ax is None else ax
+        axes = new_axes(_FIGURE) if ax is None else ax
         tasks = [number for number, task in enumerate(self.tasks, 1) for _ in task]
         axes.scatter(self.order, tasks, s=14, marker="s", linewidths=0)
         axes.set_xlabel("class")

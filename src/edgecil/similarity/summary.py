@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from edgecil.similarity.matrix import SimilarityMatrix
 
 _NAMED = 20  # classes up to which a figure names them
+_FIGURE = (4.2, 3.6)  # inches
 _DRAWN = 300  # classes up to which a notebook shows the figure
 
 
@@ -81,13 +82,16 @@ def similarity_html(matrix: SimilarityMatrix) -> str:
     rows = [("classes", "similarity")]
     for pair in (*summary.most_similar, *reversed(summary.least_similar)):
         rows.append((" – ".join(pair.classes), f"{pair.similarity:.3f}"))
-    figure = html_figure(matrix.plot(), "similarity of classes") if len(matrix) <= _DRAWN else ""
+    figure = ""
+    if len(matrix) <= _DRAWN:
+        description = "similarity of classes"
+        figure = html_figure(lambda axes: draw_similarity(matrix, axes), description, _FIGURE)
     return title + html_table(rows) + figure
 
 
 def draw_similarity(matrix: SimilarityMatrix, ax: Axes | None) -> Axes:
     """Draw the matrix; its diagonal is empty."""
-    axes = new_axes(4.2, 3.6) if ax is None else ax
+    axes = new_axes(_FIGURE) if ax is None else ax
     values = matrix.values.copy()
     np.fill_diagonal(values, np.nan)
     image = axes.imshow(values, cmap="Blues")
