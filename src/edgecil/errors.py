@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+# A value in an error message, or a name that may be that of a parameter.
+_QUOTED = re.compile(
+    r"(?:Got|Unknown [\w -]+?) '[^']*'|Did you mean [^?]*\?"
+    r"|(?:\b[Tt]he )?'(?P<name>\w+)'(?P<parameter> parameter)?"
+)
 
 
 class EdgecilError(Exception):
@@ -65,3 +73,39 @@ def name_some(names: Sequence[str]) -> str:
     """
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more
+
+
+def rename_parameters(sentence: str, names: Mapping[str, str], given: Sequence[Any]) -> str:
+    """Return an error message with the parameters as the caller writes them.
+
+    A quoted word that is a value stays as it is: one that was given, one after "Got" or "Unknown",
+    or a suggestion.
+
+    Args:
+        sentence: the message.
+        names: what each parameter is called.
+        given: the values that the user gave.
+
+    >>> rename_parameters("Unknown protocol 'tasks'; set 'tasks'.", {"tasks": "--tasks"}, [])
+    "Unknown protocol 'tasks'; set --tasks."
+    """
+    values = set(_texts(given))
+
+    def rename(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in names or (name in values and not match["parameter"]):
+            return match[0]
+        return names[name]
+
+    return _QUOTED.sub(rename, sentence)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a value."""
+    if isinstance(value, Mapping):
+        yield from _texts([*value, *value.values()])
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _texts(entry)
+    else:
+        yield str(value)

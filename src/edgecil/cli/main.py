@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ from edgecil.cli import (
 )
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Option, Verb
-from edgecil.errors import DataError, EdgecilError, nearest, unknown
+from edgecil.errors import DataError, EdgecilError, nearest, rename_parameters, unknown
 
 SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
@@ -97,46 +96,18 @@ class Parser(argparse.ArgumentParser):
     def translate(self, sentence: str, given: Mapping[str, Any]) -> str:
         """Return the library's error with its parameters written as options: 'tasks' as --tasks.
 
-        A quoted word that is a value stays as it is: one that the user gave, one after "Got" or
-        "Unknown", or a suggestion. With a config file only the options that are given: the others
-        may be the file's. An error that names the file is about what the file says, and stays as
-        it is.
+        With a config file only the options that are given: the others may be the file's. An error
+        that names the file is about what the file says, and stays as it is.
         """
         if str(given.get("config", "\0")) in sentence:
             return sentence
-        written = {
+        options = {
             action.dest: (action.option_strings or [str(action.metavar)])[0]
             for action in self._actions
             if action.dest not in ("help", "json", "debug")
             and (action.dest in given or "config" not in given)
         }
-        values = set(_words(list(given.values())))
-
-        def write(match: re.Match[str]) -> str:
-            name = match["name"]
-            if name not in written or (name in values and not match["parameter"]):
-                return match[0]
-            return written[name]
-
-        return re.sub(_QUOTED, write, sentence)
-
-
-# A value in an error message, or a name that may be that of a parameter.
-_QUOTED = (
-    r"(?:Got|Unknown [\w -]+?) '[^']*'|Did you mean [^?]*\?"
-    r"|(?:\b[Tt]he )?'(?P<name>\w+)'(?P<parameter> parameter)?"
-)
-
-
-def _words(value: Any) -> Iterator[str]:
-    """Yield every text in the values that a user gave."""
-    if isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from _words(entry)
-    elif isinstance(value, dict):
-        yield from _words([*value, *value.values()])
-    else:
-        yield str(value)
+        return rename_parameters(sentence, options, list(given.values()))
 
 
 def _overview() -> Iterator[str]:
