@@ -44,7 +44,7 @@ def print_simulated(budgets: list[int], draws: int) -> None:
         board = edgecil.leaderboard(
             simulated_table(share),
             bundled=False,
-            protocols=["latin"],
+            protocol=["latin"],
             estimators=["gaussian-c4", "gaussian", "smoothed"],
             budgets=budgets,
             draws=draws,

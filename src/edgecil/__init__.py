@@ -109,6 +109,9 @@ if TYPE_CHECKING:  # `X as X` exports X for type checkers
         Report as Report,
         write_report as write_report,
     )
+    from edgecil.report.figures import (
+        draw_sequences as draw_sequences,
+    )
     from edgecil.report.paper_tables import (
         paper_tables as paper_tables,
     )
@@ -226,6 +229,7 @@ _HOME = {
     "edgecil.methods": ("Method", "register_method"),
     "edgecil.recipes": ("read_recipe", "recipe_names", "recipe_text"),
     "edgecil.report": ("Report", "write_report"),
+    "edgecil.report.figures": ("draw_sequences",),
     "edgecil.report.paper_tables": ("paper_tables",),
     "edgecil.search": ("SearchResult", "Trial", "search"),
     "edgecil.sequences": (

@@ -34,7 +34,7 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
     one.write_text("\n".join(lines[:2]) + "\n")
     file = tmp_path / "next.json"
     answer = cli("next", one, "--out", file, "--json").json
-    assert answer["datasets"][0]["steps"]["a"]["orders"] == 2
+    assert answer["datasets"][0]["steps"]["a"]["order_count"] == 2
     assert len(json.loads(file.read_text())["next"]) == 2
     assert "run 2 more orders" in cli("next", one).out
     last = cli("next", one, "--out", file).out.splitlines()[-1]

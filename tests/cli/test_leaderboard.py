@@ -6,7 +6,7 @@ WORDS = ("leaderboard", "--budgets", "3", "--draws", "4", "--estimators", "gauss
 
 
 def test_the_leaderboard_is_printed_closest_first(cli: Cli) -> None:
-    answer = cli(*WORDS, "--protocols", "latin", "--json").json
+    answer = cli(*WORDS, "--protocol", "latin", "--json").json
     rows = answer["rows"]
     assert {(row["protocol"], row["estimator"]) for row in rows} == {
         (protocol, estimator)
@@ -15,7 +15,7 @@ def test_the_leaderboard_is_printed_closest_first(cli: Cli) -> None:
     }
     distances = [row["wasserstein"]["mean"] for row in rows]
     assert distances == sorted(distances)
-    shown = cli(*WORDS, "--protocols", "latin")
+    shown = cli(*WORDS, "--protocol", "latin")
     assert "relative W₁" in shown.out
     assert "3 runs" in shown.out
 

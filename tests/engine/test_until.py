@@ -63,7 +63,7 @@ def test_what_is_no_goal_is_refused(text: str) -> None:
 )
 def test_a_goal_is_decided_by_the_interval(text: str, answer: bool | None) -> None:
     status = check_goal(parse_goal(text), CLEAR)
-    assert (status.answer, status.orders) == (answer, 12)
+    assert (status.answer, status.order_count) == (answer, 12)
 
 
 def test_four_orders_decide_nothing_and_unknown_methods_are_named() -> None:
@@ -86,7 +86,7 @@ def test_a_run_adds_orders_until_the_goal_is_decided(
     experiment = edgecil.run(out=tmp_path / "x", until="finetune > -500", **options)
     assert experiment.goal is not None
     assert (experiment.goal.answer, len(experiment.sequences()["random"])) == (True, 6)
-    assert experiment.goal.orders == 5  # seeds 0 and 42 give the same order
+    assert experiment.goal.order_count == 5  # seeds 0 and 42 give the same order
     limited = edgecil.run(out=tmp_path / "x", until="mean ± 0.0001", budget=7, **options)
     assert limited.goal is not None
     assert (limited.goal.answer, len(limited.sequences()["random"])) == (None, 7)
@@ -108,6 +108,6 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(
     (dataset,) = edgecil.analyze(experiment).datasets
     method = dataset.methods["finetune"]
     assert (method.order_effect.repeated_orders, method.order_effect.repeats) == (2, 2)
-    assert (method.answer.protocols, method.answer.orders) == (("latin",), 4)
+    assert (method.answer.protocols, method.answer.order_count) == (("latin",), 4)
     with pytest.raises(UsageError, match="repeats_on"):
         edgecil.run(out=tmp_path / "x", repeats_on=0, **options)

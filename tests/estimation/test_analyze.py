@@ -101,7 +101,7 @@ def test_a_directory_that_cannot_be_written_is_analysed(tmp_path: Path) -> None:
 def test_only_the_latest_analyses_are_kept(tmp_path: Path) -> None:
     write_experiment(tmp_path / "a", {"m": noisy(0)}, ("edge",))
     for seed in range(12):
-        quick(tmp_path / "a", seed=seed)
+        quick(tmp_path / "a", draw_seed=seed)
     assert len(list((tmp_path / "a" / "analyses").iterdir())) == 10
 
 

@@ -20,7 +20,12 @@ def said_of(*protocols: str) -> Answer:
 
 def test_blind_orders_are_preferred_to_extreme_ones() -> None:
     said = said_of("edge", "latin")
-    assert (said.protocols, said.blind, said.orders, said.trainings) == (("latin",), True, 3, 3)
+    assert (said.protocols, said.blind, said.order_count, said.trainings) == (
+        ("latin",),
+        True,
+        3,
+        3,
+    )
     edge = said_of("edge")
     assert (edge.protocols, edge.blind) == (("edge",), False)
 
@@ -50,7 +55,7 @@ def test_all_orders_are_measured() -> None:
     table = table_of({"m": noisy(0)})
     said = analyze_table(table, draws=4).methods["m"].answer
     values = table.orders("m", "enumerate").accuracies
-    assert (said.mean.validity, said.estimator, said.orders) == ("measured", None, 90)
+    assert (said.mean.validity, said.estimator, said.order_count) == ("measured", None, 90)
     assert said.mean.value == pytest.approx(values.mean())
     assert said.next_order.interval == pytest.approx(tuple(np.quantile(values, [0.05, 0.95])))
 
@@ -59,14 +64,14 @@ def test_repeats_count_as_trainings_of_one_order() -> None:
     runs = [run for seed in (0, 1) for run in runs_of("m", "latin", noisy(seed), seed=seed)]
     table = AccuracyTable(tuple(runs))
     said = answer(table, "m")
-    assert (said.orders, said.trainings) == (3, 6)
+    assert (said.order_count, said.trainings) == (3, 6)
     assert representative_orders(table, "m").latin
 
 
 def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
     one = AccuracyTable(tuple(runs_of("m", "latin", noisy(0))[:1]))
     first = advise(answer(one, "m"), split_variance(one.repeats("m")), SPACE.size)
-    assert (first.step, first.orders) == ("orders", 2)
+    assert (first.step, first.order_count) == ("orders", 2)
     three = table_of({"m": noisy(0)}, ("latin",))
     second = advise(
         answer(three, "m"), split_variance(three.repeats("m")), SPACE.size, seconds=60.0
@@ -80,7 +85,7 @@ def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
     assert third.expected_half_width <= 1.0
     width = said.mean.half_width
     assert width is not None
-    assert expected_half_width(3, width, third.orders - 1, SPACE.size) > 1.0
+    assert expected_half_width(3, width, third.order_count - 1, SPACE.size) > 1.0
     assert advise(said, effect, SPACE.size, target=2.0 * width).step == "nothing"
 
 

@@ -30,9 +30,9 @@ def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
 def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:
     table = table_of({"a": noisy(0), "b": noisy(1), "c": noisy(2)}, ("latin",))
     assert len(edgecil.compare(table).pairs) == 3
-    assert len(edgecil.compare(table, methods=["a", "c"]).pairs) == 1
+    assert len(edgecil.compare(table, method=["a", "c"]).pairs) == 1
     with pytest.raises(UsageError, match="'d'"):
-        edgecil.compare(table, methods=["a", "d"])
+        edgecil.compare(table, method=["a", "d"])
 
 
 def test_methods_without_a_common_order_are_refused() -> None:
@@ -56,7 +56,7 @@ def test_the_next_orders_are_new_and_balance_positions(tmp_path: Path) -> None:
     repeated = [replace(run, seed=1, accuracy=noisy(1)(run.sequence)) for run in latin]
     (result,) = edgecil.next_runs(AccuracyTable((*latin, *repeated)), target=2.0)
     step = result.steps["m"]
-    assert (step.step, len(result.orders)) == ("orders", step.orders)
+    assert (step.step, len(result.orders)) == ("orders", step.order_count)
     orders = [run.sequence for run in latin]
     assert not set(orders) & set(result.orders)
     overlap = position_overlap([*orders, *result.orders[:3]])
@@ -73,7 +73,7 @@ def test_the_orders_of_next_continue_a_latin_design() -> None:
         for order in more.orders
     ]
     said = edgecil.analyze(AccuracyTable((*runs[:2], *new))).datasets[0].methods["m"].answer
-    assert (said.protocols, said.blind, said.orders) == (("latin", "next"), True, 3)
+    assert (said.protocols, said.blind, said.order_count) == (("latin", "next"), True, 3)
 
 
 def test_an_exhausted_space_has_no_further_orders() -> None:
@@ -89,4 +89,4 @@ def test_two_orders_have_an_expected_half_width_after_the_third() -> None:
     step = result.steps["m"]
     assert step.half_width is not None
     assert step.expected_half_width is not None
-    assert (step.orders, step.expected_half_width < step.half_width) == (1, True)
+    assert (step.order_count, step.expected_half_width < step.half_width) == (1, True)

@@ -62,7 +62,7 @@ def details(directory: Path, **options: object) -> DatasetAnalysis:
 
 def test_curves_are_the_accuracy_on_all_classes_seen(tmp_path: Path) -> None:
     curve = details(tmp_path).curves["m"]["random"]
-    assert curve.orders == 2
+    assert curve.order_count == 2
     # after both tasks: 24 and 26 of 40 (mean of two seeds) on one order, 20 of 40 on the other
     assert curve.mean.tolist() == [100.0, 56.25]
     assert curve.std.tolist() == [0.0, 6.25]
@@ -71,7 +71,7 @@ def test_curves_are_the_accuracy_on_all_classes_seen(tmp_path: Path) -> None:
 
 def test_classes_by_position(tmp_path: Path) -> None:
     positions = details(tmp_path).class_positions["m"]
-    assert positions.orders.tolist() == [[1, 1]] * 4
+    assert positions.order_counts.tolist() == [[1, 1]] * 4
     assert positions.mean.tolist() == [[30.0, 90.0], [10.0, 80.0], [30.0, 100.0], [40.0, 70.0]]
     assert positions.std.max() == 0.0
     assert positions.cost_of_first.tolist() == [60.0, 70.0, 70.0, 30.0]
@@ -84,7 +84,7 @@ def test_positions_that_no_order_has_are_missing() -> None:
     assert positions.mean[0].tolist()[0] == 20.0
     assert positions.std[0, 0] == 10.0
     assert np.isnan(positions.mean[0, 1])
-    assert positions.orders.tolist() == [[2, 0], [0, 2]]
+    assert positions.order_counts.tolist() == [[2, 0], [0, 2]]
     assert np.isnan(positions.cost_of_first).all()
 
 
@@ -106,7 +106,7 @@ def test_a_class_keeps_its_name_across_experiments_that_number_classes_different
     assert both.table.names == NAMES
     # ant is class 3 of the second experiment: 40, then 70
     assert both.class_positions["m"].mean[0].tolist() == [35.0, 80.0]
-    assert both.class_positions["m"].orders[0].tolist() == [1, 1]
+    assert both.class_positions["m"].order_counts[0].tolist() == [1, 1]
 
 
 def test_another_classifier(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_more_forgetting_is_a_cost() -> None:
     places = np.array([[0, 2, 1], [1, 0, 2]])
     positions = _by_position(values, places, 3, higher_is_better=False)
     assert positions.cost_of_first[0] == 20.0
-    assert positions.orders.tolist() == [[1, 1, 0], [1, 0, 0], [0, 1, 0]]
+    assert positions.order_counts.tolist() == [[1, 1, 0], [1, 0, 0], [0, 1, 0]]
 
 
 def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
     table = experiment.table()
     run_details = RunDetails.of(table, [experiment])
     curves = run_details.curves({"m": ("random", "latin")})["m"]
-    assert {name: curve.orders for name, curve in curves.items()} == {
+    assert {name: curve.order_count for name, curve in curves.items()} == {
         "random": 2,
         "latin": 1,
         "random + latin": 2,
@@ -188,7 +188,7 @@ def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
 
 def test_confusion_is_averaged_over_seeds_and_orders(tmp_path: Path) -> None:
     confusion = details(tmp_path).confusion["m"]
-    assert confusion.orders == 2
+    assert confusion.order_count == 2
     assert confusion.right.tolist() == [27.5, 85.0]
     assert confusion.earlier.tolist() == [0.0, 12.5]
     assert confusion.same.tolist() == [22.5, 2.5]

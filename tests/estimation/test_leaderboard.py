@@ -38,7 +38,7 @@ def test_latin_orders_are_closer_than_random_ones_where_positions_decide() -> No
     board = edgecil.leaderboard(
         *tables,
         bundled=False,
-        protocols=["latin"],
+        protocol=["latin"],
         estimators=["gaussian-c4", "smoothed"],
         budgets=[3, 6],
         draws=40,
@@ -76,7 +76,7 @@ def test_an_estimate_from_every_order_has_no_error() -> None:
     board = edgecil.leaderboard(
         drawn_table("x", 1, classes=None),
         bundled=False,
-        protocols={"all": all_of_it},
+        protocol={"all": all_of_it},
         estimators={"everything": everything},
         budgets=[90],
         draws=2,
@@ -125,14 +125,14 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(UsageError, match="truth table"):
         edgecil.leaderboard(bundled=False)
     with pytest.raises(UsageError, match="'enumerate'"):
-        edgecil.leaderboard(table, bundled=False, protocols=["enumerate"])
+        edgecil.leaderboard(table, bundled=False, protocol=["enumerate"])
     with pytest.raises(UsageError, match=r"3.*sequences.*Got.*1"):
         edgecil.leaderboard(
             table,
             bundled=False,
             budgets=[3],
-            protocols={"short": lambda space, _budget, rng: space.sample(1, rng)},
+            protocol={"short": lambda space, _budget, rng: space.sample(1, rng)},
         )
-    board = edgecil.leaderboard(table, bundled=False, protocols=[], budgets=[3], draws=2)
+    board = edgecil.leaderboard(table, bundled=False, protocol=[], budgets=[3], draws=2)
     with pytest.raises(UsageError, match="no row"):
         board.row("latin", "gaussian", 3)

@@ -75,7 +75,7 @@ def test_the_layout_of_tables_1_and_2(analysis: Analysis) -> None:
 
 
 def test_bits_and_w2_on_request(analysis: Analysis) -> None:
-    body = rows(paper_tables(analysis, order=2, bits=True)["enumerable"])
+    body = rows(paper_tables(analysis, wasserstein_order=2, bits=True)["enumerable"])
     own, truth = analysis["second"].estimates["edge"]["gaussian"], analysis["second"].truth
     assert own.estimate is not None
     assert own.closeness is not None
@@ -113,9 +113,9 @@ def test_without_a_truth_the_other_tables_remain(tmp_path: Path) -> None:
 
 def test_what_cannot_be_compared_is_refused(analysis: Analysis) -> None:
     with pytest.raises(DataError, match="latin"):
-        paper_tables(analysis, protocols=("random", "latin"))
+        paper_tables(analysis, protocol=("random", "latin"))
     with pytest.raises(UsageError, match="3"):
-        paper_tables(analysis, order=3)
+        paper_tables(analysis, wasserstein_order=3)
     with pytest.raises(UsageError, match="magic"):
         paper_tables(analysis, estimator="magic")
     with pytest.raises(UsageError, match="draws"):

@@ -66,7 +66,7 @@ def _show_rankings(answer: dict[str, Any]) -> Iterator[Table]:
         yield from ranking_tables(ranking)
 
 
-_OPTIONS = "metric classifier similarity predictor pilot draws seed"
+_OPTIONS = "metric classifier similarity predictor pilot draws draw_seed"
 VERBS = (
     Verb(
         "analyze",
@@ -125,14 +125,17 @@ VERBS = (
     Verb(
         "paper-tables",
         "print LaTeX tables in the layout of the EDGE paper",
-        ("edgecil paper-tables demo", "edgecil paper-tables demo --out tex --order 2 --bits"),
+        (
+            "edgecil paper-tables demo",
+            "edgecil paper-tables demo --out tex --wasserstein-order 2 --bits",
+        ),
         {
             "": (
                 "<source...>",
                 Option("out", "DIR", "also write each table to this folder, as paper-NAME.tex"),
-                Option("protocols", "A,B,…", "protocols to compare (default: random,edge)", names),
+                Option("protocol", "A,B,…", "protocols to compare (default: random,edge)", names),
                 Option("estimator", "NAME", "estimator for every protocol (default: gaussian)"),
-                Option("order", "N", "1 for the distance W₁ (default), 2 for W₂", int),
+                Option("wasserstein_order", "N", "1 for the distance W₁ (default), 2 for W₂", int),
                 Option("bits", "", "give the JSD in bits instead of nats"),
             ),
             "analysis": (_OPTIONS,),

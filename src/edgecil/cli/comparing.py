@@ -23,8 +23,9 @@ def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
 def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
     import edgecil
 
-    if not own and options.keys().isdisjoint(("draws", "budgets", "protocols", "estimators")):
-        note("This takes about two minutes; fewer --draws, --budgets or --protocols take less.")
+    if not own and options.keys().isdisjoint(("draws", "budgets", "protocol", "estimators")):
+        hint = "This takes about two minutes; fewer --draws, --budgets or --protocol take less."
+        options["on_start"] = lambda truths: note(hint)
     return edgecil.leaderboard(*(source or ()), bundled=not own, **options)
 
 
@@ -33,8 +34,8 @@ VERBS = (
     Verb(
         "compare",
         "compare methods on the class orders that they share",
-        ("edgecil compare demo", "edgecil compare a.csv b.csv --methods icarl,ewc --metric last"),
-        {"": ("<source...> methods metric classifier",)},
+        ("edgecil compare demo", "edgecil compare a.csv b.csv --method icarl,ewc --metric last"),
+        {"": ("<source...> method metric classifier",)},
         calling("compare"),
         lambda answer: (differences_table(answer), *explain_differences(answer)),
         api="edgecil.estimation.compare:compare",
@@ -55,7 +56,7 @@ VERBS = (
         "rank protocols and estimators on truth tables; nothing is trained",
         (
             "edgecil leaderboard --budgets 3,5,10",
-            "edgecil leaderboard own.csv --own --protocols latin,edge --draws 50",
+            "edgecil leaderboard own.csv --own --protocol latin,edge --draws 50",
         ),
         {
             "": (
@@ -66,9 +67,9 @@ VERBS = (
                     place="*",
                 ),
                 Option("own", "", "use only these results, not the bundled truth tables"),
-                Option("protocols", "A,B,…", "protocols to rank", names),
+                Option("protocol", "A,B,…", "protocols to rank", names),
                 Option("estimators", "A,B,…", "estimators to rank (default: all)", names),
-                "budgets draws metric seed",
+                "budgets draws metric draw_seed",
             ),
         },
         _leaderboard,

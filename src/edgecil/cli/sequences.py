@@ -12,18 +12,16 @@ from edgecil.report.table import Table
 FORMATS = ("pycil", "pilot", "avalanche", "continuum", "mammoth")
 
 
-def _sequences(
-    *, format: str | None = None, plot: str | None = None, **options: Any
-) -> dict[str, Any]:
+def _sequences(*, format: Any = None, plot: Any = None, **options: Any) -> dict[str, Any]:
     import edgecil
 
     if plot is not None:
-        from edgecil.report.figures import check_figure_path, draw_sequences
+        from edgecil.report.figures import check_figure_path
 
         check_figure_path(plot)
     chosen = edgecil.sequences(**options)
     if plot is not None:
-        draw_sequences(chosen.similarity, chosen, plot)
+        edgecil.draw_sequences(chosen.similarity, chosen, plot)
     return {
         "names": chosen.similarity.names,
         "sequences": chosen.scored,

@@ -50,13 +50,13 @@ class GoalStatus:
     """What is known about a goal after some orders.
 
     Attributes:
-        orders: number of different class orders.
+        order_count: number of different class orders.
         intervals: by method, or by `first - second`: the interval that holds the mean at all times
             with probability 90 %; None while it is infinite.
         answer: True or False as soon as the goal is decided; None until then.
     """
 
-    orders: int
+    order_count: int
     intervals: dict[str, tuple[float, float] | None]
     answer: bool | None
 

@@ -219,7 +219,7 @@ class AnalysisOptions:
         classifier: the classifier whose metric it is; None for each method's main one.
         predictor: name of the predictor.
         draws: how often random parts of protocols are drawn.
-        seed: seed of those draws.
+        draw_seed: seed of those draws.
         similarity: where the given similarity comes from; None if none was given.
         pilot: where the pilot's runs come from; None without a pilot.
     """
@@ -227,7 +227,7 @@ class AnalysisOptions:
     metric: str = "accuracy"
     predictor: str = "adjacent"
     draws: int = 2_000
-    seed: int = 0
+    draw_seed: int = 0
     similarity: str | None = None
     pilot: str | None = None
     classifier: str | None = None

@@ -57,7 +57,7 @@ def analyze(
     predictor: str | None = None,
     pilot: Source | None = None,
     draws: int | None = None,
-    seed: int | None = None,
+    draw_seed: int | None = None,
 ) -> Analysis:
     """Estimate how accuracy is distributed over class orders, and how far to trust the estimates.
 
@@ -81,9 +81,9 @@ def analyze(
         pilot: cheap runs of the same methods on the same classes.
         draws: number of random draws of each protocol; if there are fewer possible draws, each is
             made once; 2,000 by default.
-        seed: seed of those draws; 0 by default.
+        draw_seed: seed of those draws; 0 by default.
     """
-    options = _Options(metric, classifier, similarity, predictor, pilot, draws, seed)
+    options = _Options(metric, classifier, similarity, predictor, pilot, draws, draw_seed)
     if is_saved_analysis(source):
         return _load(source, options)
     request = _Request.of(source, options)
@@ -126,7 +126,7 @@ class _Options:
     predictor: str | None = None
     pilot: Source | None = None
     draws: int | None = None
-    seed: int | None = None
+    draw_seed: int | None = None
 
     def described(self, metric: str) -> AnalysisOptions:
         """Return the options as plain values, for an analysis of this metric."""
@@ -244,7 +244,7 @@ def _analyze_dataset(
         predictor=options.predictor,
         pilot=pilots.get(table.dataset),
         draws=options.draws,
-        seed=options.seed,
+        seed=options.draw_seed,
         why_none=why_none,
     )
     experiments = runs.experiments

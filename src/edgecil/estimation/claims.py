@@ -71,7 +71,7 @@ class Answer:
     Attributes:
         protocols: whose runs they are.
         blind: whether the orders were chosen without regard to the classes.
-        orders: how many different ones.
+        order_count: how many different ones.
         trainings: how many trainings of them.
         lowest: the lowest accuracy of these orders.
         highest: the highest accuracy.
@@ -87,7 +87,7 @@ class Answer:
 
     protocols: tuple[str, ...]
     blind: bool
-    orders: int
+    order_count: int
     trainings: int
     lowest: float
     highest: float
@@ -109,7 +109,7 @@ class Answer:
                 low, high = claim.interval
                 value += f" ({100.0 * claim.level:.0f} %: {low:.1f} to {high:.1f})"
             parts += [f"{name}{value}"] if value else []
-        orders = "1 order" if self.orders == 1 else f"{self.orders} orders"
+        orders = "1 order" if self.order_count == 1 else f"{self.order_count} orders"
         parts.append(f"{orders} between {self.lowest:.1f} and {self.highest:.1f}")
         if self.outside.value:
             parts.append(f"about {100.0 * self.outside.value:.0f} % of all orders outside")

@@ -101,7 +101,7 @@ class MethodComparison:
 def compare(
     source: Source | Sequence[Source],
     *,
-    methods: Sequence[str] | None = None,
+    method: Sequence[str] | None = None,
     metric: str | None = None,
     classifier: str | None = None,
 ) -> MethodComparison:
@@ -111,7 +111,7 @@ def compare(
         source: experiment directories and CSV files. Runs on the same dataset are joined, so that
             methods may come from different sources. In Python also experiments, DataFrames and
             accuracy tables.
-        methods: the methods to compare; all by default.
+        method: the methods to compare; all by default.
         metric: metric to compare; by default the experiment's.
         classifier: classifier of the learners, such as `nme`; each method's main one by default.
     """
@@ -119,15 +119,15 @@ def compare(
     runs = read_runs(sources, metric or default_metric(sources), classifier)
     pairs: list[Pair] = []
     available = dict.fromkeys(name for part in runs for name in part.table.methods)
-    for name in methods or ():
+    for name in method or ():
         if name not in available:
             raise unknown("method", name, available)
-    if len(compared := dict.fromkeys(methods or available)) < 2:
+    if len(compared := dict.fromkeys(method or available)) < 2:
         raise UsageError(
             f"A comparison requires at least two methods. Got {', '.join(compared)} alone."
         )
     for part in runs:
-        chosen = [name for name in methods or part.table.methods if name in part.table.methods]
+        chosen = [name for name in method or part.table.methods if name in part.table.methods]
         for first, others in compare_pairs(part.table, chosen).items():
             for second, comparison in others.items():
                 pairs.append(Pair(part.table.dataset, first, second, comparison))

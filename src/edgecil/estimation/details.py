@@ -28,7 +28,7 @@ class TaskCurve:
     counts once, with its mean over training seeds.
 
     Attributes:
-        orders: how many orders there are.
+        order_count: how many orders there are.
         mean: shape (K,), in per cent, as are the others.
         std: population standard deviation over orders.
         min: the lowest one.
@@ -36,7 +36,7 @@ class TaskCurve:
         quantiles: over orders, by probability (`0.05` to `0.95`).
     """
 
-    orders: int
+    order_count: int
     mean: Floats
     std: Floats
     min: Floats
@@ -44,7 +44,7 @@ class TaskCurve:
     quantiles: dict[str, Floats]
 
     def __repr__(self) -> str:
-        return f"<TaskCurve: {len(self.mean)} tasks, {self.orders} orders>"
+        return f"<TaskCurve: {len(self.mean)} tasks, {self.order_count} orders>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +61,7 @@ class ClassPositions:
         mean: shape (N, K), in per cent: mean over the orders in which class c is in task k; NaN if
             there are none.
         std: population standard deviation over these orders.
-        orders: how many there are.
+        order_counts: how many there are.
         cost_of_first: shape (N,): by how many points a class is worse off in the first task than
             in the last one that has values. NaN if no order has it in both.
         cost_error: shape (N,): its standard error over orders; NaN with fewer than two orders on
@@ -70,7 +70,7 @@ class ClassPositions:
 
     mean: Floats
     std: Floats
-    orders: Ints
+    order_counts: Ints
     cost_of_first: Floats
     cost_error: Floats
 
@@ -85,21 +85,21 @@ class Confusion:
     Every order that was run counts once, with its mean over training seeds.
 
     Attributes:
-        orders: how many there are.
+        order_count: how many there are.
         right: shape (K,), as are the others: mean over orders of the right answers.
         earlier: wrong answers that name a class of an earlier task.
         same: wrong answers that name another class of the same task.
         later: wrong answers that name a class of a later task.
     """
 
-    orders: int
+    order_count: int
     right: Floats
     earlier: Floats
     same: Floats
     later: Floats
 
     def __repr__(self) -> str:
-        return f"<Confusion: {len(self.right)} tasks, {self.orders} orders>"
+        return f"<Confusion: {len(self.right)} tasks, {self.order_count} orders>"
 
 
 @dataclass(frozen=True)

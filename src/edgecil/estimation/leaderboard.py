@@ -130,12 +130,13 @@ class Leaderboard:
 def leaderboard(
     *sources: Source | TruthTable,
     bundled: bool = True,
-    protocols: Sequence[str] | Mapping[str, OwnProtocol] = PROTOCOLS,
+    protocol: Sequence[str] | Mapping[str, OwnProtocol] = PROTOCOLS,
     estimators: Sequence[str] | Mapping[str, Callable[[Observations], Estimate]] | None = None,
     budgets: Sequence[int] = BUDGETS,
     draws: int = 100,
     metric: str = DEFAULT_METRIC,
-    seed: int = 0,
+    draw_seed: int = 0,
+    on_start: Callable[[int], None] | None = None,
 ) -> Leaderboard:
     """Rank protocols and estimators by how close they come to enumerated truths.
 
@@ -148,14 +149,15 @@ def leaderboard(
         sources: your own truths, as :func:`truths` reads them, or truth tables. Tables of random
             sequences are left out, because they do not have the sequences that protocols choose.
         bundled: include the tables that come with edgecil.
-        protocols: names, or functions by name: `f(space, budget, rng)` returns that many sequences.
+        protocol: names, or functions by name: `f(space, budget, rng)` returns that many sequences.
         estimators: names, or functions by name; all by default.
         budgets: numbers of runs.
         draws: draws of each protocol, the same for all truths of a space.
         metric: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
-        seed: seed of the draws.
+        draw_seed: seed of the draws.
+        on_start: called once with the number of truths, after all arguments are checked.
 
-    >>> board = leaderboard(protocols=["random", "latin"], estimators=["gaussian-c4"], budgets=[3],
+    >>> board = leaderboard(protocol=["random", "latin"], estimators=["gaussian-c4"], budgets=[3],
     ...                     draws=50)
     >>> [(row.protocol, row.relative.mean) for row in board.rows if row.protocol == "random"]
     [('random', 1.0)]
@@ -178,8 +180,10 @@ def leaderboard(
                 f"({min(table.space.size for table in tables)}). Got {budget} instead."
             )
     chosen = _estimators(estimators)
-    designs = Designs(protocols, draws=draws, seed=seed)
+    designs = Designs(protocol, draws=draws, seed=draw_seed)
     groups = _groups(tables)
+    if on_start is not None:
+        on_start(sum(len(table.methods) for table in tables))
     cells = [
         cell
         for table, group in zip(tables, groups, strict=True)

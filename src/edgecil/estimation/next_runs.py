@@ -118,7 +118,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
                 target=target,
                 seconds=run_seconds(runs, method),
             )
-    more = max((step.orders for step in steps.values()), default=0)
+    more = max((step.order_count for step in steps.values()), default=0)
     again = max((step.repeats for step in steps.values()), default=0)
     orders = continue_design(table, more, order_seed=order_seed)
     return NextRuns(table.dataset, steps, orders, table.sequences[:again])

@@ -25,11 +25,11 @@ class Gain:
     """What further orders would buy.
 
     Attributes:
-        orders: how many more.
+        order_count: how many more.
         half_width: expected half-width of the 90 % interval of the mean after them, points.
     """
 
-    orders: int
+    order_count: int
     half_width: float
 
 
@@ -38,10 +38,10 @@ class NextStep:
     """What to run next.
 
     Attributes:
-        step: `orders`: run `orders` more class orders; `repeats`: train `repeats` of the orders
-            once more, to separate order from training noise; `nothing`: the mean is known as
+        step: `orders`: run `order_count` more class orders; `repeats`: train `repeats` of the
+            orders once more, to separate order from training noise; `nothing`: the mean is known as
             precisely as asked, or all orders were run and repeated.
-        orders: how many more orders.
+        order_count: how many more orders.
         repeats: how many trainings of orders that were run before.
         half_width: of the mean's 90 % interval now; None if there is none.
         expected_half_width: after the step; None if it does not change or cannot be said.
@@ -52,7 +52,7 @@ class NextStep:
     """
 
     step: Step
-    orders: int = 0
+    order_count: int = 0
     repeats: int = 0
     half_width: float | None = None
     expected_half_width: float | None = None
@@ -85,13 +85,15 @@ def advise(
     if answer.mean.validity == "measured":
         if effect.repeats:
             return NextStep("nothing")
-        return timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.orders)), seconds)
-    width, left = answer.mean.half_width, space_size - answer.orders
-    gains = () if width is None else _gains(answer.orders, width, space_size)
-    if answer.orders < LEAST_ORDERS or width is None:
-        more = min(max(LEAST_ORDERS - answer.orders, 1), left)
+        return timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.order_count)), seconds)
+    width, left = answer.mean.half_width, space_size - answer.order_count
+    gains = () if width is None else _gains(answer.order_count, width, space_size)
+    if answer.order_count < LEAST_ORDERS or width is None:
+        more = min(max(LEAST_ORDERS - answer.order_count, 1), left)
         expected = (
-            None if width is None else expected_half_width(answer.orders, width, more, space_size)
+            None
+            if width is None
+            else expected_half_width(answer.order_count, width, more, space_size)
         )
         return timed(
             NextStep("orders", more, half_width=width, expected_half_width=expected, gains=gains),
@@ -103,53 +105,53 @@ def advise(
         return timed(replace(nothing, step="repeats", repeats=REPEATED_ORDERS), seconds)
     if width <= goal:
         return nothing
-    more, expected = _orders_for(answer.orders, width, goal, space_size)
+    more, expected = _orders_for(answer.order_count, width, goal, space_size)
     return timed(
-        replace(nothing, step="orders", orders=more, expected_half_width=expected), seconds
+        replace(nothing, step="orders", order_count=more, expected_half_width=expected), seconds
     )
 
 
-def expected_half_width(orders: int, half_width: float, more: int, space_size: int) -> float:
+def expected_half_width(order_count: int, half_width: float, more: int, space_size: int) -> float:
     """Return the expected half-width of the mean's interval after more orders.
 
     t s √(1/n - 1/|Ω|) with n and the quantile of t as they will be.
     """
-    after = min(orders + more, space_size)
+    after = min(order_count + more, space_size)
 
     def scale(count: int) -> float:
         unseen = max(1.0 / count - 1.0 / space_size, 0.0)
         return float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * np.sqrt(unseen))
 
-    return half_width * scale(after) / scale(orders)
+    return half_width * scale(after) / scale(order_count)
 
 
-def _gains(orders: int, half_width: float, space_size: int) -> tuple[Gain, ...]:
+def _gains(order_count: int, half_width: float, space_size: int) -> tuple[Gain, ...]:
     return tuple(
-        Gain(more, expected_half_width(orders, half_width, more, space_size))
+        Gain(more, expected_half_width(order_count, half_width, more, space_size))
         for more in _FURTHER
-        if orders + more <= space_size
+        if order_count + more <= space_size
     )
 
 
 def _orders_for(
-    orders: int, half_width: float, target: float, space_size: int
+    order_count: int, half_width: float, target: float, space_size: int
 ) -> tuple[int, float]:
     """Return the least number of further orders for the target, and the half-width then."""
     low, high = 0, 1
-    while orders + high < space_size and (
-        expected_half_width(orders, half_width, high, space_size) > target
+    while order_count + high < space_size and (
+        expected_half_width(order_count, half_width, high, space_size) > target
     ):
         low, high = high, 2 * high
-    high = min(high, space_size - orders)
+    high = min(high, space_size - order_count)
     while high - low > 1:
         middle = (low + high) // 2
-        reached = expected_half_width(orders, half_width, middle, space_size) <= target
+        reached = expected_half_width(order_count, half_width, middle, space_size) <= target
         low, high = (low, middle) if reached else (middle, high)
-    return high, expected_half_width(orders, half_width, high, space_size)
+    return high, expected_half_width(order_count, half_width, high, space_size)
 
 
 def timed(step: NextStep, seconds: float | None) -> NextStep:
     """Return the step with its duration, from the mean duration of a run; None if unknown."""
     if seconds is None:
         return step
-    return replace(step, seconds=seconds * (step.orders + step.repeats))
+    return replace(step, seconds=seconds * (step.order_count + step.repeats))

@@ -45,7 +45,7 @@ class MethodSummary:
         name: of the method.
         basis: where mean and central interval come from: all orders (`enumerated`), a random
             `sample` of them, an `estimate`, or the mean of the `runs` if nothing can be estimated.
-        orders: how many different orders have an accuracy.
+        order_count: how many different orders have an accuracy.
         mean: over orders.
         mean_interval: 90 % interval of the mean; None if all orders were run, or if there is none.
         central: the interval that holds 90 % of the orders: measured, or the prediction interval
@@ -57,7 +57,7 @@ class MethodSummary:
 
     name: str
     basis: Basis
-    orders: int
+    order_count: int
     mean: float
     mean_interval: tuple[float, float] | None
     central: tuple[float, float] | None
@@ -109,7 +109,7 @@ def choose_estimate(dataset: DatasetAnalysis, name: str) -> ChosenEstimate | Non
     orders best. A predictor plays no part in it.
     """
     said = dataset.methods[name].answer
-    if said.estimator is None or said.orders < 2:
+    if said.estimator is None or said.order_count < 2:
         return None
     estimate = Estimate(
         said.distribution,

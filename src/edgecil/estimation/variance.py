@@ -25,7 +25,7 @@ class OrderEffect:
     """One-way random effects: accuracy = mean + order + training noise.
 
     Attributes:
-        orders: how many different sequences were trained.
+        order_count: how many different sequences were trained.
         repeated_orders: how many of them were trained with several seeds.
         repeats: how many trainings these are beyond the first of each.
         range: highest minus lowest accuracy of the orders, each the mean over its trainings.
@@ -44,7 +44,7 @@ class OrderEffect:
         reason: why something is None.
     """
 
-    orders: int
+    order_count: int
     repeated_orders: int
     repeats: int
     range: float

@@ -182,7 +182,8 @@ def explain_goal(goal: GoalStatus) -> Iterator[str]:
     """The outcome of `until`."""
     for name, interval in goal.intervals.items():
         text = "no interval yet" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
-        yield f"Mean of {name} after {goal.orders} orders: {text} (90 %, valid after every order)"
+        after = f"after {goal.order_count} orders"
+        yield f"Mean of {name} {after}: {text} (90 %, valid after every order)"
     if goal.answer is None:
         yield "The budget does not suffice to decide the goal; raise it to continue."
     else:
@@ -197,7 +198,7 @@ def _step(step: NextStep) -> str:
     if step.step == "repeats":
         again = f"train {step.repeats} of the orders once more to separate order from noise"
         return f"{now + '; ' if now else ''}{again}{duration}."
-    more = count(step.orders, "more order")
+    more = count(step.order_count, "more order")
     if step.expected_half_width is None:
         return f"run {more}{'; ' + now if now else ''}{duration}."
     reason = f"{now} now, and about ± {step.expected_half_width:.2f} after them"

@@ -39,7 +39,7 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
                 summary.worst,
                 summary.best,
                 summary.range,
-                summary.orders,
+                summary.order_count,
                 _pearson(dataset.methods[summary.name]),
                 _basis(summary, dataset),
             )
@@ -201,7 +201,7 @@ def _basis(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
             else f"{n:,} of {truth.space_size:,} orders"
         )
     answer = dataset.methods[summary.name].answer
-    return f"{count(answer.orders, 'order')} of {' + '.join(answer.protocols)}"
+    return f"{count(answer.order_count, 'order')} of {' + '.join(answer.protocols)}"
 
 
 def _pearson(method: MethodAnalysis) -> float | None:

@@ -85,10 +85,10 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
     steps = {summary.name: dataset.methods[summary.name].next_step for summary in ranked}
     by_orders = [name for name, step in steps.items() if step.step == "orders"]
     if by_orders:
-        name = max(by_orders, key=lambda one: steps[one].orders)
+        name = max(by_orders, key=lambda one: steps[one].order_count)
         meant = [steps[one] for one in by_orders]
         seconds = [
-            None if step.seconds is None else step.seconds * steps[name].orders / step.orders
+            None if step.seconds is None else step.seconds * steps[name].order_count / step.order_count
             for step in meant
         ]
         several = len(steps) > 1
@@ -163,15 +163,16 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
         what = next_order if truth is None else "90 % of the orders lie"
         parts.append(f"{what} between {low:.1f} and {_value(high, words)}")
     outside = said.outside.value
-    if truth is None and outside and said.orders > 1:
+    if truth is None and outside and said.order_count > 1:
         parts.append(
-            f"{_share(outside)} of all orders lie outside the range of these {_spell(said.orders)}"
+            f"{_share(outside)} of all orders lie outside the range of these "
+            f"{_spell(said.order_count)}"
         )
     if summary.mean_interval is None and truth is None:
         parts.append(
-            f"{'only ' if said.orders == 1 else ''}{count(said.orders, 'order')} of "
+            f"{'only ' if said.order_count == 1 else ''}{count(said.order_count, 'order')} of "
             f"{_size(dataset)} "
-            f"{'was' if said.orders == 1 else 'were'} run"
+            f"{'was' if said.order_count == 1 else 'were'} run"
         )
     return "; ".join(parts) + "."
 
@@ -244,7 +245,7 @@ def _noise(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[st
 
 def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
     who = f" of {name}" if several else ""
-    text = f"run {count(step.orders, 'more class order')}"
+    text = f"run {count(step.order_count, 'more class order')}"
     if step.expected_half_width is not None:
         now = "" if step.half_width is None else f" instead of ± {step.half_width:.1f}"
         text += f"; they give the mean{who} to ± {step.expected_half_width:.1f} points{now}"

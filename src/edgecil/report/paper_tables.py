@@ -53,9 +53,9 @@ def paper_tables(
     source: Analysis | Source | Sequence[Source],
     *,
     out: str | Path | None = None,
-    protocols: Sequence[str] = ("random", "edge"),
+    protocol: Sequence[str] = ("random", "edge"),
     estimator: str = "gaussian",
-    order: int = 1,
+    wasserstein_order: int = 1,
     bits: bool = False,
     metric: str | None = None,
     classifier: str | None = None,
@@ -63,7 +63,7 @@ def paper_tables(
     predictor: str | None = None,
     pilot: Source | None = None,
     draws: int | None = None,
-    seed: int | None = None,
+    draw_seed: int | None = None,
 ) -> dict[str, str]:
     """LaTeX tables in the layout of the paper: `enumerable`, `classic` and `ranking`.
 
@@ -73,9 +73,9 @@ def paper_tables(
     Args:
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
         out: a folder to which each table is also written, as `paper-<name>.tex`.
-        protocols: the protocols to compare, in this order.
+        protocol: the protocols to compare, in this order.
         estimator: the estimator of means, standard deviations and distances, for every protocol.
-        order: 1 for the Wasserstein distance W₁, 2 for W₂.
+        wasserstein_order: 1 for the Wasserstein distance W₁, 2 for W₂.
         bits: give the JSD in bits (at most 1) instead of nats (at most ln 2).
         metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
             already has them.
@@ -84,14 +84,17 @@ def paper_tables(
         predictor: as for :func:`edgecil.analyze`.
         pilot: as for :func:`edgecil.analyze`.
         draws: as for :func:`edgecil.analyze`.
-        seed: as for :func:`edgecil.analyze`.
+        draw_seed: as for :func:`edgecil.analyze`.
 
     Returns:
         The LaTeX text of each table by its name.
     """
     get_estimator(estimator)
-    if order not in (1, 2):
-        raise UsageError(f"The 'order' parameter must be 1 (W₁) or 2 (W₂). Got {order!r}.")
+    if wasserstein_order not in (1, 2):
+        raise UsageError(
+            "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
+            f"Got {wasserstein_order!r}."
+        )
     from edgecil.estimation.analyze import as_analysis
 
     analysis = as_analysis(
@@ -102,15 +105,15 @@ def paper_tables(
         predictor=predictor,
         pilot=pilot,
         draws=draws,
-        seed=seed,
+        draw_seed=draw_seed,
     )
     ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}
-    missing = [name for name in protocols if name not in ran]
+    missing = [name for name in protocol if name not in ran]
     if missing:
         raise DataError(
             f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
         )
-    style = _Style(tuple(protocols), estimator, order, bits)
+    style = _Style(tuple(protocol), estimator, wasserstein_order, bits)
     tables = {"classic": _classic(analysis.datasets, style)}
     true = [dataset for dataset in analysis.datasets if _has_truth(dataset)]
     if true:

@@ -337,8 +337,8 @@ def early_classes_table(dataset: DatasetAnalysis, method: str) -> Table:
     """What each class loses by coming in the first task instead of the last."""
     positions = dataset.class_positions[method]
     words = metric_words(dataset.metric)
-    last = int(np.flatnonzero(positions.orders.any(axis=0))[-1])
-    is_last = last == positions.orders.shape[1] - 1
+    last = int(np.flatnonzero(positions.order_counts.any(axis=0))[-1])
+    is_last = last == positions.order_counts.shape[1] - 1
     costs = positions.cost_of_first
     ranked = sorted(
         (class_ for class_ in range(len(costs)) if not np.isnan(costs[class_])),

@@ -58,7 +58,7 @@ def write_report(
     predictor: str | None = None,
     pilot: Source | None = None,
     draws: int | None = None,
-    seed: int | None = None,
+    draw_seed: int | None = None,
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
@@ -80,7 +80,7 @@ def write_report(
         predictor: as for :func:`edgecil.analyze`.
         pilot: as for :func:`edgecil.analyze`.
         draws: as for :func:`edgecil.analyze`.
-        seed: as for :func:`edgecil.analyze`.
+        draw_seed: as for :func:`edgecil.analyze`.
     """
     from edgecil.estimation.analyze import as_analysis
 
@@ -90,7 +90,7 @@ def write_report(
         "predictor": predictor,
         "pilot": pilot,
         "draws": draws,
-        "seed": seed,
+        "draw_seed": draw_seed,
     }
     analysis = as_analysis(source, metric=metric, **options)
     others = _analyze_others(source, analysis, metrics, options)

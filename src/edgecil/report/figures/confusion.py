@@ -26,7 +26,7 @@ def build_confusion(dataset: DatasetAnalysis, *, name: str = "confusion") -> Rep
     shown = {method: own for method in dataset.methods if (own := dataset.confusion.get(method))}
     if not shown:
         return None
-    counts = sorted({own.orders for own in shown.values()})
+    counts = sorted({own.order_count for own in shown.values()})
     orders = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     caption = (
         "What the test images of each task are taken for after the last task: mean over the "

@@ -37,13 +37,13 @@ def build_curves(
         by_protocol = dataset.curves.get(method)
         if by_protocol:
             answer = " + ".join(dataset.methods[method].answer.protocols)
-            most = max(by_protocol, key=lambda key: by_protocol[key].orders)
+            most = max(by_protocol, key=lambda key: by_protocol[key].order_count)
             protocol = answer if answer in by_protocol else most
             chosen[method] = (protocol, by_protocol[protocol], protocol == answer)
     if not chosen or any(np.isfinite(curve.mean).sum() < 2 for _, curve, _ in chosen.values()):
         return None
     protocols = " and ".join(dict.fromkeys(protocol for protocol, _, _ in chosen.values()))
-    counts = sorted({curve.orders for _, curve, _ in chosen.values()})
+    counts = sorted({curve.order_count for _, curve, _ in chosen.values()})
     orders = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     same = all(is_answer for _, _, is_answer in chosen.values())
     basis = "behind the answer above" if same else "which are not behind the answer above"
