@@ -55,7 +55,7 @@ def test_a_second_analysis_of_an_unchanged_experiment_recomputes_nothing(
 
 @pytest.mark.parametrize(
     "options",
-    [{"draws": 3}, {"seed": 1}, {"predictor": "intra"}, {"similarity": six_classes(1)}],
+    [{"draws": 3}, {"draw_seed": 1}, {"predictor": "intra"}, {"similarity": six_classes(1)}],
 )
 def test_other_options_recompute(
     tmp_path: Path, computed: list[str], options: dict[str, Any]

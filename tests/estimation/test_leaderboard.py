@@ -93,7 +93,7 @@ def test_an_estimate_from_every_order_has_no_error() -> None:
 
 def test_the_same_call_gives_the_same_board_and_learning_leaves_one_set_out() -> None:
     tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
-    options = {"bundled": False, "protocols": ["edge"], "budgets": [3], "draws": 5}
+    options = {"bundled": False, "protocol": ["edge"], "budgets": [3], "draws": 5}
     one = edgecil.leaderboard(*tables, **options)  # type: ignore[arg-type]
     assert one == edgecil.leaderboard(*tables, **options)  # type: ignore[arg-type]
     assert one.row("edge", "gaussian-learnt", 3).wasserstein.mean > 0.0
