@@ -146,7 +146,12 @@ def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
     assert analyze(tmp_path / "saved.json", draws=2).options.draws == 2
     with pytest.raises(UsageError, match="has draws 2"):
         analyze(tmp_path / "saved.json", draws=9)
-    for name, value in (("draws", 2000), ("metric", "last"), ("seed", 1), ("predictor", "intra")):
+    for name, value in (
+        ("draws", 2000),
+        ("metric", "last"),
+        ("draw_seed", 1),
+        ("predictor", "intra"),
+    ):
         with pytest.raises(UsageError, match=f"has {name} "):
             analyze(tmp_path / "saved.json", **{name: value})
     (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}')
@@ -159,9 +164,9 @@ def test_an_option_that_equals_its_default_is_compared_with_a_saved_analysis(
 ) -> None:
     directory = write_experiment(tmp_path / "a", {"m": noisy(0)})
     saved = tmp_path / "last.json"
-    quick(directory, metric="forgetting", seed=5, predictor="intra").save(saved)
-    assert analyze(saved, metric="forgetting").options.seed == 5
-    for given in ({"metric": "accuracy"}, {"seed": 0}, {"predictor": "adjacent"}):
+    quick(directory, metric="forgetting", draw_seed=5, predictor="intra").save(saved)
+    assert analyze(saved, metric="forgetting").options.draw_seed == 5
+    for given in ({"metric": "accuracy"}, {"draw_seed": 0}, {"predictor": "adjacent"}):
         with pytest.raises(UsageError, match=f"has {next(iter(given))} "):
             analyze(saved, **given)
 

@@ -93,7 +93,7 @@ def _paper_summary(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> 
             low, high = summary.mean_interval
             mean += f" ({low:.1f}–{high:.1f})"
         central = "" if summary.central is None else "{:.1f}–{:.1f}".format(*summary.central)
-        rows.append((summary.name, mean, central, summary.worst, summary.best, summary.orders))
+        rows.append((summary.name, mean, central, summary.worst, summary.best, summary.order_count))
     columns = (
         Column("method"),
         Column("mean", 0),

@@ -88,7 +88,9 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
         name = max(by_orders, key=lambda one: steps[one].order_count)
         meant = [steps[one] for one in by_orders]
         seconds = [
-            None if step.seconds is None else step.seconds * steps[name].order_count / step.order_count
+            None
+            if step.seconds is None
+            else step.seconds * steps[name].order_count / step.order_count
             for step in meant
         ]
         several = len(steps) > 1

@@ -270,7 +270,7 @@ def _density(
 
 def _has_estimate(row: OverviewRow) -> bool:
     """Whether enough orders were run to draw the shape of an estimated distribution."""
-    return row.summary.chosen is not None and row.summary.orders >= _LEAST_SHAPE
+    return row.summary.chosen is not None and row.summary.order_count >= _LEAST_SHAPE
 
 
 def _swarm(x: Floats, radius: float, room: float) -> Floats:
@@ -365,7 +365,7 @@ def explain(summaries: Sequence[MethodSummary]) -> str:
     bases = {
         summary.basis
         for summary in summaries
-        if summary.basis != "estimate" or summary.orders >= _LEAST_SHAPE
+        if summary.basis != "estimate" or summary.order_count >= _LEAST_SHAPE
     }
     sentences = []
     if bases & {"enumerated", "sample"}:
