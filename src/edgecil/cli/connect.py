@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
@@ -11,26 +11,12 @@ from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
 from edgecil.report.answer_tables import show_results
 
 if TYPE_CHECKING:
-    from edgecil.engine import Experiment
     from edgecil.engine.protocol_results import ExperimentResults
     from edgecil.interop.external import ExternalPlan
 
 
-def _external(**options: Any) -> ExperimentResults:
-    from edgecil.interop import run_external
-
-    return _train_with_programs(run_external, **options)
-
-
-def _toolbox(*, checkout: str, **options: Any) -> ExperimentResults:
-    from edgecil.interop import run_toolbox
-
-    return _train_with_programs(run_toolbox, checkout, **options)
-
-
-def _train_with_programs(
-    trainer: Callable[..., Experiment], *arguments: str, out: str, **options: Any
-) -> ExperimentResults:
+def _train_with_programs(trainer: str, *, out: str, **options: Any) -> ExperimentResults:
+    import edgecil
     from edgecil.engine.protocol_results import experiment_results
 
     with train("runs", out) as progress:
@@ -42,9 +28,8 @@ def _train_with_programs(
         def advance(node: Any, result: Any) -> None:
             progress.advance()
 
-        return experiment_results(
-            trainer(*arguments, out=out, on_start=start, on_finished=advance, **options)
-        )
+        run = getattr(edgecil, trainer)
+        return experiment_results(run(out=out, on_start=start, on_finished=advance, **options))
 
 
 def _import_logs(*, paths: list[str], **options: Any) -> ExperimentResults:
@@ -73,7 +58,7 @@ VERBS = (
             '--out runs/mine --command "./train.sh {order_file} {result_file} {seed}"',
         ),
         {"": ("command method",), **_SEQUENCES},
-        _external,
+        partial(_train_with_programs, "run_external"),
         show_results,
         api="edgecil.interop.external:run_external",
     ),
@@ -85,7 +70,7 @@ VERBS = (
             "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=[-1] --out e",
         ),
         {"": ("<checkout> config set python threads",), **_SEQUENCES},
-        _toolbox,
+        partial(_train_with_programs, "run_toolbox"),
         show_results,
         api="edgecil.interop.toolbox:run_toolbox",
     ),
