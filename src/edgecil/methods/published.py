@@ -39,7 +39,8 @@ ACCURACIES = {
     "l2p": "Final accuracy in 10 tasks of 10 classes: 83.83; its PyTorch port "
     "(JH-LEE-KR/l2p-pytorch) states 83.77.",
     "ease": "Average accuracy in 20 tasks of 5 classes: 91.51 (`--tasks 20`).",
-    "mos": "Average accuracy in 20 tasks of 5 classes: 93.3 (`--tasks 20`), from a summary by others.",
+    "mos": "Average accuracy in 20 tasks of 5 classes: 93.3 (`--tasks 20`), from a summary by "
+    "others.",
 }
 
 # A(O) in per cent over three random orders, mean and standard deviation, in the EDGE paper's
