@@ -12,6 +12,7 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
+from edgecil.engine.main_guard import WORKER, check_exit, refuse_while_importing
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.run import (
     OPTION_MEANINGS,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 TRIAL_SECONDS = 60.0
 
+_STARTUP = 60  # seconds
 _ROW = 2000  # bytes of a result in the database
 
 
@@ -116,6 +118,7 @@ def plan_run(
         trial_seconds: give up measuring a method after this time; 0 measures nothing.
         options: as for :func:`edgecil.run`.
     """
+    refuse_while_importing()
     require_training()
     from edgecil.engine.experiment import stored_answers
     from edgecil.engine.prepare import prepare
@@ -229,10 +232,10 @@ def _trial(context: WorkerContext, nodes: Sequence[Node], limit: float, *, share
         shared = folder if share else None
         context = replace(context, environment=replace(context.environment, shared=shared))
         work = (context, [*nodes, *nodes], queue, folder)
-        process = spawn.Process(target=_train, args=work, daemon=True)
+        process = spawn.Process(target=_train, args=work, daemon=True, name=WORKER)
         process.start()
         with suppress(Empty):
-            queue.get(timeout=60.0)  # it has started
+            _wait_for_start(queue, process)
             for _ in range(2 * len(nodes)):
                 measured = queue.get(timeout=max(0.1, limit - sum(durations)))
                 if measured is None:
@@ -245,6 +248,18 @@ def _trial(context: WorkerContext, nodes: Sequence[Node], limit: float, *, share
     seconds = dict(zip(nodes, [*second, *first[len(second) :]], strict=False))
     extra = [max(0.0, cold - warm) for cold, warm in zip(first, second, strict=False)]
     return _Trial(seconds, sizes, sum(extra) / len(extra) if extra else 0.0)
+
+
+def _wait_for_start(queue: Any, process: Any) -> None:
+    """Wait for the first message of a new process; Empty if it ends or takes too long."""
+    for _ in range(_STARTUP):
+        with suppress(Empty):
+            queue.get(timeout=1.0)
+            return
+        check_exit(process.exitcode)
+        if process.exitcode is not None:
+            break
+    raise Empty
 
 
 def _train(context: WorkerContext, nodes: list[Node], queue: Any, cache: str) -> None:

@@ -19,6 +19,7 @@ from edgecil.engine.experiment import (
     save_experiment_similarity,
     stored_answers,
 )
+from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.options import (
     CALL_OPTIONS,
     build_config,
@@ -86,6 +87,7 @@ def run(
         TrainingFailedError: if a task training raised. All other results are stored by then; the
             error carries the experiment.
     """
+    refuse_while_importing()
     require_training()
     callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
     values = config_values(config)

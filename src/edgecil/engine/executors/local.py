@@ -18,6 +18,7 @@ from typing import Any
 from edgecil.engine.executors.executor import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity
+from edgecil.engine.main_guard import WORKER, check_exit, start_error
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
@@ -27,6 +28,7 @@ WARNED_AFTER = 15.0  # seconds without a message after which a warning is logged
 LOST_AFTER = 60.0  # and after which a worker that uses no processor time is replaced
 _STARTUP = 600.0  # seconds until the first message: a worker imports torch first
 _STARTS = 2  # further workers for a job whose worker ended before it began
+_FAILED_STARTS = 3  # workers that end in a row before they are ready, which ends the run
 _TICK = 1.0
 
 _log = logging.getLogger(__name__)
@@ -61,7 +63,8 @@ class WorkerPool:
 
     Each worker has a connection of its own, so it is certain which job a worker died with, and
     nothing (such as a named semaphore) remains in the system after a hard kill. A worker says when
-    it begins a job; if it ends before, the job goes to another one.
+    it begins a job; if it ends before, the job goes to another one. If no worker becomes ready, the
+    run ends.
 
     Args:
         context: data and settings for the workers.
@@ -82,6 +85,7 @@ class WorkerPool:
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
         self._lost: Counter[Node] = Counter()  # how often a worker ended before it began the job
+        self._failed_starts = 0  # workers in a row that ended before they were ready
         for split in (context.scenario.train, context.scenario.test):
             split.pixels.share_memory_()
             split.labels.share_memory_()
@@ -117,6 +121,8 @@ class WorkerPool:
                 outcome = worker.receive()
             else:
                 outcome = worker.check_silence(waited)
+            if worker.was_ready:
+                self._failed_starts = 0
             if outcome is None and worker.overdue(self._timeout):
                 outcome = _failure(f"The training was stopped after {self._timeout:g} s.")
                 worker.alive = False
@@ -128,6 +134,7 @@ class WorkerPool:
             if not worker.alive:
                 worker.kill()
                 self._workers.remove(worker)
+                self._count_failed_start(worker, outcome.error or "")
                 if not worker.has_begun and self._lost[job.node] < _STARTS:
                     self._lost[job.node] += 1  # it is not the job that ended the worker
                     self._queued.appendleft(job)
@@ -150,8 +157,19 @@ class WorkerPool:
             if worker.begin(self._queued[0]):
                 self._queued.popleft()
             else:  # it died while it had nothing to do
+                cause = worker.describe_end()
                 worker.kill()
                 self._workers.remove(worker)
+                self._count_failed_start(worker, cause)
+
+    def _count_failed_start(self, worker: _Worker, cause: str) -> None:
+        """Raise an error if no worker can become ready."""
+        check_exit(worker.process.exitcode)
+        if worker.was_ready:
+            return
+        self._failed_starts += 1
+        if self._failed_starts >= max(_FAILED_STARTS, self.capacity):
+            raise start_error(self._failed_starts, cause)
 
     def close(self) -> None:
         """Stop the workers without waiting for their jobs."""
@@ -169,6 +187,7 @@ class _Worker:
         device: the device that it computes on.
         job: the job that it works on.
         alive: whether it can take another job.
+        was_ready: whether it has begun a job since its start.
     """
 
     def __init__(self, context: WorkerContext, device: str) -> None:
@@ -177,13 +196,14 @@ class _Worker:
         spawning = torch.multiprocessing.get_context("spawn")
         self.connection, other = spawning.Pipe()
         self.process: Any = spawning.Process(
-            target=_work, args=(other, context, device), daemon=True
+            target=_work, args=(other, context, device), daemon=True, name=WORKER
         )
         self.process.start()
         other.close()
         self.device = device
         self.job: Job | None = None
         self.alive = True
+        self.was_ready = False
         self._begun: float | None = None
         self._heard = False
         self._silent = 0.0
@@ -218,13 +238,18 @@ class _Worker:
             self._heard, self._silent = True, 0.0
             if message == "begun":
                 self._begun = time.monotonic()
+                self.was_ready = True
             elif isinstance(message, Exception):
                 raise message
             elif isinstance(message, Outcome):
                 return message
         self.alive = False
+        return _failure(self.describe_end())
+
+    def describe_end(self) -> str:
+        """Return how the process ended, as a sentence."""
         self.process.join(5.0)
-        return _failure(f"The worker process {_how_it_ended(self.process.exitcode)}.")
+        return f"The worker process {_how_it_ended(self.process.exitcode)}."
 
     def check_silence(self, seconds: float) -> Outcome | None:
         """Count the seconds without a message; a failure if the process is stopped or stuck.
