@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,9 @@ import torch
 
 from edgecil.data.augment import channel_statistics
 from edgecil.data.dataset import ImageDataset, Images
+from edgecil.errors import EdgecilError
 from edgecil.methods.method import Environment, Method
+from edgecil.methods.plain_learner import PlainMethod
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import MethodEntry
 from edgecil.methods.resolve import resolve_method
@@ -97,6 +100,68 @@ class Subject:
         return self.entry.build(self.entry.configure(self.recipe, memory, settings), environment)
 
 
+class Learner:
+    """A learner whose failed calls become errors that name the call and what to change.
+
+    Attributes:
+        method: the learner itself.
+    """
+
+    def __init__(self, subject: Subject, dataset: ImageDataset, seed: int = 0) -> None:
+        self._name = subject.entry.name
+        self._restored = False
+        with self._call("The constructor", "failed", "it must accept its default settings"):
+            self.method = subject.build(dataset, seed)
+        plain = isinstance(self.method, PlainMethod)
+        names = ("fit_task", "predict", "state_dict", "load_state_dict")
+        self._learn, self._classify, self._state, self._restore = (
+            names if plain else ("learn", "classify", "state", "restore")
+        )
+
+    def learn(self, scenario: Scenario, tasks: Tasks) -> None:
+        """Learn the last of these tasks."""
+        advice = "tasks may have any classes and any number of them"
+        with self._call(self._learn, f"failed on task {len(tasks)}", advice):
+            learn(self.method, scenario, tasks)
+
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return the predicted labels by classifier."""
+        advice = "it must accept any number of images after every task"
+        with self._call(self._classify, "failed", advice):
+            return self.method.classify(pixels)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state."""
+        advice = "it must return the state after every task"
+        with self._call(self._state, "failed", advice):
+            return self.method.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state."""
+        advice = f"it must accept the state of {self._state} after any task, in a new object"
+        with self._call(self._restore, "failed", advice):
+            self.method.restore(state)
+        self._restored = True
+
+    @contextmanager
+    def _call(self, call: str, failed: str, advice: str) -> Iterator[None]:
+        if self._restored:
+            failed += f" after {self._restore}({self._state}()) in a new object"
+            advice = (
+                f"the state lacks something that {self._learn} creates: return it from "
+                f"{self._state} and set it in {self._restore}"
+            )
+        try:
+            yield
+        except EdgecilError:  # a complete sentence
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            raise AssertionError(
+                f"{self._name}: {call} {failed} ({reason.rstrip(': ')}); {advice}."
+            ) from error
+
+
 Check = Callable[[Subject], None]
 CHECKS: Registry[Check] = Registry("check")
 
@@ -123,17 +188,17 @@ def check_method(
 def check_predictions(subject: Subject) -> None:
     """Predictions are one class id per image, of classes seen so far."""
     dataset = toy_dataset()
-    scenario, method = Scenario(dataset), subject.build(dataset)
-    pixels = scenario.test.pixels
+    scenario, learner = Scenario(dataset), Learner(subject, dataset)
+    method, pixels = learner.method, scenario.test.pixels
     for end in range(1, len(TASKS) + 1):
-        learn(method, scenario, TASKS[:end])
+        learner.learn(scenario, TASKS[:end])
         seen = [class_ for task in TASKS[:end] for class_ in task]
         name = subject.entry.name
         assert list(method.seen) == seen, (
             f"{name}.seen is {method.seen} after the tasks {TASKS[:end]}; learn() must set it to "
             "task.seen."
         )
-        labels = method.classify(pixels)
+        labels = learner.classify(pixels)
         assert list(labels) == list(method.classifiers), (
             f"{name}.classify returned {list(labels)}; return one entry for each of its "
             f"'classifiers', {list(method.classifiers)}."
@@ -154,20 +219,20 @@ def check_predictions(subject: Subject) -> None:
 def check_resume(subject: Subject) -> None:
     """A learner restored from its state continues exactly like one that was never stopped."""
     dataset, name = toy_dataset(), subject.entry.name
-    scenario, steady = Scenario(dataset), subject.build(dataset)
+    scenario, steady = Scenario(dataset), Learner(subject, dataset)
     for end in range(1, len(TASKS) + 1):
         before = pack(steady.state()) if end > 1 else None  # an untrained learner has no state
-        learn(steady, scenario, TASKS[:end])
-        resumed = subject.build(dataset)
+        steady.learn(scenario, TASKS[:end])
+        resumed = Learner(subject, dataset)
         if before is not None:
             resumed.restore(unpack(before))
-        learn(resumed, scenario, TASKS[:end])
+        resumed.learn(scenario, TASKS[:end])
         assert same(resumed.state(), steady.state()), (
             f"{name} differs after task {end} if it is saved and restored before that task. The "
             "state must contain everything that later tasks depend on, and random numbers must "
             "come from the task's seed."
         )
-        again = subject.build(dataset)
+        again = Learner(subject, dataset)
         again.restore(unpack(pack(steady.state())))
         expected = steady.classify(scenario.test.pixels)
         assert same(again.classify(scenario.test.pixels), expected), (
@@ -180,11 +245,11 @@ def check_resume(subject: Subject) -> None:
 def check_state_is_a_copy(subject: Subject) -> None:
     """Learning another task does not change a state that was taken before."""
     dataset = toy_dataset()
-    scenario, method = Scenario(dataset), subject.build(dataset)
-    learn(method, scenario, TASKS[:1])
-    state = method.state()
+    scenario, learner = Scenario(dataset), Learner(subject, dataset)
+    learner.learn(scenario, TASKS[:1])
+    state = learner.state()
     copy = unpack(pack(state))
-    learn(method, scenario, TASKS[:2])
+    learner.learn(scenario, TASKS[:2])
     assert same(state, copy), (
         f"Learning the second task changed the state of {subject.entry.name} after the first; "
         "return copies of the tensors."
@@ -201,11 +266,11 @@ def check_seeds(subject: Subject) -> None:
         np.random.seed(disturbance)  # noqa: NPY002
         torch.manual_seed(disturbance)
         before = _global_state()
-        method = subject.build(dataset)
+        learner = Learner(subject, dataset)
         for end in (1, 2):
-            learn(method, scenario, TASKS[:end])
-        method.predict(scenario.test.pixels)
-        states.append(method.state())
+            learner.learn(scenario, TASKS[:end])
+        learner.classify(scenario.test.pixels)
+        states.append(learner.state())
         assert before == _global_state(), (
             f"{subject.entry.name} changes the global random state; draw from task.generator(…) "
             "or edgecil.methods.seeds.derive_generator."

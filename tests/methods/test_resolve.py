@@ -63,6 +63,66 @@ def test_the_state_is_not_asked_for_before_the_first_task() -> None:
     check_method(Untrained)
 
 
+class Forgetful:
+    """A plain learner without a state."""
+
+    def __init__(self) -> None:
+        self.means: dict[int, torch.Tensor] = {}
+
+    def fit_task(self, images: torch.Tensor, labels: torch.Tensor, classes: list[int]) -> None:
+        for class_ in classes:
+            self.means[class_] = images[labels == class_].float().mean(dim=0).flatten()
+
+    def predict(self, images: torch.Tensor) -> list[int]:
+        means = torch.stack(list(self.means.values()))
+        ids = list(self.means)
+        return [ids[i] for i in torch.cdist(images.float().flatten(1), means).argmin(dim=1)]
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        pass
+
+
+class Unready(Forgetful):
+    """Fails in its second task."""
+
+    def fit_task(self, images: torch.Tensor, labels: torch.Tensor, classes: list[int]) -> None:
+        if self.means:
+            raise KeyError
+        super().fit_task(images, labels, classes)
+
+
+class Unrestorable(Untrained):
+    """An edgecil.Method whose predictions depend on more than its state."""
+
+    def learn(self, task: Task) -> None:
+        super().learn(task)
+        self.answer = 0
+
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"head": torch.full((len(pixels),), self.answer)}
+
+
+@pytest.mark.parametrize(
+    ("learner", "calls", "cause"),
+    [
+        (Forgetful, ("predict failed after load_state_dict(state_dict())", "fit_task"), "stack"),
+        (Unready, ("fit_task failed on task 2 (KeyError)", "number"), ""),
+        (Unrestorable, ("classify failed after restore(state())", "learn creates"), "answer"),
+    ],
+)
+def test_a_failed_call_of_the_learner_is_named(
+    learner: type, calls: tuple[str, ...], cause: str
+) -> None:
+    with pytest.raises(AssertionError) as failed:
+        check_method(learner)
+    assert str(failed.value).startswith(f"{learner.__name__}: {calls[0]}")
+    assert calls[1] in str(failed.value)
+    assert cause in str(failed.value.__cause__)
+
+
 def test_settings_are_the_constructor_s_parameters(tmp_path: Path) -> None:
     entry = get_method(spec_of(write_learner(tmp_path)))
     assert (entry.name, entry.summary) == ("NearestMean", "The class with the nearest mean image.")
