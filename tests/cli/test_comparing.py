@@ -75,3 +75,46 @@ def test_one_method_alone_is_refused(cli: Cli, tmp_path: Path) -> None:
     answer = cli("compare", one)
     assert answer.code == 2
     assert "two methods" in answer.err
+
+
+def write_runs(path: Path, protocol: str = "", **methods: list[float]) -> Path:
+    """Write accuracies on the orders `0 1|2 3|4 5`, `4 5|0 1|2 3` and `2 3|4 5|0 1`."""
+    orders = ("0 1|2 3|4 5", "4 5|0 1|2 3", "2 3|4 5|0 1")
+    last = f",{protocol}" if protocol else ""
+    rows = [
+        f"{name},{order},{value}{last}"
+        for name, values in methods.items()
+        for order, value in zip(orders, values, strict=False)
+    ]
+    header = f"method,sequence,accuracy{',protocol' if protocol else ''}"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def test_a_tie_is_no_win(cli: Cli, tmp_path: Path) -> None:
+    file = write_runs(tmp_path / "tie.csv", "random", X=[60, 58, 62], Y=[60, 59, 61.5])
+    assert "better on 1, equal on 1, worse on 1 of 3 orders." in cli("compare", file).out
+    (pair,) = cli("compare", file, "--json").json["pairs"]
+    assert (pair["comparison"]["tied"], pair["comparison"]["won"]) == (1, 0.5)
+    same = write_runs(tmp_path / "same.csv", "random", X=[60, 58, 62], Y=[60, 58, 62])
+    assert "equal on all 3 orders" in cli("compare", same).out
+
+
+def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli: Cli, tmp_path: Path) -> None:
+    file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
+    last = cli("compare", file).out.splitlines()[-1]
+    assert last.startswith("How the orders of 'given' were chosen is unknown")
+    assert last in cli("analyze", file).err.replace("\n", " ")
+
+
+def test_a_limit_near_zero_has_a_sign_and_digits(cli: Cli, tmp_path: Path) -> None:
+    file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
+    assert "(90 %: −0.02 to 2.4)" in cli("compare", file).out
+
+
+def test_fractions_are_refused_by_every_verb(cli: Cli, tmp_path: Path) -> None:
+    file = write_runs(tmp_path / "own.csv", A=[0.612, 0.589, 0.64], B=[0.601, 0.57, 0.635])
+    for verb in ("analyze", "compare", "next"):
+        answer = cli(verb, file)
+        assert answer.code == 1
+        assert "0.57 and 0.64" in answer.err

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from edgecil.estimation import AccuracyTable, analyze_table
+from edgecil.engine.accuracies import Run
+from edgecil.estimation import AccuracyTable, analyze_table, compare_pairs
 from edgecil.estimation.claims import Answer, answer, representative_orders
 from edgecil.estimation.next_step import advise, expected_half_width
 from edgecil.estimation.variance import split_variance
+from edgecil.sequences.sequence import ClassSequence
 from tests.estimation.tables import SPACE, noisy, runs_of, table_of
 
 RANDOM = {"accuracy": noisy(0)}
@@ -91,3 +95,62 @@ def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
 
 def test_after_all_orders_of_an_enumeration_no_width_is_left() -> None:
     assert expected_half_width(3, 2.0, 87, 90) == 0.0
+
+
+def table_with(*accuracies: float, metric: str = "accuracy") -> AccuracyTable:
+    orders = ("0 1|2 3|4 5", "4 5|0 1|2 3", "2 3|4 5|0 1")
+    runs = (
+        Run("m", "", "random", text, ClassSequence.parse(text), 0, value)
+        for text, value in zip(orders, accuracies, strict=False)
+    )
+    return AccuracyTable(tuple(runs), metric=metric)
+
+
+def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
+    wide = answer(table_with(0.612, 58.9, 64.0, metric="other"), "m")
+    assert wide.next_order.interval == pytest.approx((-77.6, 159.9), abs=0.1)
+    said = answer(table_with(0.612, 58.9, 64.0), "m")
+    assert said.next_order.interval == (0.0, 100.0)
+    assert said.mean.interval == pytest.approx((0.0, 99.5), abs=0.1)
+    assert said.mean.half_width == pytest.approx(wide.mean.half_width)
+    bwt = answer(table_with(-99.0, -20.0, -90.0, metric="bwt"), "m")
+    assert bwt.next_order.interval is not None
+    assert bwt.next_order.interval[0] == -100.0
+
+
+def test_a_fraction_among_per_cent_is_named() -> None:
+    (note,) = (
+        n for n in analyze_table(table_with(0.612, 58.9, 64.0), draws=4).notes if "0.612" in n
+    )
+    assert "'0 1|2 3|4 5'" in note
+    assert "58.9 to 64" in note
+    usual = analyze_table(table_with(0.9, 20.0, 25.0), draws=4).notes
+    assert not any("fraction" in note for note in usual)
+
+
+def test_one_order_says_nothing_about_others() -> None:
+    assert str(answer(table_with(60.0), "m")).startswith("one order: 60.0; nothing")
+
+
+def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
+    def first(count: int) -> AccuracyTable:
+        listed = [
+            replace(run, accuracy=run.accuracy if place < count else None, pending=place >= count)
+            for name, seed in (("m", 0), ("n", 1))
+            for place, run in enumerate(runs_of(name, "enumerate", noisy(seed)))
+        ]
+        latin = [run for n, s in (("m", 0), ("n", 1)) for run in runs_of(n, "latin", noisy(s))]
+        return AccuracyTable((*latin, *listed))
+
+    part, whole = first(25), first(90)
+    said = answer(part, "m")
+    assert (said.protocols, said.orders, said.blind) == (("latin",), 3, True)
+    assert compare_pairs(part, ("m", "n"))["m"]["n"].n == 3
+    assert compare_pairs(whole, ("m", "n"))["m"]["n"].n == 90
+    listed = AccuracyTable(tuple(run for run in part.runs if run.protocol == "enumerate"))
+    alone = answer(listed, "m")
+    assert (alone.blind, alone.orders, alone.outside.value) == (False, 25, None)
+    pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
+    assert (pair.blind, pair.protocols) == (False, ("enumerate",))
+    warnings = analyze_table(part, draws=4).methods["m"].warnings
+    assert "enumerate: 65 orders are not run yet." in warnings

@@ -33,6 +33,8 @@ def test_the_interval_of_the_share_is_scipys_exact_one() -> None:
 def test_ties_count_half() -> None:
     result = compare_accuracies([1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0 + 1e-13, 5.0])
     assert result.won == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
+    assert (result.wins, result.tied, result.n) == (1, 2, 4)
+    assert (result.swapped().wins, result.swapped().tied) == (1, 2)
 
 
 def test_the_other_way_round_is_the_complement() -> None:
@@ -84,6 +86,7 @@ def test_pairs_are_compared_on_the_orders_of_blind_protocols() -> None:
     chosen = table_of({"a": noisy(0), "b": noisy(1)}, ("edge",))
     only = compare_pairs(chosen, ("a", "b"))["a"]["b"]
     assert (only.n, only.blind, only.won_interval) == (3, False, None)
+    assert (only.protocols, result.protocols) == (("edge",), ())
     ran = [chosen.orders(name, "edge").accuracies for name in "ab"]
     assert only.interval == pytest.approx(compare_accuracies(*ran, blind=False).interval)
 

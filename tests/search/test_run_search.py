@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -12,10 +12,13 @@ import pytest
 import edgecil
 from edgecil.engine.run import run
 from edgecil.errors import UsageError
-from edgecil.search.result import SearchResult
-from edgecil.sequences import ClassSequence
+from edgecil.search.result import SearchResult, Trial
+from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
+
+if TYPE_CHECKING:
+    from edgecil import Experiment
 
 
 @pytest.fixture
@@ -124,3 +127,26 @@ def test_bad_arguments_are_refused_before_training(
     with pytest.raises(UsageError, match=complaint):
         edgecil.search(out=tmp_path / "out", **{**toy, **changes})
     assert not (tmp_path / "out").exists()
+
+
+def test_after_all_orders_the_share_is_exact(toy: dict[str, Any], tmp_path: Path) -> None:
+    asked = {**toy, "sizes": (2, 2), "budget": 50}
+    result = edgecil.search(out=tmp_path / "out", **asked)
+    values = np.array([trial.value for trial in result.trials])
+    assert (len(values), result.order_count, result.complete) == (6, 6, True)
+    assert result.share == np.mean(values > result.value + 1e-9)
+    assert result.tied == np.sum(np.abs(values - result.value) <= 1e-9)
+    assert "all 6 orders were trained, fewer than the budget of 50 runs;" in str(result)
+    assert "random orders" not in str(result)
+
+
+def test_ties_at_the_worst_value_are_counted() -> None:
+    space = SequenceSpace.equal(4, 2)
+    values = (72.5, 80.0, 72.5, 72.5, 75.0, 72.5)
+    trials = tuple(Trial(one, v) for one, v in zip(space.enumerate(), values, strict=True))
+    first, experiment = trials[0].sequence, cast("Experiment", None)
+    result = SearchResult(
+        "m", "worst", "accuracy", first, 72.5, (), 1 / 3, trials, 12, (), experiment
+    )
+    assert (result.tied, result.complete) == (4, True)
+    assert "4 share the worst accuracy 72.5, 33 % are better" in str(result)

@@ -31,6 +31,7 @@ class Run:
         accuracy: the value of the table's metric (by default A(O)), in per cent; None if the run
             failed or is unfinished.
         more: further columns of the file, as text.
+        pending: whether the run has no value because it was not run yet, and did not fail.
     """
 
     method: str
@@ -41,6 +42,7 @@ class Run:
     seed: int
     accuracy: float | None
     more: Mapping[str, str] = field(default_factory=dict)
+    pending: bool = False
 
 
 @dataclass(frozen=True)

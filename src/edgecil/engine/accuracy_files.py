@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
+from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilError, nearest
 from edgecil.io.files import check_header, read_rows, replace_file
 from edgecil.io.numbers import parse_float, parse_int
@@ -63,6 +64,7 @@ def read_accuracies(
         groups.setdefault(run.dataset, []).append(run)
     if not groups:
         raise DataError(f"{origin} contains no runs.")
+    _check_unit([run for group in groups.values() for run in group], origin, metric)
     return [AccuracyTable(tuple(group), metric=metric) for group in groups.values()]
 
 
@@ -98,6 +100,17 @@ def _read_experiment(directory: Path, metric: str) -> AccuracyTable:
 
 def _is_frame(source: object) -> bool:
     return hasattr(source, "columns") and hasattr(source, "to_dict")
+
+
+def _check_unit(runs: Sequence[Run], origin: str, metric: str) -> None:
+    """Refuse accuracies that are all fractions; forgetting may be as small."""
+    values = [run.accuracy for run in runs if run.accuracy is not None]
+    is_share = metric in METRICS and METRICS[metric].bounds[0] == 0.0
+    if is_share and values and max(values) <= 1.0 and any(0.0 < value < 1.0 for value in values):
+        raise DataError(
+            f"All values of {metric!r} in {origin} lie between {min(values):g} and "
+            f"{max(values):g}, but accuracies are per cent; multiply them by 100."
+        )
 
 
 # A row's position ("Row 2") and its cells by column.

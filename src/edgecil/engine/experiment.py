@@ -158,6 +158,7 @@ class Experiment:
         with self._reading() as store:
             identity = store.identity().get("dataset", {})
             rows = labelled_runs(store)
+            lost = {(node.method, node.seed, node.prefix) for node in store.failures()}
         if not rows:
             raise DataError(f"{self.directory} contains no results yet.")
         if classifier is not None:
@@ -167,7 +168,22 @@ class Experiment:
             value = None if result is None else result.metric(chosen, classifier)
             name = identity.get("name", "")
             sequence = labelled.sequence
-            runs.append(Run(method, name, protocol, labelled.label, sequence, seed, value))
+            pending = result is None and not any(
+                (method, seed, sequence.tasks[:end]) in lost
+                for end in range(1, len(sequence.tasks) + 1)
+            )
+            runs.append(
+                Run(
+                    method,
+                    name,
+                    protocol,
+                    labelled.label,
+                    sequence,
+                    seed,
+                    value,
+                    pending=pending,
+                )
+            )
         names = tuple(identity["classes"]) if "classes" in identity else None
         return AccuracyTable(tuple(runs), names, chosen)
 

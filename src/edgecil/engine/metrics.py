@@ -22,6 +22,7 @@ class Metric:
         description: one sentence.
         higher_is_better: whether a greater value is the better one.
         compute: the value of a classifier's accuracies; None where it is undefined.
+        bounds: the least and the greatest value there can be.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Metric:
     description: str
     higher_is_better: bool
     compute: Callable[[Accuracies | Reported], float | None]
+    bounds: tuple[float, float] = (0.0, 100.0)
 
 
 METRICS: Registry[Metric] = Registry(
@@ -64,6 +66,7 @@ METRICS: Registry[Metric] = Registry(
                 "Mean over old tasks of the best earlier accuracy minus the final one.",
                 False,
                 lambda run: run.forgetting,
+                (-100.0, 100.0),
             ),
             Metric(
                 "bwt",
@@ -72,6 +75,7 @@ METRICS: Registry[Metric] = Registry(
                 "right after the task.",
                 True,
                 lambda run: run.bwt,
+                (-100.0, 100.0),
             ),
         )
     },

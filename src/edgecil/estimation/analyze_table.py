@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
+from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import (
@@ -17,12 +17,12 @@ from edgecil.estimation.analysis import (
     ProtocolEstimate,
 )
 from edgecil.estimation.budgets import count_outside
-from edgecil.estimation.claims import answer
+from edgecil.estimation.claims import answer, bounds_of, cut
 from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.correlation import correlate
 from edgecil.estimation.estimators import ESTIMATORS, Observations
-from edgecil.estimation.intervals import position_overlap
+from edgecil.estimation.intervals import Interval, position_overlap
 from edgecil.estimation.method_rankings import rank_protocols, rank_truth
 from edgecil.estimation.next_step import advise
 from edgecil.estimation.normality import check_normality
@@ -57,6 +57,8 @@ from edgecil.similarity.matrix import Similarity
 
 DRAWS = 2_000
 _NAMED = 3
+_FRACTION = 1.0
+_NEAR = 10.0  # points
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -222,11 +224,33 @@ def _note_extremes(table: AccuracyTable) -> list[str]:
 def _note_fractions(table: AccuracyTable) -> list[str]:
     """Return a sentence if accuracies look like fractions."""
     most = max(run.accuracy for run in table.runs if run.accuracy is not None)
-    if not 0.0 < most <= 1.0:
+    if 0.0 < most <= 1.0:
+        return [
+            f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
+            "accuracies here are per cent."
+        ]
+    if table.metric not in METRICS or METRICS[table.metric].bounds[0] < 0.0:
         return []
     return [
-        f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
-        "accuracies here are per cent."
+        f"{run.method} has the {table.metric} {run.accuracy:g} on {str(run.sequence)!r} ("
+        f"{run.protocol}, seed {run.seed}), while its other orders have {low:g} to {high:g} %: if "
+        "it is a fraction, multiply it by 100."
+        for method in table.methods
+        for run, low, high in _fractions(table, method)[:_NAMED]
+    ]
+
+
+def _fractions(table: AccuracyTable, method: str) -> list[tuple[Run, float, float]]:
+    """Return runs up to 1 % that would fit the method's others, in per cent, if times 100."""
+    runs = [(run, run.accuracy) for run in table.runs_of(method) if run.accuracy is not None]
+    usual = [value for _, value in runs if value > _FRACTION]
+    if not usual:
+        return []
+    low, high = min(usual), max(usual)
+    return [
+        (run, low, high)
+        for run, value in runs
+        if 0.0 < value <= _FRACTION and low - _NEAR <= 100.0 * value <= high + _NEAR
     ]
 
 
@@ -272,6 +296,7 @@ def _analyze_method(
             predictor,
             space,
             None if truth is None or name in truth.protocols else truth.accuracies,
+            bounds_of(table.metric),
         )
         for name, orders in evaluated.items()
     }
@@ -345,6 +370,12 @@ def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) ->
     warnings = []
     for protocol in table.protocols:
         lost = table.failures(method, protocol)
+        pending = {run.label for run in table.runs_of(method, protocol) if run.pending}
+        waiting = sum(label in pending for label in lost)
+        lost = tuple(label for label in lost if label not in pending)
+        if waiting and (truth is None or protocol not in truth.protocols):
+            orders = "1 order is" if waiting == 1 else f"{waiting} orders are"
+            warnings.append(f"{protocol}: {orders} not run yet.")
         if not lost or (truth is not None and protocol in truth.protocols):
             continue
         named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
@@ -371,6 +402,7 @@ def _estimate(
     predictor: Predictor | None,
     space: SequenceSpace,
     truth: Floats | None,
+    bounds: Interval,
 ) -> dict[str, ProtocolEstimate]:
     """Return every estimator's answer, or why it has none."""
     once = orders.by_sequence()
@@ -386,6 +418,12 @@ def _estimate(
             answers[name] = ProtocolEstimate(None, count, None, f"{name} {reason}")
             continue
         estimate = estimator(runs)
+        if estimate.mean_interval is not None and estimate.prediction_interval is not None:
+            estimate = replace(
+                estimate,
+                mean_interval=cut(estimate.mean_interval, bounds),
+                prediction_interval=cut(estimate.prediction_interval, bounds),
+            )
         levels = estimate.distribution.quantile(np.array(_QUANTILES)).tolist()
         answers[name] = ProtocolEstimate(
             estimate,

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.metrics import METRICS
 from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.estimators import (
@@ -17,7 +18,8 @@ from edgecil.estimation.estimators import (
     unbiasing,
 )
 from edgecil.estimation.intervals import LEVEL, Interval, Posterior, position_overlap, posterior
-from edgecil.estimation.predictors import ignores_similarity
+from edgecil.estimation.predictors import blind_protocols
+from edgecil.estimation.rounding import rounded, rounded_limit
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
 from edgecil.sequences.given import CONTINUED, REPEATS
@@ -36,7 +38,8 @@ class Claim:
 
     Attributes:
         value: the number; None if nothing can be said.
-        interval: contains the true value with probability `level`; None if there is none.
+        interval: contains the true value with probability `level`, cut at the bounds of the
+            metric; None if there is none.
         validity: `measured` if all orders were run; `exact` if it follows from the random choice of
             orders whatever the distribution; `calibrated` if its coverage on truth tables is within
             3 points of its level; `rough` if it is not, and `reached` says what it is; `none`
@@ -45,6 +48,7 @@ class Claim:
         reached: the coverage measured on truth tables for this protocol and number of orders; None
             if it does not apply or was not measured.
         reason: why there is no value or no interval.
+        half_width: half the length of the interval before it was cut; None without an interval.
     """
 
     value: float | None
@@ -53,11 +57,7 @@ class Claim:
     level: float = LEVEL
     reached: float | None = None
     reason: str | None = None
-
-    @property
-    def half_width(self) -> float | None:
-        """Half the length of the interval."""
-        return None if self.interval is None else (self.interval[1] - self.interval[0]) / 2.0
+    half_width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -102,15 +102,17 @@ class Answer:
 
     def __str__(self) -> str:
         """Return the claims in one line, as far as they can be made."""
+        if self.order_count == 1 and self.mean.validity != "measured":
+            return f"one order: {rounded(self.lowest)}; nothing can be said about other orders yet"
         parts = []
         for name, claim in (("mean", self.mean), ("next order", self.next_order)):
-            value = "" if claim.value is None else f" {claim.value:.1f}"
+            value = "" if claim.value is None else f" {rounded(claim.value)}"
             if claim.interval is not None:
-                low, high = claim.interval
-                value += f" ({100.0 * claim.level:.0f} %: {low:.1f} to {high:.1f})"
+                low, high = map(rounded_limit, claim.interval)
+                value += f" ({100.0 * claim.level:.0f} %: {low} to {high})"
             parts += [f"{name}{value}"] if value else []
         orders = "1 order" if self.order_count == 1 else f"{self.order_count} orders"
-        parts.append(f"{orders} between {self.lowest:.1f} and {self.highest:.1f}")
+        parts.append(f"{orders} between {rounded(self.lowest)} and {rounded(self.highest)}")
         if self.outside.value:
             parts.append(f"about {100.0 * self.outside.value:.0f} % of all orders outside")
         return "; ".join(parts)
@@ -145,7 +147,8 @@ def representative_orders(table: AccuracyTable, method: str) -> Sample:
     names = [name for name in table.protocols if name != REPEATS] or table.protocols
     ran = {name: table.orders(method, name).by_sequence() for name in names}
     ran = {name: orders for name, orders in ran.items() if orders}
-    blind = {name: orders for name, orders in ran.items() if ignores_similarity(name)}
+    random = blind_protocols(table, method)
+    blind = {name: orders for name, orders in ran.items() if name in random}
     most = max(ran, key=lambda name: len(ran[name]))
     chosen = blind or {most: ran[most]}
     accuracies = table.orders(method).by_sequence()
@@ -175,7 +178,7 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
     made = posterior(values, overlap=sample.overlap, space_size=size)
     name = default_estimator(count)
     estimate = get_estimator(name)(Observations(values, space_size=size))
-    mean = float(values.mean())
+    mean, bounds = float(values.mean()), bounds_of(table.metric)
     std = float(values.std(ddof=1)) / unbiasing(count) if count > 1 else None
     return Answer(
         sample.protocols,
@@ -186,9 +189,9 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
         float(values.max()),
         name,
         estimate.distribution,
-        _interval_claim("mean", mean, values, made, protocol),
+        _interval_claim("mean", mean, values, made, protocol, bounds),
         _interval_claim("std", std, values, made, protocol),
-        _interval_claim("next", mean, values, made, protocol),
+        _interval_claim("next", mean, values, made, protocol, bounds),
         _share("outside", 1.0 - expected_share_inside(count, size), count, protocol),
         _share("worse", worse_probability(count, size), count, protocol),
         _tolerance(count, size, protocol),
@@ -241,6 +244,7 @@ def _interval_claim(
     values: Floats,
     made: Posterior | None,
     protocol: str,
+    bounds: Interval = (-np.inf, np.inf),
 ) -> Claim:
     if made is None:
         count = len(values)
@@ -256,7 +260,29 @@ def _interval_claim(
         "next": made.next_interval,
     }[kind]()
     reached = reached_coverage(kind, protocol, len(values))
-    return Claim(value, interval, _validity(reached), LEVEL, reached)
+    return Claim(
+        value,
+        cut(interval, bounds),
+        _validity(reached),
+        LEVEL,
+        reached,
+        half_width=(interval[1] - interval[0]) / 2.0,
+    )
+
+
+def bounds_of(metric: str) -> Interval:
+    """Return the least and the greatest value of a metric; infinite for a column of a file."""
+    return METRICS[metric].bounds if metric in METRICS else (-np.inf, np.inf)
+
+
+def cut(interval: Interval, bounds: Interval) -> Interval:
+    """Return the part of an interval between bounds, which covers no less of what is possible.
+
+    >>> cut((-17.2, 99.5), (0.0, 100.0))
+    (0.0, 99.5)
+    """
+    low, high = (float(min(max(end, bounds[0]), bounds[1])) for end in interval)
+    return low, high
 
 
 def _validity(reached: float | None) -> Validity:

@@ -18,8 +18,8 @@ from edgecil.errors import UsageError
 from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.distances import SAME
 from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior
-from edgecil.estimation.predictors import ignores_similarity
-from edgecil.io.arrays import Floats, Ints
+from edgecil.estimation.predictors import blind_protocols
+from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
@@ -47,6 +47,8 @@ class Comparison:
         reached: the coverage of such intervals, of a nominal 90 %, on truth tables; None if it was
             not measured.
         reason: why something is None.
+        tied: orders on which both are equal.
+        protocols: that chose these orders, if not blindly.
     """
 
     n: int
@@ -60,6 +62,13 @@ class Comparison:
     blind: bool = True
     reached: float | None = None
     reason: str | None = None
+    tied: int = 0
+    protocols: tuple[str, ...] = ()
+
+    @property
+    def wins(self) -> int:
+        """On how many of these orders the first method is better."""
+        return round(self.won * self.n - self.tied / 2.0)
 
     def swapped(self) -> Comparison:
         """Return the second method against the first."""
@@ -115,7 +124,9 @@ def compare_accuracies(
     made = posterior(gain, overlap=overlap)
     if made is None:
         reason = "requires at least 2 orders; got 1" if n == 1 else "all differences are equal"
-        return Comparison(n, mean, None, won, share, blind=blind, reason=reason)
+        return Comparison(
+            n, mean, None, won, share, blind=blind, reason=reason, tied=int(tied.sum())
+        )
     chance = made.next_above(0.0)
     return Comparison(
         n,
@@ -129,6 +140,7 @@ def compare_accuracies(
         reached=reached_coverage("difference", "random" if overlap is None else "latin", n)
         if blind
         else None,
+        tied=int(tied.sum()),
     )
 
 
@@ -140,31 +152,48 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
     """
     place = {sequence: number for number, sequence in enumerate(table.sequences)}
     trained = {name: _trainings(table, name, place) for name in methods}
-    protocols = {name for name in table.protocols if ignores_similarity(name)}
-    blind, other = np.zeros(len(place), dtype=bool), np.zeros(len(place), dtype=bool)
-    for run in table.runs:
-        if run.protocol in protocols:
-            blind[place[run.sequence]] = True
-            other[place[run.sequence]] |= run.protocol not in ("latin", CONTINUED)
+    random = {name: blind_protocols(table, name) for name in methods}
+    by_protocols: dict[frozenset[str], tuple[Bools, Bools]] = {}
     pairs: dict[tuple[str, str], Comparison] = {}
     for first, second in combinations(methods, 2):
         both = np.array([one for one in trained[first].first if one in trained[second].first])
         if not both.size:
             continue
+        shared = frozenset(random[first] & random[second])
+        if shared not in by_protocols:
+            by_protocols[shared] = _blind_orders(table, shared, place)
+        blind, other = by_protocols[shared]
         chosen = both[blind[both]]
         used = chosen if chosen.size else both
         latin = len(chosen) > 1 and not other[chosen].any()
-        pairs[first, second] = compare_accuracies(
+        pair = compare_accuracies(
             *_pair(trained[first], trained[second], used),
             overlap=position_overlap([table.sequences[one] for one in used]) if latin else None,
             blind=bool(chosen.size),
             higher_is_better=_higher_is_better(table.metric),
         )
+        if not chosen.size:
+            compared = set(used.tolist())
+            names = (r.protocol for r in table.runs_of(first) if place[r.sequence] in compared)
+            pair = replace(pair, protocols=tuple(dict.fromkeys(names)))
+        pairs[first, second] = pair
     adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
     comparisons: dict[str, dict[str, Comparison]] = {}
     for (first, second), one in pairs.items():
         comparisons.setdefault(first, {})[second] = replace(one, adjusted_p=adjusted[first, second])
     return comparisons
+
+
+def _blind_orders(
+    table: AccuracyTable, protocols: frozenset[str], place: Mapping[ClassSequence, int]
+) -> tuple[Bools, Bools]:
+    """Return which sequences these protocols chose, and which of them are not of a Latin design."""
+    blind, other = np.zeros(len(place), dtype=bool), np.zeros(len(place), dtype=bool)
+    for run in table.runs:
+        if run.protocol in protocols:
+            blind[place[run.sequence]] = True
+            other[place[run.sequence]] |= run.protocol not in ("latin", CONTINUED)
+    return blind, other
 
 
 def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:

@@ -48,6 +48,11 @@ class Correlation:
     relabellings: int = 0
     reason: str | None = None
 
+    @property
+    def stable(self) -> bool:
+        """Whether there are 8 orders or more; tables leave out correlations of fewer."""
+        return self.n >= _LEAST
+
 
 def correlate(
     predicted: ArrayLike, accuracies: ArrayLike, relabelled: Floats | None = None
@@ -128,7 +133,8 @@ def warn_of_predictor(name: str, sign: int | None, correlation: Correlation) -> 
     interval = correlation.pearson_interval
     around = "" if interval is None else f" [{interval[0]:+.2f}, {interval[1]:+.2f}]"
     p = "" if correlation.adjusted_p is None else f", p = {correlation.adjusted_p:.2g}"
-    numbers = f"(r = {correlation.pearson:+.2f}{around}{p}, n = {correlation.n})"
+    r = f"r = {correlation.pearson:+.2f}{around}{p}, " if correlation.stable else ""
+    numbers = f"({r}n = {correlation.n})"
     if trust == "backward":
         return (
             f"{name} has the wrong sign {numbers}: sequences called hard tend to be easy. Do not "

@@ -15,6 +15,7 @@ from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.estimation.analyze_table import describe_similarity
+from edgecil.estimation.predictors import describe_unknown_choice
 from edgecil.estimation.sources import DatasetRuns, class_names
 from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.similarity import read_similarity, text_similarity
@@ -45,12 +46,9 @@ def find_similarities(
         return {name: _select(matrix, table, repr(name)) for name, matrix in given.items()}, [], ""
     if given is not None:
         return {"given": _select(given, table, "The similarity")}, [], ""
-    notes = []
+    notes: list[str] = []
     if not runs.experiments and OWN_ORDERS in table.protocols:
-        notes.append(
-            f"Orders of the protocol {OWN_ORDERS!r} do not count as random. If they were drawn at "
-            "random, add a column 'protocol' with the value 'random'."
-        )
+        notes += filter(None, [describe_unknown_choice([OWN_ORDERS])])
     try:
         if runs.experiments:
             experiment = runs.experiments[0]

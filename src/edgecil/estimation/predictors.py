@@ -15,7 +15,7 @@ import numpy as np
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.given import CONTINUED
+from edgecil.sequences.given import CONTINUED, REPEATS
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.protocols import PROTOCOLS
@@ -24,6 +24,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
+ENUMERATION = "enumerate"
 _ENUMERATED = 2_520
 _SAMPLED = 4_096
 _LEVELS = 64
@@ -181,9 +182,42 @@ def unbiased_sequences(
         method: only sequences that this method ran for such a protocol; those of all methods by
             default. A sequence that another method ran for `random` may be an extreme one here.
     """
-    unbiased = {name for name in table.protocols if ignores_similarity(name)}
+    unbiased = blind_protocols(table, method)
     runs = table.runs if method is None else table.runs_of(method)
     return tuple(dict.fromkeys(run.sequence for run in runs if run.protocol in unbiased))
+
+
+def blind_protocols(table: AccuracyTable, method: str | None = None) -> set[str]:
+    """Return the protocols of a table whose orders count as random.
+
+    Those of an enumeration follow a system, so that they count only once nine tenths of all orders
+    have an accuracy.
+
+    Args:
+        table: the runs.
+        method: whose enumeration must be complete; that of every method by default.
+    """
+    blind = {name for name in table.protocols if ignores_similarity(name)}
+    if ENUMERATION in blind:
+        least = min(
+            len(table.orders(name).by_sequence())
+            for name in (table.methods if method is None else (method,))
+        )
+        if 10 * least < 9 * table.space.size:
+            blind.remove(ENUMERATION)
+    return blind
+
+
+def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
+    """Return a sentence on protocols that are not registered; None if there are none."""
+    unknown = [name for name in protocols if name not in (*PROTOCOLS, CONTINUED, REPEATS)]
+    if not unknown:
+        return None
+    names = " and ".join(map(repr, unknown))
+    return (
+        f"How the orders of {names} were chosen is unknown, so that they do not count as random. "
+        "If they were drawn at random, add a column 'protocol' with the value 'random'."
+    )
 
 
 def ignores_similarity(protocol: str) -> bool:

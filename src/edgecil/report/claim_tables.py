@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from edgecil.estimation.predictors import describe_unknown_choice
+from edgecil.estimation.rounding import rounded, rounded_limit
 from edgecil.report.duration import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import Cell, Column, Table
@@ -65,6 +67,7 @@ def differences_table(comparison: MethodComparison) -> Table:
 def explain_differences(comparison: MethodComparison) -> Iterator[str]:
     """Which method of each pair is better, and what limits the comparison."""
     higher_is_better = metric_words(comparison.metric).higher_is_better
+    said = set[str]()
     for pair in comparison.pairs:
         first, second, one = pair.first, pair.second, pair.comparison
         if (one.difference < 0.0) == higher_is_better:
@@ -74,10 +77,13 @@ def explain_differences(comparison: MethodComparison) -> Iterator[str]:
         if one.reason is not None:
             yield f"{first} and {second} have no interval: {one.reason}."
         if not one.blind:
-            yield (
-                f"The orders of {first} and {second} do not count as random, so that the mean "
+            sentence = describe_unknown_choice(one.protocols) or (
+                f"{first} and {second} ran orders that were chosen by similarity, so that the mean "
                 "difference over all orders may be different."
             )
+            if sentence not in said:
+                said.add(sentence)
+                yield sentence
 
 
 def describe_pair(
@@ -101,7 +107,9 @@ def describe_pair(
     """
     of_metric = f" in {metric}" if metric else ""
     sign = 1.0 if higher_is_better else -1.0
-    gain, share = sign * pair.difference, f"on {_wins(pair.won, pair.n)}"
+    gain, share = sign * pair.difference, _wins(pair)
+    if pair.tied == pair.n:
+        return f"{better} and {other} are equal on {_all(pair.n)}."
     if pair.interval is None:
         return f"{better} is {_points(gain)} better than {other}{of_metric} on average, {share}."
     low, high = sorted(sign * end for end in pair.interval)
@@ -109,7 +117,7 @@ def describe_pair(
     if low <= 0.0 <= high:
         return (
             f"{better} and {other} are not clearly different{of_metric}: {_points(gain)} on "
-            f"average ({between}); {better} is better {share}."
+            f"average ({between}); {better} is {'' if pair.tied else 'better '}{share}."
         )
     chance = pair.new_order_probability
     what = "in a new training of a random order" if all_run else "on a new order"
@@ -128,22 +136,27 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _wins(won: float, orders: int) -> str:
-    """On how many orders a method is better; ties count half."""
-    number = round(won * orders)
-    return (
-        f"all {orders:,} orders"
-        if number == orders > 1
-        else f"{number:,} of {count(orders, 'order')}"
-    )
+def _wins(pair: Comparison) -> str:
+    """On how many orders the first method is better, and on how many both are equal."""
+    if pair.wins == pair.n:
+        return f"on {_all(pair.n)}"
+    orders = count(pair.n, "order")
+    if not pair.tied:
+        return f"on {pair.wins:,} of {orders}"
+    worse = pair.n - pair.wins - pair.tied
+    return f"better on {pair.wins:,}, equal on {pair.tied:,}, worse on {worse:,} of {orders}"
+
+
+def _all(orders: int) -> str:
+    return "1 of 1 order" if orders == 1 else f"all {orders:,} orders"
 
 
 def _points(gain: float) -> str:
-    return f"{gain:.1f} points".replace("-", "−")
+    return f"{rounded(gain)} points".replace("-", "−")
 
 
 def _signed(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")
+    return rounded_limit(value).replace("-", "−")
 
 
 def explain_next(

@@ -25,6 +25,8 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
     """
     shown = summaries(dataset) if ranked is None else ranked
     has_intervals = any(summary.mean_interval is not None for summary in shown)
+    correlations = {summary.name: _pearson(dataset.methods[summary.name]) for summary in shown}
+    has_correlations = any(r is not None for r in correlations.values())
     rows: list[tuple[Cell, ...]] = []
     for summary in shown:
         low, high = summary.central or (None, None)
@@ -40,7 +42,7 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
                 summary.best,
                 summary.range,
                 summary.order_count,
-                _pearson(dataset.methods[summary.name]),
+                *((correlations[summary.name],) if has_correlations else ()),
                 _basis(summary, dataset),
             )
         )
@@ -53,7 +55,7 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
     )
     correlation = (
         ""
-        if dataset.predictor is None
+        if dataset.predictor is None or not has_correlations
         else f" r is the correlation of accuracy with {dataset.predictor.label}."
     )
     columns = (
@@ -66,7 +68,7 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
         Column("best", 1),
         Column("range", 1),
         Column("orders run", 0),
-        Column("r", 2, signed=True),
+        *((Column("r", 2, signed=True),) if has_correlations else ()),
         Column("mean and 90 % from"),
     )
     return Table(
@@ -205,4 +207,7 @@ def _basis(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
 
 
 def _pearson(method: MethodAnalysis) -> float | None:
-    return None if method.predictor is None else method.correlations[method.predictor].pearson
+    if method.predictor is None:
+        return None
+    correlation = method.correlations[method.predictor]
+    return correlation.pearson if correlation.stable else None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.next_step import NextStep
+from edgecil.estimation.rounding import rounded, rounded_limit
 from edgecil.estimation.summary import (
     MethodSummary,
     compare_pair,
@@ -138,6 +139,13 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
     """What a learner reaches over class orders."""
     method = dataset.methods[summary.name]
     said, truth = method.answer, method.truth
+    if said.order_count == 1 and truth is None:
+        value = f"{_value(summary.mean, words)}"
+        value += "" if words.name == "accuracy" else f" {words.title}"
+        return (
+            f"{summary.name} was run on one order of {_size(dataset)}: {value}; nothing can be "
+            "said about other orders yet."
+        )
     mean = (
         f"{words.title} {_value(summary.mean, words)}"
         if words.unit != "%"
@@ -171,11 +179,7 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
             f"{_spell(said.order_count)}"
         )
     if summary.mean_interval is None and truth is None:
-        parts.append(
-            f"{'only ' if said.order_count == 1 else ''}{count(said.order_count, 'order')} of "
-            f"{_size(dataset)} "
-            f"{'was' if said.order_count == 1 else 'were'} run"
-        )
+        parts.append(f"{count(said.order_count, 'order')} of {_size(dataset)} were run")
     return "; ".join(parts) + "."
 
 
@@ -278,11 +282,12 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _value(value: float, words: MetricWords) -> str:
-    return f"{value:.1f} {words.unit}".rstrip()
+    return f"{rounded(value)} {words.unit}".rstrip()
 
 
 def _between(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.1f} to {interval[1]:.1f}".replace("-", "−")
+    low, high = map(rounded_limit, interval)
+    return f"{low} to {high}".replace("-", "−")
 
 
 def _share(share: float) -> str:

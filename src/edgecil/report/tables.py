@@ -238,6 +238,9 @@ def correlations_table(dataset: DatasetAnalysis) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, method in dataset.methods.items():
         for predictor, correlation in method.correlations.items():
+            if not correlation.stable:
+                rows.append((name, predictor, correlation.n, *(None,) * 6))
+                continue
             low, high = correlation.pearson_interval or (None, None)
             r, rho = correlation.pearson, correlation.spearman
             p_values = correlation.p_value, correlation.adjusted_p
@@ -247,7 +250,8 @@ def correlations_table(dataset: DatasetAnalysis) -> Table:
         "Correlation of accuracy with each predictor",
         "Pearson's r over orders with its 95 % interval, and Spearman's ρ; 'adjacent' is the "
         "paper's S. p is the share of relabellings of the classes that give an |r| at least as "
-        "large; 'p, Holm' is adjusted for the number of methods.",
+        "large; 'p, Holm' is adjusted for the number of methods. Fewer than 8 orders have no "
+        "correlation.",
         (
             Column("method"),
             Column("predictor"),

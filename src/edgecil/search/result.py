@@ -10,8 +10,10 @@ from scipy.special import stdtrit
 from edgecil.engine.experiment import Experiment
 from edgecil.search.strategy import Goal
 from edgecil.sequences.sequence import ClassSequence, Tasks
+from edgecil.sequences.space import SequenceSpace
 
 _LEVEL = 0.9
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,9 @@ class SearchSummary:
         trials: every sequence that was trained.
         directory: the experiment's directory.
         sentence: the answer in one sentence.
+        complete: whether all orders were trained, so that `share` is exact.
+        tied: orders with the same value in the search, this one included.
+        budget: full runs that the search was allowed.
     """
 
     method: str
@@ -75,6 +80,9 @@ class SearchSummary:
     trials: tuple[TrialSummary, ...]
     directory: str
     sentence: str
+    complete: bool = False
+    tied: int = 1
+    budget: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,12 +97,14 @@ class SearchResult:
         value: its value in the search, which flatters the search.
         confirmations: its values in new trainings, with other training seeds.
         share: the expected share of random orders that are better (goal `worst`) or worse (goal
-            `best`) in a single training than this order is on average.
+            `best`) in a single training than this order is on average. If all orders were trained,
+            the share of them that was better (or worse) than this order in the search.
         trials: every sequence that was trained, in order.
         trainings: task trainings, those of the confirmation included.
         predictors: what entered the surrogate beside the learner's own results: `similarity`,
             `pilot`.
         experiment: with all results.
+        budget: full runs that the search was allowed.
     """
 
     method: str
@@ -108,6 +118,22 @@ class SearchResult:
     trainings: int
     predictors: tuple[str, ...]
     experiment: Experiment
+    budget: int | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all orders were trained."""
+        return len({trial.sequence for trial in self.trials}) == self.order_count
+
+    @property
+    def order_count(self) -> int:
+        """How many orders there are."""
+        return SequenceSpace(self.sequence.sizes).size
+
+    @property
+    def tied(self) -> int:
+        """How many orders have this order's value in the search, itself included."""
+        return sum(abs(trial.value - self.value) <= _SAME for trial in self.trials)
 
     @property
     def mean(self) -> float:
@@ -140,6 +166,9 @@ class SearchResult:
             tuple(TrialSummary(trial.sequence.tasks, trial.value) for trial in self.trials),
             str(self.experiment.directory),
             str(self),
+            self.complete,
+            self.tied,
+            self.budget,
         )
 
     def __repr__(self) -> str:
@@ -152,7 +181,14 @@ class SearchResult:
         if not count:
             source = "in the search itself, not confirmed"
         side = "better" if self.goal == "worst" else "worse"
-        return (
-            f"order {self.sequence}: {self.mean:.1f}{reach} {source}; about "
-            f"{100.0 * self.share:.0f} % of random orders are {side}"
-        )
+        start = f"order {self.sequence}: {self.mean:.1f}{reach} {source}"
+        share = f"{100.0 * self.share:.0f} %"
+        if not self.complete:
+            return f"{start}; about {share} of random orders are {side}"
+        size = self.order_count
+        more = self.budget is not None and self.budget > size
+        budget = f", fewer than the budget of {self.budget} runs" if more else ""
+        extreme = round(self.share * size) + self.tied == size
+        what = f"{f'{self.goal} ' if extreme else ''}{self.metric} {self.value:.1f}"
+        same = f"{self.tied} share the {what}, " if self.tied > 1 else ""
+        return f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}"

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 SEARCH = "search"
 CONFIRMATION = "confirmation"
+_SAME = 1e-9
 _CHOSEN = ("protocol", "sequences", "repeats", "shard", "keep_states")
 
 
@@ -187,13 +188,22 @@ def search(
         chosen,
         trainer.sign * values[sequences.index(chosen)],
         tuple(trainer.sign * value for value in confirmations),
-        strategy.share_beyond(seen, results, mean, error),
+        _share_beyond(values, values[sequences.index(chosen)], asked.goal)
+        if len(set(sequences)) == space.size
+        else strategy.share_beyond(seen, results, mean, error),
         trainer.trials(sequences),
         Prefixes(space.tasks, (sequence.tasks for sequence in sequences)).cost
         + confirm * space.tasks,
         tuple(predictors),
         trainer.experiment,
+        asked.budget,
     )
+
+
+def _share_beyond(values: Sequence[float], value: float, goal: Goal) -> float:
+    """Return the share of all orders that are better than a worst value, or worse than a best."""
+    gains = np.array(values) - value
+    return float(np.mean(gains > _SAME if goal == "worst" else gains < -_SAME))
 
 
 class _Trainer:

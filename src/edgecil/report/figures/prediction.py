@@ -61,12 +61,13 @@ def build_prediction(
         if analysis.predictor is None or not own:
             continue
         own = own[:: -(-len(own) // _MOST_DOTS)]
-        r = analysis.correlations[analysis.predictor].pearson
+        correlation = analysis.correlations[analysis.predictor]
+        r = correlation.pearson if correlation.stable else None
         clouds[method] = Cloud(
             np.array([order.z for order in own], dtype=np.float64),
             np.array([order.accuracies[method] for order in own]),
             tuple(places[order.sequence] for order in own),
-            "r is not defined" if r is None else f"r = {r:+.2f}".replace("-", "−"),
+            "no r" if r is None else f"r = {r:+.2f}".replace("-", "−"),
         )
     if not clouds:
         return None
