@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from edgecil.estimation import write_accuracies
+from edgecil.estimation.next_runs import NextRuns
+from edgecil.estimation.next_step import NextStep
+from edgecil.report.claim_tables import explain_next
+from edgecil.sequences.sequence import ClassSequence
 from tests.cli.conftest import Cli
 from tests.estimation.tables import noisy, runs_of
 
@@ -38,14 +43,14 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
     assert len(json.loads(file.read_text())["next"]) == 2
     assert "run 2 more orders" in cli("next", one).out
     last = cli("next", one, "--out", file).out.splitlines()[-1]
-    assert last.endswith(f"--sequences {file}")
+    assert "edgecil run" not in last
 
 
 def test_without_further_orders_no_file_is_written(cli: Cli, tmp_path: Path) -> None:
     one, _ = write_two(tmp_path)
     file = tmp_path / "next.json"
     answer = cli("next", one, "--out", file)
-    assert "--repeats-on 2" in answer.out.splitlines()[-1]
+    assert "column 'seed'" in answer.out.splitlines()[-1]
     assert "next.json" in answer.err
     assert not file.exists()
     assert cli("next", one, "--out", file, "--json").json["out"] is None
@@ -118,3 +123,33 @@ def test_fractions_are_refused_by_every_verb(cli: Cli, tmp_path: Path) -> None:
         answer = cli(verb, file)
         assert answer.code == 1
         assert "0.57 and 0.64" in answer.err
+
+
+def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(
+    cli: Cli, tmp_path: Path
+) -> None:
+    file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
+    out = tmp_path / "next.json"
+    (advice,) = cli("next", file, "--target", "1", "--out", out, "--json").json["datasets"]
+    steps = advice["steps"]
+    more = [steps[name]["order_count"] for name in "AB"]
+    assert all(steps[name]["expected_half_width"] <= 1.0 for name in "AB")
+    assert len(json.loads(out.read_text())["next"]) == len(advice["orders"]) == max(more)
+    assert advice["decisions"] == {"A": {"B": 1}}
+    text = cli("next", file, "--target", "1", "--out", out).out
+    assert "A − B: about 1 more order of both" in text
+    assert "--repeats-on" not in text
+
+
+def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None:
+    out = tmp_path / "x"
+    options = {"method": ["ncm"], "dataset": "toy.npz", "tasks": 2, "training": {"decay": 0.5}}
+    order = ClassSequence([[0, 1], [2, 3]])
+    step = NextStep("orders", 1)
+    advice = NextRuns("toy", {"ncm": step}, (order,), (), directory=str(out), options=options)
+    last = list(explain_next([advice], "n1.json", lambda name: f"--{name}"))[-1]
+    command = shlex.split(last.removeprefix("To run them: "))
+    assert command == [
+        *("edgecil", "run", "toy.npz", "--method", "ncm", "--tasks", "2"),
+        *("--training", "decay=0.5", "--out", str(out), "--sequences", "n1.json"),
+    ]

@@ -144,12 +144,12 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
 
     part, whole = first(25), first(90)
     said = answer(part, "m")
-    assert (said.protocols, said.orders, said.blind) == (("latin",), 3, True)
+    assert (said.protocols, said.order_count, said.blind) == (("latin",), 3, True)
     assert compare_pairs(part, ("m", "n"))["m"]["n"].n == 3
     assert compare_pairs(whole, ("m", "n"))["m"]["n"].n == 90
     listed = AccuracyTable(tuple(run for run in part.runs if run.protocol == "enumerate"))
     alone = answer(listed, "m")
-    assert (alone.blind, alone.orders, alone.outside.value) == (False, 25, None)
+    assert (alone.blind, alone.order_count, alone.outside.value) == (False, 25, None)
     pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
     assert (pair.blind, pair.protocols) == (False, ("enumerate",))
     warnings = analyze_table(part, draws=4).methods["m"].warnings

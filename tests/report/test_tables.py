@@ -165,3 +165,15 @@ def test_a_tiny_p_value_is_not_zero() -> None:
     up, down = compare_accuracies(gain, 0.0 * gain), compare_accuracies(0.0 * gain, gain)
     assert 0.0 < up.p_value < 1e-60
     assert down.p_value == pytest.approx(up.p_value, rel=1e-9)
+
+
+def test_correlations_of_fewer_than_eight_orders_are_left_out() -> None:
+    few = analyze(table_of({"m": noisy(0)}, ("latin",)), similarity=six_classes()).datasets[0]
+    assert few.methods["m"].correlations["adjacent"].pearson is not None
+    assert tables.correlations_table(few).rows[0][2:] == (3, *(None,) * 6)
+    summary = summary_table(few)
+    assert "r" not in summary.headers
+    assert "correlation" not in summary.caption
+    many = analyze(table_of({"m": noisy(0)}), similarity=six_classes(), draws=4).datasets[0]
+    assert "r" in summary_table(many).headers
+    assert tables.correlations_table(many).rows[0][3] is not None

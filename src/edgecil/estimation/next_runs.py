@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.config import ExperimentConfig
 from edgecil.errors import UsageError
 from edgecil.estimation.claims import answer
+from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.intervals import position_overlap
-from edgecil.estimation.next_step import NextStep, advise
+from edgecil.estimation.next_step import NextStep, advise, orders_to_decide
 from edgecil.estimation.sources import (
     DatasetRuns,
     Source,
@@ -26,10 +29,12 @@ from edgecil.estimation.sources import (
 from edgecil.estimation.truth import find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.io.files import replace_file
+from edgecil.io.json import to_plain
 from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
 _CANDIDATES = 400
+_CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,22 @@ class NextRuns:
             chosen without regard to the classes' similarity, so that each class visits positions
             where it was seldom.
         repeat: orders to train once more, as many as some method needs.
+        decisions: by first and second method, how many more orders their difference is expected to
+            require until its 90 % interval excludes 0; None if all orders do not suffice.
+        target: the wanted half-width; None if none was given.
+        directory: of the experiment; None for files and several experiments.
+        options: of the experiment's latest run, without those that choose orders; empty without an
+            experiment.
     """
 
     dataset: str
     steps: dict[str, NextStep]
     orders: tuple[ClassSequence, ...]
     repeat: tuple[ClassSequence, ...]
+    decisions: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    target: float | None = None
+    directory: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> None:
         """Write the orders as a JSON file that `run` takes as `sequences`.
@@ -121,7 +136,34 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     more = max((step.order_count for step in steps.values()), default=0)
     again = max((step.repeats for step in steps.values()), default=0)
     orders = continue_design(table, more, order_seed=order_seed)
-    return NextRuns(table.dataset, steps, orders, table.sequences[:again])
+    decisions: dict[str, dict[str, int | None]] = {}
+    for first, others in compare_pairs(table, tuple(steps)).items():
+        for second, pair in others.items():
+            needed = orders_to_decide(pair, table.space.size)
+            decisions.setdefault(first, {})[second] = needed
+    only = runs.experiments[0] if len(runs.experiments) == 1 else None
+    return NextRuns(
+        table.dataset,
+        steps,
+        orders,
+        table.sequences[:again],
+        decisions,
+        target,
+        None if only is None else str(only.directory),
+        {} if only is None or only.config is None else _options(only.config),
+    )
+
+
+def _options(config: ExperimentConfig) -> dict[str, Any]:
+    """Return the options that are not the default, without those that choose orders."""
+    default = {
+        entry.name: {} if entry.default is MISSING else entry.default for entry in fields(config)
+    }
+    return {
+        name: to_plain(value)
+        for name, value in vars(config).items()
+        if value != default[name] and name not in _CHOOSING
+    }
 
 
 def continue_design(

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from edgecil.estimation.claims import Answer
+from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.intervals import LEVEL
 from edgecil.estimation.variance import OrderEffect
 
@@ -16,6 +17,7 @@ LEAST_ORDERS = 3
 REPEATED_ORDERS = 2
 _FURTHER = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80, 160)
 _NARROWER = 0.5
+_MOST_ORDERS = 1_000_000
 
 Step = Literal["orders", "repeats", "nothing"]
 
@@ -71,8 +73,8 @@ def advise(
 ) -> NextStep:
     """Return what to run next for a method.
 
-    At least 3 orders come first; then one more training of 2 orders, if no order was repeated;
-    then more orders, until the interval of the mean has the wanted half-width.
+    At least 3 orders come first; then one more training of 2 orders, if no order was repeated and
+    no target is given; then more orders, until the interval of the mean has the wanted half-width.
 
     Args:
         answer: what is known about the method.
@@ -101,7 +103,7 @@ def advise(
         )
     goal = _NARROWER * width if target is None else target
     nothing = NextStep("nothing", half_width=width, target=goal, gains=gains)
-    if not effect.repeats:
+    if not effect.repeats and target is None:
         return timed(replace(nothing, step="repeats", repeats=REPEATED_ORDERS), seconds)
     if width <= goal:
         return nothing
@@ -111,6 +113,32 @@ def advise(
     )
 
 
+def orders_to_decide(pair: Comparison, space_size: int) -> int | None:
+    """Return how many more orders the difference of two methods requires to exclude 0.
+
+    That is the least number after which the expected half-width t s/√n of its 90 % interval is
+    below the difference so far. None if neither all orders of the space nor a million suffice, or
+    without an interval.
+    """
+    if pair.interval is None:
+        return None
+    if not pair.interval[0] <= 0.0 <= pair.interval[1]:
+        return 0
+    width = (pair.interval[1] - pair.interval[0]) / 2.0
+
+    def decides(more: int) -> bool:
+        ratio = _scale(pair.n + more, None) / _scale(pair.n, None)
+        return width * ratio < abs(pair.difference)
+
+    low, high = 0, min(space_size, _MOST_ORDERS) - pair.n
+    if high < 1 or not decides(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if decides(middle) else (middle, high)
+    return high
+
+
 def expected_half_width(order_count: int, half_width: float, more: int, space_size: int) -> float:
     """Return the expected half-width of the mean's interval after more orders.
 
@@ -118,11 +146,13 @@ def expected_half_width(order_count: int, half_width: float, more: int, space_si
     """
     after = min(order_count + more, space_size)
 
-    def scale(count: int) -> float:
-        unseen = max(1.0 / count - 1.0 / space_size, 0.0)
-        return float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * np.sqrt(unseen))
+    return half_width * _scale(after, space_size) / _scale(order_count, space_size)
 
-    return half_width * scale(after) / scale(order_count)
+
+def _scale(count: int, space_size: int | None) -> float:
+    """Return the half-width of the mean of so many orders, in standard deviations."""
+    unseen = 1.0 / count - (0.0 if space_size is None else 1.0 / space_size)
+    return float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * np.sqrt(max(unseen, 0.0)))
 
 
 def _gains(order_count: int, half_width: float, space_size: int) -> tuple[Gain, ...]:

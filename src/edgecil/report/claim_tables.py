@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from edgecil.estimation.predictors import describe_unknown_choice
+from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
 from edgecil.estimation.rounding import rounded, rounded_limit
 from edgecil.report.duration import format_duration
 from edgecil.report.metrics import metric_words
@@ -78,8 +80,9 @@ def explain_differences(comparison: MethodComparison) -> Iterator[str]:
             yield f"{first} and {second} have no interval: {one.reason}."
         if not one.blind:
             sentence = describe_unknown_choice(one.protocols) or (
-                f"{first} and {second} ran orders that were chosen by similarity, so that the mean "
-                "difference over all orders may be different."
+                f"{first} and {second} ran orders that were chosen "
+                f"{'one after the other' if ENUMERATION in one.protocols else 'by similarity'}, so "
+                "that the mean difference over all orders may be different."
             )
             if sentence not in said:
                 said.add(sentence)
@@ -176,6 +179,9 @@ def explain_next(
             yield f"{dataset.dataset}:"
         for method, step in dataset.steps.items():
             yield f"{method}: {_step(step)}"
+        for first, others in dataset.decisions.items():
+            for second, more in others.items():
+                yield f"{first} − {second}: {_decision(more)}"
         if dataset.orders:
             yield "Next orders:"
             yield from (f"  {order}" for order in dataset.orders[:_SHOWN])
@@ -183,12 +189,60 @@ def explain_next(
                 yield f"  and {len(dataset.orders) - _SHOWN} more"
         if dataset.repeat:
             yield f"Train once more: {'; '.join(map(str, dataset.repeat))}"
-        if dataset.orders:
-            first = "" if out else f"write them with {option('out')} next.json, then "
-            yield f"To run them: {first}edgecil run … {option('sequences')} {out or 'next.json'}"
-        if dataset.repeat:
-            repeats = f"{option('repeats_on')} {len(dataset.repeat)}"
-            yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
+        yield from _how_to_run(dataset, out, option)
+
+
+def _decision(more: int | None) -> str:
+    if more == 0:
+        return "the 90 % interval of the difference excludes 0 already."
+    if more is None:
+        return "all orders are not expected to suffice for a 90 % interval that excludes 0."
+    return f"about {count(more, 'more order')} of both for a 90 % interval that excludes 0."
+
+
+def _how_to_run(dataset: NextRuns, out: str | None, option: Callable[[str], str]) -> Iterator[str]:
+    """The commands, if the experiment is recorded; else what to add to the file."""
+    command = _command(dataset, option)
+    if dataset.orders:
+        file = out or "next.json"
+        first = "" if out else f"write them with {option('out')} {file}, then "
+        if dataset.directory is None:
+            yield f"To run them: {first}train them with your program, and add a row for each."
+        else:
+            yield f"To run them: {first}{command} {option('sequences')} {shlex.quote(file)}"
+    if dataset.repeat and dataset.directory is None:
+        yield (
+            "To train them once more: train these orders again with another seed, and add rows "
+            "with a column 'seed'."
+        )
+    elif dataset.repeat:
+        repeats = f"{option('repeats_on')} {len(dataset.repeat)}"
+        yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
+
+
+def _command(dataset: NextRuns, option: Callable[[str], str]) -> str:
+    """The command that trains in the same experiment; '…' stands for options not recorded."""
+    words = ["edgecil", "run"]
+    for name, value in dataset.options.items():
+        if name == "dataset":
+            words.insert(2, str(value))
+        elif isinstance(value, Mapping):
+            words += (word for text in _settings(value) for word in (option(name), text))
+        elif value is True:
+            words.append(option(name))
+        else:
+            text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            words += (option(name), text)
+    unknown = "" if dataset.options else " …"
+    return f"{shlex.join(words)}{unknown} {option('out')} {shlex.quote(str(dataset.directory))}"
+
+
+def _settings(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}={json.dumps(value)}"
 
 
 def explain_goal(goal: GoalStatus) -> Iterator[str]:

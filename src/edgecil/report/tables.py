@@ -245,13 +245,13 @@ def correlations_table(dataset: DatasetAnalysis) -> Table:
             r, rho = correlation.pearson, correlation.spearman
             p_values = correlation.p_value, correlation.adjusted_p
             rows.append((name, predictor, correlation.n, r, low, high, rho, *p_values))
+    few = " Fewer than 8 orders have no correlation." if any(row[3] is None for row in rows) else ""
     return Table(
         "correlations",
         "Correlation of accuracy with each predictor",
         "Pearson's r over orders with its 95 % interval, and Spearman's ρ; 'adjacent' is the "
         "paper's S. p is the share of relabellings of the classes that give an |r| at least as "
-        "large; 'p, Holm' is adjusted for the number of methods. Fewer than 8 orders have no "
-        "correlation.",
+        f"large; 'p, Holm' is adjusted for the number of methods.{few}",
         (
             Column("method"),
             Column("predictor"),
