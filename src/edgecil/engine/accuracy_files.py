@@ -108,8 +108,8 @@ def _check_unit(runs: Sequence[Run], origin: str, metric: str) -> None:
     is_share = metric in METRICS and METRICS[metric].bounds[0] == 0.0
     if is_share and values and max(values) <= 1.0 and any(0.0 < value < 1.0 for value in values):
         raise DataError(
-            f"All values of {metric!r} in {origin} lie between {min(values):g} and "
-            f"{max(values):g}, but accuracies are per cent; multiply them by 100."
+            f"{origin} has {metric!r} between {min(values):g} and {max(values):g} only, but "
+            "accuracies are per cent; multiply them by 100."
         )
 
 
