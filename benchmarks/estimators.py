@@ -89,7 +89,7 @@ def main() -> None:
                     )
     Console(width=140).print(table)
     if args.json:
-        Path(args.json).write_text(json.dumps(rows, indent=1))
+        Path(args.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

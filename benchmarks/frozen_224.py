@@ -40,7 +40,7 @@ def write_timm(folder: Path, depth: int) -> ViT:
     )
     folder.mkdir()
     save_file(network.state_dict(), folder / FILE)
-    (folder / "preprocessor_config.json").write_text(json.dumps(STATISTICS))
+    (folder / "preprocessor_config.json").write_text(json.dumps(STATISTICS), encoding="utf-8")
     return network
 
 
@@ -74,8 +74,8 @@ def write_transformers(folder: Path, network: ViT, depth: int) -> None:
     save_file({name: value.contiguous() for name, value in state.items()}, folder / FILE)
     config = {"hidden_size": 768, "num_hidden_layers": depth, "num_attention_heads": 12}
     config |= {"hidden_act": "gelu", "layer_norm_eps": 1e-6, "model_type": "vit"}
-    (folder / "config.json").write_text(json.dumps(config))
-    (folder / "preprocessor_config.json").write_text(json.dumps(STATISTICS))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "preprocessor_config.json").write_text(json.dumps(STATISTICS), encoding="utf-8")
 
 
 def write_images(path: Path, each: int) -> None:

@@ -97,7 +97,9 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
 
 def _status(name: str) -> int:
     line = next(
-        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name)
+        line
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        if line.startswith(name)
     )
     return int(line.split()[1]) * 1024
 

@@ -320,7 +320,11 @@ def machine() -> dict[str, str]:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        models = [
+            line
+            for line in info.read_text(encoding="utf-8").splitlines()
+            if line.startswith("model name")
+        ]
         cpu = models[0].split(":")[1].strip() if models else cpu
     return {
         "cpu": cpu,
@@ -370,7 +374,9 @@ def main() -> int:
         Console(width=None if sys.stdout.isatty() else 160).print(table)
     if args.json is not None:
         answer = {"machine": where, "rows": [asdict(row) for row in rows]}
-        args.json.write_text(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+        args.json.write_text(
+            json.dumps(answer, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+        )
     return 1 if any(row.met is False for row in rows) else 0
 
 

@@ -140,7 +140,7 @@ def measure(args: argparse.Namespace, kept: dict[str, Any], *what: Any) -> dict[
         kept[key] = queue.get()
         worker.join()
         if args.cache:
-            Path(args.cache).write_text(json.dumps(kept))
+            Path(args.cache).write_text(json.dumps(kept), encoding="utf-8")
     result: dict[str, Any] = kept[key]
     return result
 
@@ -221,7 +221,7 @@ def main() -> None:
     toolbox = open_toolbox(args.toolbox)
     kept = {}
     if args.cache and Path(args.cache).exists():
-        kept = json.loads(Path(args.cache).read_text())
+        kept = json.loads(Path(args.cache).read_text(encoding="utf-8"))
     pairs = ("final", "average", "std over orders", "std over repeats", "CPU s", "MB")
     columns = ("method", "classifier", *pairs, "r over orders", "difference (90 %)", "verdict")
     print(f"ours / {toolbox.NAME}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")

@@ -111,7 +111,9 @@ def random_vit(folder: Path) -> str:
             parameter.normal_(std=0.02)
     path = folder / "vit.safetensors"
     save_file(network.state_dict(), path)
-    path.with_suffix(".json").write_text('{"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]}')
+    path.with_suffix(".json").write_text(
+        '{"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]}', encoding="utf-8"
+    )
     return str(path)
 
 

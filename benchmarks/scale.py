@@ -114,7 +114,10 @@ def logs(folder: Path, rows: int) -> dict[str, float]:
     for seed in range(800):
         lines = LOG.format(seed=seed, order=rng.sample(range(10), 10)).splitlines()
         path = folder / f"{seed}.log"
-        path.write_text("\n".join(f"2024-01-01 00:00:00,000 [trainer.py] => {it}" for it in lines))
+        path.write_text(
+            "\n".join(f"2024-01-01 00:00:00,000 [trainer.py] => {it}" for it in lines),
+            encoding="utf-8",
+        )
         paths.append(path)
     seconds = {}
     for count in (400, 800):

@@ -1,6 +1,6 @@
 """A learner that edgecil trains: any class with these four methods.
 
-edgecil run --method examples/nearest_mean.py:NearestMean --dataset quickdraw --tasks 10 \
+edgecil run quickdraw --method examples/nearest_mean.py:NearestMean --tasks 10 \
     --out runs/nearest-mean
 """
 

@@ -59,7 +59,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    slow = {line.split()[0] for line in SLOW.read_text().splitlines()} if SLOW.exists() else set()
+    slow = (
+        {line.split()[0] for line in SLOW.read_text(encoding="utf-8").splitlines()}
+        if SLOW.exists()
+        else set()
+    )
     for item in items:
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker(pytest.mark.slow)
@@ -72,4 +76,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--store-slow") and not hasattr(session.config, "workerinput"):
         slow = {name: time for name, time in sorted(_seconds.items()) if time > SLOW_SECONDS}
-        SLOW.write_text("".join(f"{name} {time:.1f}\n" for name, time in slow.items()))
+        SLOW.write_text(
+            "".join(f"{name} {time:.1f}\n" for name, time in slow.items()), encoding="utf-8"
+        )

@@ -30,7 +30,7 @@ def needs(tool: str) -> pytest.MarkDecorator:
 def test_your_own_learner_takes_twenty_lines_and_depends_on_the_order(
     tmp_path, monkeypatch, capsys
 ) -> None:
-    text = (EXAMPLES / "own_learner.py").read_text()
+    text = (EXAMPLES / "own_learner.py").read_text(encoding="utf-8")
     code = [line for line in text.split('"""')[2].splitlines() if line.strip()]
     assert len(code) <= 20
     monkeypatch.chdir(tmp_path)
@@ -73,7 +73,8 @@ def test_mammoth_gets_the_tasks_intended(tmp_path) -> None:
         "def main(args):\n"
         "    assert args.permute_classes\n"
         "    targets = args.class_order[numpy.arange(100)]\n"
-        "    print([numpy.flatnonzero(targets // 10 == task).tolist() for task in range(10)])\n"
+        "    print([numpy.flatnonzero(targets // 10 == task).tolist() for task in range(10)])\n",
+        encoding="utf-8",
     )
     done = subprocess.run(
         [sys.executable, EXAMPLES / "mammoth_orders.py"],

@@ -62,7 +62,7 @@ def toy_vit(channels: int = 1) -> str:
     path = Path(_FOLDER.name) / f"vit-{channels}.safetensors"
     save_file(network.state_dict(), path)
     half = [0.5] * channels
-    path.with_suffix(".json").write_text(json.dumps({"mean": half, "std": half}))
+    path.with_suffix(".json").write_text(json.dumps({"mean": half, "std": half}), encoding="utf-8")
     return str(path)
 
 

@@ -39,7 +39,7 @@ def precious(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     for name in ("shared/features/mine.npz", "states/thesis.pt", "index.html", "notes.txt"):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text("precious")
+        (home / name).write_text("precious", encoding="utf-8")
     return home
 
 
@@ -154,12 +154,12 @@ def test_a_deleted_database_is_an_error(tmp_path: Path) -> None:
 
 def test_a_symlinked_lock_is_not_followed(tmp_path: Path) -> None:
     target = tmp_path / "authorized_keys"
-    target.write_text("key")
+    target.write_text("key", encoding="utf-8")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "lock").symlink_to(target)
     with pytest.raises(EdgecilError, match="is a link"), locked(tmp_path / "run"):
         pass
-    assert target.read_text() == "key"
+    assert target.read_text(encoding="utf-8") == "key"
 
 
 def test_a_full_disk_and_a_lock_are_named_without_advice_to_start_over(tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_truth_tables_and_pins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     weights.parent.mkdir(parents=True)
     weights.write_bytes(b"weights")
     (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("abc")
+    (repository / "refs" / "main").write_text("abc", encoding="utf-8")
     monkeypatch.setenv("EDGECIL_HUB_PINS", str(pins))
     monkeypatch.setenv("HF_HUB_CACHE", str(repository.parent))
     assert cached_snapshot("us/tiny", [weights.name]) == weights.parent

@@ -28,7 +28,7 @@ def test_a_lying_node_is_refused(tmp_path: Path) -> None:
     copy = tmp_path / "src" / "edgecil"
     shutil.copytree(Path(edgecil.__file__).parent, copy)
     file = copy / "methods" / "seeds.py"
-    file.write_text(file.read_text() + "\n# another version\n")
+    file.write_text(file.read_text(encoding="utf-8") + "\n# another version\n", encoding="utf-8")
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
         paths = os.pathsep.join([str(copy.parent), os.environ.get("PYTHONPATH", "")])

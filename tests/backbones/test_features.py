@@ -144,7 +144,7 @@ def test_a_cache_that_cannot_be_written_costs_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     network, pixels = Counting(), pictures(6)
-    (tmp_path / "file").write_text("no directory")
+    (tmp_path / "file").write_text("no directory", encoding="utf-8")
     with caplog.at_level(logging.WARNING):
         for name in ("one", "other"):
             bank = feature_bank(tmp_path / "file", name)
@@ -207,7 +207,7 @@ def test_features_are_those_of_their_version(layout: ViTLayout, tmp_path: Path) 
     """If this fails, caches hold other features: raise FEATURES_VERSION and add to KNOWN."""
     path = tmp_path / "vit.safetensors"
     save_file(random_vit(layout).state_dict(), path)
-    path.with_suffix(".json").write_text(json.dumps({"layout": asdict(layout)}))
+    path.with_suffix(".json").write_text(json.dumps({"layout": asdict(layout)}), encoding="utf-8")
     pixels = (torch.arange(16 * 20, dtype=torch.int64) % 251).to(torch.uint8).reshape(1, 1, 16, 20)
     rows = frozen_features(str(path), pixels, "cpu", keep=False)
     actual = [*rows[0, :3].tolist(), *rows[0, -3:].tolist()]

@@ -74,7 +74,9 @@ def test_the_bundled_features_tell_unseen_drawings_apart() -> None:
     means = functional.normalize(parts[0].mean(dim=1), dim=1)
     nearest = (parts[1] @ means.T).argmax(dim=2)
     accuracy = 100 * (nearest == torch.arange(20)[:, None]).float().mean()
-    report = json.loads(Path(PRETRAINED[BUNDLED].source).with_suffix(".json").read_text())
+    report = json.loads(
+        Path(PRETRAINED[BUNDLED].source).with_suffix(".json").read_text(encoding="utf-8")
+    )
     logged = report["log"][-1]["nearest_mean"]
     # The log has all 100 classes and all drawings; 20 classes are easier, fewer drawings harder.
     assert accuracy >= logged >= 45
@@ -150,7 +152,7 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
         snapshot = repository / "snapshots" / "abc"
         snapshot.mkdir(parents=True, exist_ok=True)
         (repository / "refs").mkdir(exist_ok=True)
-        (repository / "refs" / "main").write_text("abc")
+        (repository / "refs" / "main").write_text("abc", encoding="utf-8")
         shutil.copy(copied, snapshot / "model.safetensors")
         shutil.copy(copied.with_suffix(".json"), snapshot / "model.json")
         return str(snapshot)
@@ -179,14 +181,14 @@ def test_settings_that_an_earlier_download_left_out_are_fetched_if_they_can_be(
     snapshot = repository / "snapshots" / "abc"
     transformers_vit().save_pretrained(snapshot)
     (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("abc")
+    (repository / "refs" / "main").write_text("abc", encoding="utf-8")
     asked = []
 
     def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
         asked.append((hub_id, revision))
         assert "preprocessor_config.json" in allow_patterns
         settings = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}
-        (snapshot / "preprocessor_config.json").write_text(json.dumps(settings))
+        (snapshot / "preprocessor_config.json").write_text(json.dumps(settings), encoding="utf-8")
         return str(snapshot)
 
     problem = None if reachable else "the hub cannot be reached"
@@ -208,8 +210,8 @@ def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(
     save_file({**state, "norm.bias": state["norm.bias"] + 1}, copied)
     fingerprint.cache_clear()
     seen.add(fingerprint(str(copied)))
-    report = json.loads(copied.with_suffix(".json").read_text())
-    copied.with_suffix(".json").write_text(json.dumps({**report, "mean": [0.3]}))
+    report = json.loads(copied.with_suffix(".json").read_text(encoding="utf-8"))
+    copied.with_suffix(".json").write_text(json.dumps({**report, "mean": [0.3]}), encoding="utf-8")
     fingerprint.cache_clear()
     seen.add(fingerprint(str(copied)))
     assert len(seen) == 3

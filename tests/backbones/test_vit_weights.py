@@ -121,7 +121,7 @@ def test_an_open_clip_tower_gives_what_it_gives_written_out(
     else:
         vision = {"width": WIDTH, "layers": DEPTH, "head_width": WIDTH // heads}
         model = {"model_cfg": {"vision_cfg": vision, **config}}
-        (tmp_path / "open_clip_config.json").write_text(json.dumps(model))
+        (tmp_path / "open_clip_config.json").write_text(json.dumps(model), encoding="utf-8")
     assert_same(features(tmp_path, some_images()), tower(some_images(), quick))
 
 
@@ -133,7 +133,9 @@ def test_timms_names_are_taken_key_by_key(tmp_path: Path, timm: State) -> None:
 
 def test_a_timm_file_gives_what_transformers_gives(tmp_path: Path, timm: State) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    (folder / "config.json").write_text(
+        json.dumps({"num_attention_heads": HEADS}), encoding="utf-8"
+    )
     expected = transformers_vit(layer_norm_eps=1e-6)(some_images()).last_hidden_state[:, 0]
     assert_same(features(folder, some_images()), expected)
 
@@ -163,7 +165,7 @@ def test_a_clip_tower_under_timms_names_is_known_by_its_first_norm(
             }
     folder = save_state(tmp_path / "timm", timm).parent
     config = {"architecture": f"vit_base_patch16_{network}", "num_attention_heads": HEADS}
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     assert load_vit(str(folder), SHAPE).layout.norm_eps == 1e-5
     assert_same(features(folder, some_images()), tower(some_images(), quick))
 
@@ -264,7 +266,7 @@ def test_statistics_are_read_beside_the_weights(
 ) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     assert statistics_of(str(folder / "model.safetensors")).mean == (0.5, 0.5, 0.5)
-    (folder / name).write_text(json.dumps(held))
+    (folder / name).write_text(json.dumps(held), encoding="utf-8")
     actual = statistics_of(str(folder))
     assert (actual.mean, actual.std) == ((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
 
@@ -351,7 +353,7 @@ def test_a_configuration_that_does_not_fit_is_one_sentence(
     tmp_path: Path, timm: State, config: Any, message: str
 ) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(DataError, match=message):
         load_vit(str(folder), SHAPE)
 
@@ -360,7 +362,7 @@ def test_a_configuration_that_does_not_fit_is_one_sentence(
 def test_what_is_null_says_nothing(tmp_path: Path, timm: State, config: dict[str, None]) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     expected = load_vit(str(folder), SHAPE)
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     assert load_vit(str(folder), SHAPE).layout == expected.layout
 
 
@@ -373,14 +375,16 @@ def test_statistics_that_are_none_are_one_sentence(
 ) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     settings = {"image_mean": mean, "image_std": std}
-    (folder / "preprocessor_config.json").write_text(json.dumps(settings))
+    (folder / "preprocessor_config.json").write_text(json.dumps(settings), encoding="utf-8")
     with pytest.raises(DataError, match=r"preprocessor_config.json"):
         load_vit(str(folder), SHAPE)
 
 
 def test_statistics_of_other_channels_are_one_sentence(tmp_path: Path, timm: State) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "preprocessor_config.json").write_text('{"image_mean": [0.5], "image_std": [0.5]}')
+    (folder / "preprocessor_config.json").write_text(
+        '{"image_mean": [0.5], "image_std": [0.5]}', encoding="utf-8"
+    )
     with pytest.raises(DataError, match=r"normalisation.*1.*\(s\)"):
         load_vit(str(folder), SHAPE)
 
@@ -400,7 +404,7 @@ def test_what_nobody_says_is_clips_for_clip_and_a_warning_for_others(
 
 def test_a_broken_configuration_is_one_sentence(tmp_path: Path, timm: State) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "config.json").write_text("{")
+    (folder / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(DataError, match=r"config\.json"):
         load_vit(str(folder), SHAPE)
 
@@ -429,7 +433,7 @@ def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path: Path, timm:
         ({"width": 64, "heads": 7}, "7 heads do not divide the width 64"),
         ([1], "is not a configuration: its layout is no JSON object"),
     ):
-        path.with_suffix(".json").write_text(json.dumps({"layout": layout}))
+        path.with_suffix(".json").write_text(json.dumps({"layout": layout}), encoding="utf-8")
         with pytest.raises(DataError, match=message):
             load_vit(str(path), SHAPE)
 
@@ -440,7 +444,7 @@ def test_files_without_weights_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(DataError, match="weight file"):
         load_vit(str(tmp_path), SHAPE)
-    (tmp_path / "text.pt").write_text("hello")
+    (tmp_path / "text.pt").write_text("hello", encoding="utf-8")
     with pytest.raises(DataError, match=r"text.pt: .*\(it does not begin as torch's files do\)"):
         load_vit(str(tmp_path / "text.pt"), SHAPE)
 

@@ -43,7 +43,7 @@ def test_names_are_read_in_label_order(tmp_path: Path, name: str, content: str) 
     ],
 )
 def test_a_bad_file_is_told(tmp_path: Path, name: str, content: str, message: str) -> None:
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
         read_classes(tmp_path / name)
 

@@ -62,16 +62,16 @@ def test_without_a_similarity_a_note_says_so(cli: Cli, accuracies: Path) -> None
 
 
 def test_several_datasets_and_several_sources(cli: Cli, accuracies: Path) -> None:
-    text = accuracies.read_text()
-    Path("b.csv").write_text(text.replace("made-up", "other"))
+    text = accuracies.read_text(encoding="utf-8")
+    Path("b.csv").write_text(text.replace("made-up", "other"), encoding="utf-8")
     answer = cli("analyze", accuracies, "b.csv", "--draws", 1, "--json").json
     assert [dataset["dataset"] for dataset in answer["datasets"]] == ["made-up", "other"]
 
 
 def test_a_column_and_a_pilot_can_predict(cli: Cli, accuracies: Path) -> None:
-    lines = accuracies.read_text().splitlines()
+    lines = accuracies.read_text(encoding="utf-8").splitlines()
     rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
-    Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]))
+    Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]), encoding="utf-8")
     hint = cli("analyze", "hint.csv", "--predictor", "hint", "--draws", 1, "--json").json
     assert hint["datasets"][0]["methods"]["first"]["predictor"] == "hint"
     metric = cli("analyze", "hint.csv", "--metric", "hint", "--draws", 1, "--json").json
@@ -84,7 +84,7 @@ def test_a_column_and_a_pilot_can_predict(cli: Cli, accuracies: Path) -> None:
 
 def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
     assert cli("export-runs", accuracies, "--out", "copy.csv", "--json").json["out"] == "copy.csv"
-    assert Path("copy.csv").read_text() == accuracies.read_text()
+    assert Path("copy.csv").read_text(encoding="utf-8") == accuracies.read_text(encoding="utf-8")
 
 
 def test_tables_about_protocols_are_printed_on_request(cli: Cli, accuracies: Path) -> None:
@@ -104,7 +104,9 @@ def test_a_dataset_of_ones_own_is_mentioned_once(cli: Cli, accuracies: Path) -> 
 
 def test_three_columns_are_enough(cli: Cli) -> None:
     rows = ["0 1|2 3,60", "2 3|0 1,50", "0 2|1 3,55", "0 2|1 3,57"]
-    Path("short.csv").write_text("\n".join(["method,sequence,accuracy", *(f"m,{r}" for r in rows)]))
+    Path("short.csv").write_text(
+        "\n".join(["method,sequence,accuracy", *(f"m,{r}" for r in rows)]), encoding="utf-8"
+    )
     answer = cli("analyze", "short.csv", "--json")
     runs = answer.json["datasets"][0]["table"]["runs"]
     assert [run["seed"] for run in runs] == [0, 0, 0, 1]

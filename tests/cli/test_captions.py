@@ -12,7 +12,7 @@ from tests.io.language_server import Messages, serve
 @pytest.fixture
 def names() -> Path:
     """Two classes in pets.txt."""
-    Path("pets.txt").write_text("tabby cat\nbeagle\n")
+    Path("pets.txt").write_text("tabby cat\nbeagle\n", encoding="utf-8")
     return Path("pets.txt")
 
 
@@ -32,7 +32,7 @@ def test_captions_are_saved_as_the_similarity_reads_them(cli: Cli, names, monkey
         answer = cli(*asked, "--json").json
         assert cli(*asked).code == 0
     assert answer["captions"] == {"tabby cat": f"{caption}cat", "beagle": f"{caption}beagle"}
-    assert json.loads(Path("c.json").read_text()) == answer["captions"]
+    assert json.loads(Path("c.json").read_text(encoding="utf-8")) == answer["captions"]
     assert read_captions("c.json", read_classes(names)) == (f"{caption}cat", f"{caption}beagle")
     assert server.requests[0]["model"] == "toy"
     assert len(server.requests) == 2

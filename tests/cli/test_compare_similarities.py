@@ -126,5 +126,7 @@ def test_a_wrong_file_is_one_sentence(cli: Cli, old: str, new: str, words: str) 
 def test_matrices_or_a_file_are_required(cli: Cli, matrix: Path, given: list[str]) -> None:
     copy(matrix)
     configured(THREE)
-    Path("texts.toml").write_text(THREE.replace('images = "pixels"', 'template = "a {name}"'))
+    Path("texts.toml").write_text(
+        THREE.replace('images = "pixels"', 'template = "a {name}"'), encoding="utf-8"
+    )
     assert compare(cli, *given, "--tasks", 3).sentence

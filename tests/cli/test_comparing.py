@@ -35,12 +35,12 @@ def test_methods_of_two_files_are_compared(cli: Cli, tmp_path: Path) -> None:
 
 def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -> None:
     one, _ = write_two(tmp_path)
-    lines = one.read_text().splitlines()
-    one.write_text("\n".join(lines[:2]) + "\n")
+    lines = one.read_text(encoding="utf-8").splitlines()
+    one.write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
     file = tmp_path / "next.json"
     answer = cli("next", one, "--out", file, "--json").json
     assert answer["datasets"][0]["steps"]["a"]["order_count"] == 2
-    assert len(json.loads(file.read_text())["next"]) == 2
+    assert len(json.loads(file.read_text(encoding="utf-8"))["next"]) == 2
     assert "run 2 more orders" in cli("next", one).out
     last = cli("next", one, "--out", file).out.splitlines()[-1]
     assert "edgecil run" not in last
@@ -66,7 +66,9 @@ def test_the_target_is_positive(cli: Cli, tmp_path: Path, target: str) -> None:
 
 def test_the_seed_of_the_next_orders_is_the_order_seed(cli: Cli, tmp_path: Path) -> None:
     one, _ = write_two(tmp_path)
-    one.write_text("\n".join(one.read_text().splitlines()[:2]) + "\n")
+    one.write_text(
+        "\n".join(one.read_text(encoding="utf-8").splitlines()[:2]) + "\n", encoding="utf-8"
+    )
     first, again, other = (
         cli("next", one, "--order-seed", seed, "--json").json["datasets"] for seed in (1, 1, 2)
     )

@@ -36,7 +36,7 @@ json.dump({{"correct": rows, "totals": [200] * len(rows)}}, open(result_file, "w
 
 def program(extra: str = "") -> str:
     """A command that trains: right answers tell which classes a task has."""
-    Path("train.py").write_text(TRAIN.format(extra=extra))
+    Path("train.py").write_text(TRAIN.format(extra=extra), encoding="utf-8")
     return f"{shlex.quote(sys.executable)} train.py {{order_file}} {{result_file}} {{seed}}"
 
 
@@ -46,7 +46,9 @@ def external(cli: Cli, command: str, *more: object) -> Answer:
 
 
 def trained() -> list[str]:
-    return Path("ran.txt").read_text().splitlines() if Path("ran.txt").exists() else []
+    return (
+        Path("ran.txt").read_text(encoding="utf-8").splitlines() if Path("ran.txt").exists() else []
+    )
 
 
 def test_the_answer_has_every_run_and_the_same_command_resumes(cli: Cli) -> None:
@@ -104,14 +106,14 @@ def test_an_interrupt_stops_the_programs_and_keeps_finished_runs(number, deaf) -
     edgecil = subprocess.Popen(
         [sys.executable, "-c", start, *words], stderr=subprocess.PIPE, text=True
     )
-    while not (Path("pid.txt").exists() and Path("pid.txt").read_text()):
+    while not (Path("pid.txt").exists() and Path("pid.txt").read_text(encoding="utf-8")):
         assert edgecil.poll() is None
         time.sleep(0.02)
     edgecil.send_signal(number)
     _, err = edgecil.communicate(timeout=60)
     assert edgecil.returncode == 130
     assert "out" in err
-    wait_until(lambda: not is_alive(int(Path("pid.txt").read_text())))
+    wait_until(lambda: not is_alive(int(Path("pid.txt").read_text(encoding="utf-8"))))
     assert len(Experiment.open("out").results()) == 1
 
 
@@ -138,7 +140,9 @@ def test_a_language_models_answers_are_stored_and_not_requested_again(
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         first = cli(*asked).json
     assert len(server.requests) == 2
-    kept = {path.name: path.read_text() for path in Path("out/transcripts").iterdir()}
+    kept = {
+        path.name: path.read_text(encoding="utf-8") for path in Path("out/transcripts").iterdir()
+    }
     assert set(kept) == {"llm-1-hard.json", "llm-1-easy.json"}
     assert json.loads(kept["llm-1-hard.json"])["messages"][1]["content"] == "[[0, 1], [2, 3]]"
     assert not any("secret" in text for text in kept.values())

@@ -145,7 +145,7 @@ def test_no_report_needs_torch(few) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="the browser is a shell script")
 def test_open_shows_the_page_in_the_browser(few, tmp_path) -> None:
     shown, browser = tmp_path / "shown", tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$1" >> {shlex.quote(str(shown))}\n')
+    browser.write_text(f'#!/bin/sh\necho "$1" >> {shlex.quote(str(shown))}\n', encoding="utf-8")
     browser.chmod(0o755)
     start = "from edgecil.cli.main import main; raise SystemExit(main())"
     subprocess.run(
@@ -154,4 +154,6 @@ def test_open_shows_the_page_in_the_browser(few, tmp_path) -> None:
         check=True,
         capture_output=True,
     )
-    assert shown.read_text().split() == [(few / "report" / "index.html").resolve().as_uri()]
+    assert shown.read_text(encoding="utf-8").split() == [
+        (few / "report" / "index.html").resolve().as_uri()
+    ]

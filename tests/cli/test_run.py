@@ -50,17 +50,19 @@ def test_the_directory_and_a_dry_run_may_be_in_the_file(cli: Cli, toy: Path) -> 
     lines = [
         f"method = 'instant'\ndataset = '{toy.as_posix()}'\nout = 'out'\nworkers = 1\ntasks = 2"
     ]
-    Path("a.toml").write_text("\n".join([*lines, "dry_run = true"]))
+    Path("a.toml").write_text("\n".join([*lines, "dry_run = true"]), encoding="utf-8")
     assert cli("run", "--config", "a.toml", "--json").json["plan"]["directory"] == "out"
     with pytest.raises(UsageError, match="plan_run"):
         edgecil.run(config="a.toml")
     assert not Path("out").exists()
-    Path("b.toml").write_text("\n".join([*lines, "overwrite = true"]))
+    Path("b.toml").write_text("\n".join([*lines, "overwrite = true"]), encoding="utf-8")
     for _ in range(2):
         answer = cli("run", "--config", "b.toml", "--json").json
         assert (answer["directory"], answer["reused"]) == ("out", 0)
     assert edgecil.run(config="b.toml", overwrite=False).summary.reused > 0
-    Path("c.toml").write_text("method = 'instant'\ndataset = 'quickdraw'\ntasks = 2")
+    Path("c.toml").write_text(
+        "method = 'instant'\ndataset = 'quickdraw'\ntasks = 2", encoding="utf-8"
+    )
     assert "'out'" in cli("run", "--config", "c.toml").sentence
 
 
@@ -182,7 +184,9 @@ def test_a_config_file_holds_every_option_and_the_command_line_wins(cli: Cli, to
 
 def test_rows_may_go_to_a_file(cli: Cli, toy: Path) -> None:
     assert run(cli, toy, "instant", "--jsonl", "rows.jsonl").code == 0
-    rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in Path("rows.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert len(rows) == 6
 
 
@@ -216,7 +220,7 @@ def test_wrong_options_are_one_sentence(cli: Cli, toy: Path, words: Any, message
 
 @pytest.mark.parametrize("text", ["tasks = '2'", "runs = 3", "[set.ewc]\nstrength = 1.0", "x ="])
 def test_a_wrong_file_is_one_sentence(cli: Cli, toy: Path, text: str) -> None:
-    Path("run.toml").write_text(text)
+    Path("run.toml").write_text(text, encoding="utf-8")
     words = ("run", "--method", "finetune", "--dataset", toy, "--out", "out")
     tasks = () if "tasks" in text else ("--tasks", 2)
     assert cli(*words, *tasks, "--config", "run.toml").sentence
@@ -238,9 +242,9 @@ def test_a_directory_that_cannot_be_read_is_refused(cli: Cli, toy: Path, damage:
 
 def test_overwrite_deletes_results_and_nothing_else(cli: Cli, toy: Path) -> None:
     assert run(cli, toy, "instant").code == 0
-    Path("out/notes.txt").write_text("mine")
+    Path("out/notes.txt").write_text("mine", encoding="utf-8")
     assert run(cli, toy, "instant", "--overwrite", "--json").json["trained"] == 12
-    assert Path("out/notes.txt").read_text() == "mine"
+    assert Path("out/notes.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path) -> None:
@@ -260,7 +264,7 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
         "T": 3.0,
         "lamda": 1,
     }
-    Path("icarl.json").write_text(json.dumps(config))
+    Path("icarl.json").write_text(json.dumps(config), encoding="utf-8")
     more = ("--backbone", "resnet-tiny", "--device", "cpu", "--epochs", 1, "--workers", 1)
     words = ("run", "--config", "icarl.json", "--protocol", "random", "--budget", 1, "--out", "out")
     answer = cli(*words, *more, "--json")
@@ -271,7 +275,7 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
     assert method["memory"] == {"total": 8, "per_class": None}
     assert (method["temperature"], method["recipe"]["epochs"]) == (3.0, 1)
     config["increment"], config["init_cls"] = 3, 2
-    Path("icarl.json").write_text(json.dumps(config))
+    Path("icarl.json").write_text(json.dumps(config), encoding="utf-8")
     [cut] = cli(*words, *more, "--classes", 3, "--overwrite", "--json").json["results"]
     assert [len(task) for task in cut["runs"][0]["tasks"]] == [2, 1], "the rest is the last task"
 
@@ -287,7 +291,10 @@ def test_a_resumed_run_asks_no_language_model_again(
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         first = run(cli, toy, "instant", *more).json
-    assert json.loads(Path("out/transcripts/llm-1-hard.json").read_text())["model"] == "toy"
+    assert (
+        json.loads(Path("out/transcripts/llm-1-hard.json").read_text(encoding="utf-8"))["model"]
+        == "toy"
+    )
     shutil.rmtree("cache")
     monkeypatch.delenv("EDGECIL_LLM_MODEL")
     assert run(cli, toy, "instant", *more).json["results"] == first["results"]
@@ -321,3 +328,11 @@ def test_shards_are_trained_and_merged(cli: Cli, toy: Path) -> None:
     [part] = merged["results"]
     assert (part["planned"], part["finished"]) == (6, 6)
     assert "merged into itself" in cli("merge", "out", "--out", "out").sentence
+
+
+def test_usage_and_switches_beat_a_config_file() -> None:
+    parser = verb_parser("run")
+    usage = parser.format_help().splitlines()[0]
+    assert usage == "usage: edgecil run [DATASET] --out PATH --method A,B,… [options]"
+    assert vars(parser.parse_args(["--no-overwrite"])) == {"overwrite": False}
+    assert vars(parser.parse_args(["--no-dry-run"])) == {"dry_run": False}

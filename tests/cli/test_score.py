@@ -13,7 +13,7 @@ TASKS = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
 
 def write(name: str, content: Any) -> Path:
     path = Path(name)
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 

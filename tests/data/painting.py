@@ -130,7 +130,7 @@ def write_cub200(root: Path) -> None:
         ("image_class_labels.txt", labels),
         ("train_test_split.txt", splits),
     ):
-        (home / name).write_text("".join(lines))
+        (home / name).write_text("".join(lines), encoding="utf-8")
 
 
 def _write_wnids(name: str) -> Callable[[Path], None]:
@@ -138,7 +138,7 @@ def _write_wnids(name: str) -> Callable[[Path], None]:
         for label, folder in enumerate(get_classes(name).folders or ()):
             for index in range(3):
                 save(root / name / folder / f"art_{index}.jpg", label)
-        (root / name / "README.txt").write_text("not a class")
+        (root / name / "README.txt").write_text("not a class", encoding="utf-8")
 
     return write
 
@@ -151,7 +151,7 @@ def write_ham10000(root: Path) -> None:
             part = root / f"HAM10000_images_part_{1 + index % 2}"
             save(part / f"{image}.jpg", label)
             lines.append(f"HAM_{label}{index // 2},{image},{code},histo,80.0,male,scalp")
-    (root / "HAM10000_metadata.csv").write_text("\n".join(lines) + "\n")
+    (root / "HAM10000_metadata.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_eyepacs(root: Path) -> None:
@@ -160,7 +160,7 @@ def write_eyepacs(root: Path) -> None:
         for eye, level in (("left", patient % 5), ("right", patient % 5)):
             save(root / "train" / f"{patient}_{eye}.jpeg", level)
             lines.append(f"{patient}_{eye},{level}")
-    (root / "trainLabels.csv").write_text("\n".join(lines) + "\n")
+    (root / "trainLabels.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_imagenet(name: str, root: Path) -> None:
@@ -178,8 +178,8 @@ def write_tiny_imagenet(root: Path) -> None:
         save(home / "train" / wnid / "images" / f"{wnid}_0.JPEG", label, TRAIN)
         save(home / "val" / "images" / f"val_{label}.JPEG", label, TEST)
         lines.append(f"val_{label}.JPEG\t{wnid}\t0\t32\t44\t62\n")
-    (home / "wnids.txt").write_text("\n".join(reversed(wnids)))
-    (home / "val" / "val_annotations.txt").write_text("".join(reversed(lines)))
+    (home / "wnids.txt").write_text("\n".join(reversed(wnids)), encoding="utf-8")
+    (home / "val" / "val_annotations.txt").write_text("".join(reversed(lines)), encoding="utf-8")
 
 
 def write_food101(root: Path) -> None:
@@ -190,7 +190,7 @@ def write_food101(root: Path) -> None:
         for label, folder in enumerate(get_classes("food101").folders or ()):
             images.append(f"{folder}/{mark}{label}")
             save(home / "images" / f"{images[-1]}.jpg", label, mark)
-        (home / "meta" / f"{name}.txt").write_text("\n".join(images) + "\n")
+        (home / "meta" / f"{name}.txt").write_text("\n".join(images) + "\n", encoding="utf-8")
 
 
 def write_aircraft(root: Path) -> None:
@@ -200,7 +200,7 @@ def write_aircraft(root: Path) -> None:
         for label, variant in enumerate(get_classes("fgvc-aircraft").labels):
             save(data / "images" / f"{mark}{label:04}.jpg", label, mark)
             lines.append(f"{mark}{label:04} {variant}\n")
-        (data / f"images_variant_{name}.txt").write_text("".join(lines))
+        (data / f"images_variant_{name}.txt").write_text("".join(lines), encoding="utf-8")
 
 
 def write_cars(root: Path) -> None:

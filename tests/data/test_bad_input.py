@@ -164,9 +164,9 @@ def test_labels_outside_the_list_are_told(
 ) -> None:
     root = copy(name)
     path = next(root.rglob(table))
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert old in text
-    path.write_text(text.replace(old, new, 1))
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
     assert_refused(name, root, DataError, table, message)
 
 

@@ -24,7 +24,7 @@ def write_domainnet(root: Path, *chosen: str) -> None:
                 image = f"{domain}/{name}/{domain}_{part}_{label}.jpg"
                 save(root / image, label, mark)
                 lines.append(f"{image} {label}\n")
-            (root / f"{domain}_{part}.txt").write_text("".join(reversed(lines)))
+            (root / f"{domain}_{part}.txt").write_text("".join(reversed(lines)), encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)

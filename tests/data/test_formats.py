@@ -107,8 +107,8 @@ def test_the_archives_own_folder_may_be_the_root(name: str, painted: Painted) ->
 
 def test_a_folder_that_is_split_stays_split(tmp_path: Path) -> None:
     write_split_folder(tmp_path)
-    (tmp_path / "train" / "ant" / "notes.txt").write_text("not an image")
-    (tmp_path / "train" / "ant" / "._0.png").write_text("not an image")
+    (tmp_path / "train" / "ant" / "notes.txt").write_text("not an image", encoding="utf-8")
+    (tmp_path / "train" / "ant" / "._0.png").write_text("not an image", encoding="utf-8")
     dataset = load_dataset(tmp_path)
     assert dataset.shape == (3, 8, 12)
     assert_painted(dataset, np.arange(3))
@@ -149,7 +149,9 @@ def test_no_lesion_is_on_both_sides(painted: Painted) -> None:
 def test_ham10000_may_be_tabbed_and_in_one_folder(tmp_path: Path, painted: Painted) -> None:
     write_ham10000(tmp_path)
     table = tmp_path / "HAM10000_metadata.csv"
-    (tmp_path / "HAM10000_metadata.tab").write_text(table.read_text().replace(",", "\t"))
+    (tmp_path / "HAM10000_metadata.tab").write_text(
+        table.read_text(encoding="utf-8").replace(",", "\t"), encoding="utf-8"
+    )
     table.unlink()
     one = tmp_path / "images"
     one.mkdir()

@@ -129,7 +129,10 @@ class Hungry(Instant):
         if self.config.strikes(task):
             import resource
 
-            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            used = (
+                int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
+                * resource.getpagesize()
+            )
             _, most = resource.getrlimit(resource.RLIMIT_AS)
             resource.setrlimit(resource.RLIMIT_AS, (used + 50_000_000, most))
             try:

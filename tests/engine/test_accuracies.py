@@ -21,7 +21,7 @@ HEADER = "method,dataset,protocol,label,sequence,seed,accuracy\n"
 
 def read(tmp_path: Path, rows: str, header: str = HEADER) -> list[AccuracyTable]:
     path = tmp_path / "a.csv"
-    path.write_text(header + rows)
+    path.write_text(header + rows, encoding="utf-8")
     return read_accuracies(path)
 
 
@@ -209,7 +209,7 @@ def test_a_compressed_file_is_unpacked_up_to_the_limit(
 def test_another_metric_is_read_from_its_column(tmp_path: Path) -> None:
     header = HEADER.replace("accuracy", "forgetting,accuracy")
     path = tmp_path / "a.csv"
-    path.write_text(header + "m,d,edge,hard,0|1,0,-3.5,50\n")
+    path.write_text(header + "m,d,edge,hard,0|1,0,-3.5,50\n", encoding="utf-8")
     (table,) = read_accuracies(path, metric="forgetting")
     assert (table.metric, table.runs[0].accuracy) == ("forgetting", -3.5)
     assert table.runs[0].more == {"accuracy": "50"}

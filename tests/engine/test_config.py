@@ -33,7 +33,8 @@ def test_a_file_holds_every_option(tmp_path: Path) -> None:
         decay = 0.5
         [set.icarl.memory]
         per_class = 5
-        """
+        """,
+        encoding="utf-8",
     )
     values = read_config(path)
     assert build_execution(values) == Execution(workers=2)
@@ -66,7 +67,7 @@ def test_files_that_cannot_be_used(
     tmp_path: Path, text: str, error: type[EdgecilError], message: str
 ) -> None:
     path = tmp_path / "run.toml"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(error, match=message):
         read_config(path)
 
@@ -159,3 +160,10 @@ def test_options_replace_what_they_contradict(
     values: dict[str, Any], options: dict[str, Any], merged: dict[str, Any]
 ) -> None:
     assert merge_options(values, options) == merged
+
+
+def test_a_wrong_type_in_a_file_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('classes = "six"\nmethod = "ewc"\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"own\.toml.*'classes'"):
+        read_config(path)

@@ -302,7 +302,7 @@ def test_a_pool_leaves_nothing_in_the_system_when_everything_is_killed(tmp_path:
         assert ended(pool).result is not None
         (worker,) = pool._workers
         maps = Path(f"/proc/{worker.process.pid}/maps")
-        assert not maps.exists() or "/dev/shm/sem." not in maps.read_text()
+        assert not maps.exists() or "/dev/shm/sem." not in maps.read_text(encoding="utf-8")
 
 
 def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:

@@ -32,7 +32,9 @@ def test_a_file_of_orders_is_trained_in_place_of_a_protocol(
     toy: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "orders.json"
-    path.write_text(json.dumps([[3, 1, 0, 2], {"label": "mine", "tasks": [[0, 1], [2, 3]]}]))
+    path.write_text(
+        json.dumps([[3, 1, 0, 2], {"label": "mine", "tasks": [[0, 1], [2, 3]]}]), encoding="utf-8"
+    )
     out = tmp_path / "out"
     assert labelled(out, toy, sequences=path) == {"1 3|0 2": "1 3|0 2", "mine": "0 1|2 3"}
     again = run(out=out, **toy, sequences=path)
@@ -91,13 +93,13 @@ def test_sequences_that_do_not_fit_are_refused(
 
 def test_a_file_without_sequences_is_refused(toy: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "orders.json"
-    path.write_text("{}")
+    path.write_text("{}", encoding="utf-8")
     with pytest.raises((DataError, UsageError), match="class sequence"):
         run(out=tmp_path / "out", **toy, sequences=path)
-    path.write_text("3")
+    path.write_text("3", encoding="utf-8")
     with pytest.raises(DataError, match="class sequences"):
         run(out=tmp_path / "out", **toy, sequences=path)
     for empty in ("[]", '{"next": []}', '{"sequences": []}'):
-        path.write_text(empty)
+        path.write_text(empty, encoding="utf-8")
         with pytest.raises(DataError, match=r"orders\.json"):
             run(out=tmp_path / "out", **toy, sequences=path)

@@ -42,9 +42,9 @@ def test_an_invalid_command_deletes_nothing(finished: Path, wrong: list[str]) ->
 def test_overwrite_keeps_files_of_other_programs(finished: Path) -> None:
     kept = [finished / "notes.txt", finished / "states" / "mine.txt", finished / "states/.gitkeep"]
     for path in kept:
-        path.write_text("precious")
+        path.write_text("precious", encoding="utf-8")
     clear(finished)
-    assert all(path.read_text() == "precious" for path in kept)
+    assert all(path.read_text(encoding="utf-8") == "precious" for path in kept)
     assert results(finished) == 0
 
 

@@ -36,7 +36,9 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_pat
         [each.metric("accuracy") for each in experiment.results()] for experiment in (one, two)
     ]
     assert accuracies[0] == accuracies[1]
-    (path.parent / "shapes.py").write_text((path.parent / "shapes.py").read_text() + "# new\n")
+    (path.parent / "shapes.py").write_text(
+        (path.parent / "shapes.py").read_text(encoding="utf-8") + "# new\n", encoding="utf-8"
+    )
     with pytest.raises(EdgecilError, match=r"shapes\.py|code of NearestMean"):
         run(out=tmp_path / "one", workers=1, **options)  # type: ignore[arg-type]
 
@@ -44,7 +46,7 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_pat
 @pytest.mark.slow
 def test_the_training_loop_of_the_docs_is_killed_and_resumed(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples" / "training_loop.py"
-    code = example.read_text().split('"""')[2].split("class SmallNetwork")[1]
+    code = example.read_text(encoding="utf-8").split('"""')[2].split("class SmallNetwork")[1]
     assert len([line for line in code.splitlines() if line.strip()]) <= 31
     data = save_toy(tmp_path / "toy.npz")
 

@@ -76,7 +76,7 @@ def test_a_killed_process_is_detected() -> None:
 
 def test_a_damaged_file_is_no_progress(tmp_path: Path) -> None:
     assert read_progress(tmp_path) is None
-    (tmp_path / PROGRESS_FILE).write_text("{")
+    (tmp_path / PROGRESS_FILE).write_text("{", encoding="utf-8")
     assert read_progress(tmp_path) is None
 
 

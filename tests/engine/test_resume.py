@@ -103,7 +103,7 @@ def members(group: int) -> set[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                fields = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
                 if int(fields[2]) == group and fields[0] != "Z":
                     alive.add(int(entry.name))
     return alive

@@ -103,7 +103,9 @@ def test_options_take_precedence_over_the_configuration(
     toy: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "run.toml"
-    path.write_text('protocol = "random"\nbudget = 2\nsizes = [3, 1]\nworkers = 1\n')
+    path.write_text(
+        'protocol = "random"\nbudget = 2\nsizes = [3, 1]\nworkers = 1\n', encoding="utf-8"
+    )
     experiment = run(out=tmp_path / "out", config=path, **{**toy, "budget": 1})
     (labelled,) = experiment.sequences()["random"]
     assert labelled.sequence.sizes == (2, 2)
@@ -124,7 +126,7 @@ def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path
     experiment = raised.value.experiment
     finished = [result.method for result in experiment.results()]
     assert (finished.count("instant"), finished.count("raising")) == (6, 4)
-    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 10
+    assert len((tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()) == 10
     assert sum(part.failed for part in experiment.status().parts) == 2
     trigger.unlink()
     assert len(run(out=tmp_path / "out", **options).results()) == 12
@@ -167,7 +169,7 @@ def test_names_captions_and_larger_files_choose_sequences(
     toy: dict[str, Any], tmp_path: Path
 ) -> None:
     names = tmp_path / "names.txt"
-    names.write_text("apple\nbus\ncloud\ndog\n")
+    names.write_text("apple\nbus\ncloud\ndog\n", encoding="utf-8")
     by_name = run(out=tmp_path / "names", protocol="edge", names=names, **toy)
     assert by_name.similarity().names == ("apple", "bus", "cloud", "dog")
     values = np.random.default_rng(0).random((4, 4))
@@ -192,6 +194,9 @@ def test_methods_on_another_network_can_be_added(toy: dict[str, Any], tmp_path: 
 
 def test_rows_of_every_metric_are_written(toy: dict[str, Any], tmp_path: Path) -> None:
     run(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **toy)
-    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert len(rows) == 3
     assert {"accuracy", "last", "average", "forgetting", "bwt"} <= rows[0].keys()

@@ -56,13 +56,13 @@ class Fake:
         if job.parent is not None:
             parent = job.node.parent
             assert parent is not None
-            if not job.parent.exists() or job.parent.read_text() != repr(parent):
+            if not job.parent.exists() or job.parent.read_text(encoding="utf-8") != repr(parent):
                 return Finished(job, Outcome(error="damaged", trace="", damaged=True))
             assert parent in self.store.done(), "the parent must be durable by now"
         if self.fails(job.node):
             return Finished(job, Outcome(error="ValueError: no", trace="story"))
         if job.keep is not None:
-            job.keep.write_text(repr(job.node))
+            job.keep.write_text(repr(job.node), encoding="utf-8")
         self.most_states = max(self.most_states, len(states(self.store)))
         return Finished(job, Outcome(result_of(job.node)))
 
@@ -217,7 +217,7 @@ def test_when_results_can_no_longer_be_stored_the_executor_is_closed(
 def damage(store: Store) -> int:
     """Give every state another content; how many there are."""
     for path in states(store):
-        path.write_text("wrong")
+        path.write_text("wrong", encoding="utf-8")
     return len(states(store))
 
 

@@ -175,7 +175,7 @@ def test_a_database_with_a_hole(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(EdgecilError, match="file/run"):
         Store(tmp_path / "file" / "run")
 

@@ -33,7 +33,7 @@ def write(results: list[RunResult], **options: Any) -> None:
 def test_one_row_per_result(tmp_path: Path) -> None:
     path = tmp_path / "logs" / "rows.jsonl"
     write([run(), run("ewc", tasks=1), run()], jsonl=path)
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert rows[0] == {
         "method": "icarl",
         "seed": 1,

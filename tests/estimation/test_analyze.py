@@ -94,7 +94,7 @@ def test_a_damaged_file_is_recomputed_and_replaced(tmp_path: Path, computed: lis
 
 def test_a_directory_that_cannot_be_written_is_analysed(tmp_path: Path) -> None:
     write_experiment(tmp_path / "a", {"m": noisy(0)})
-    (tmp_path / "a" / "analyses").write_text("a file in the way")
+    (tmp_path / "a" / "analyses").write_text("a file in the way", encoding="utf-8")
     assert quick(tmp_path / "a")["m"].runs == {"random": 3, "edge": 3}
 
 
@@ -154,7 +154,7 @@ def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=f"has {name} "):
             analyze(tmp_path / "saved.json", **{name: value})
-    (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}')
+    (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}', encoding="utf-8")
     with pytest.raises(DataError, match=r"edgecil.analysis/3"):
         analyze(tmp_path / "other.json")
 
@@ -236,8 +236,8 @@ def test_sources_with_other_classes_or_task_sizes_are_refused(tmp_path: Path) ->
     with pytest.raises(DataError, match="same classes"):
         quick([first, other])
     header = "method,dataset,protocol,label,sequence,seed,accuracy"
-    (tmp_path / "x.csv").write_text(f"{header}\nm,d,random,0,0 1|2 3,0,50\n")
-    (tmp_path / "y.csv").write_text(f"{header}\nm,d,random,0,0|1 2 3,0,50\n")
+    (tmp_path / "x.csv").write_text(f"{header}\nm,d,random,0,0 1|2 3,0,50\n", encoding="utf-8")
+    (tmp_path / "y.csv").write_text(f"{header}\nm,d,random,0,0|1 2 3,0,50\n", encoding="utf-8")
     with pytest.raises(DataError, match="same task sizes"):
         analyze([tmp_path / "x.csv", tmp_path / "y.csv"])
     with pytest.raises(UsageError, match="at least one"):
@@ -311,8 +311,8 @@ def test_one_method_of_several_datasets_is_not_a_key() -> None:
 def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
     runs = table_of({"m": noisy(0)}).runs
     write_accuracies(runs, tmp_path / "a.csv")
-    text = (tmp_path / "a.csv").read_text().replace("made-up", "quickdraw")
-    (tmp_path / "a.csv").write_text(text)
+    text = (tmp_path / "a.csv").read_text(encoding="utf-8").replace("made-up", "quickdraw")
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     script = (
         "import sys\n"
         "from edgecil.estimation import analyze\n"

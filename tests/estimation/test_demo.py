@@ -16,7 +16,7 @@ from edgecil.io.json import to_plain
 pytestmark = pytest.mark.slow
 
 DEMO = Path(__file__).parents[1] / "demo"
-STORED = json.loads((DEMO / "estimates.json").read_text())
+STORED = json.loads((DEMO / "estimates.json").read_text(encoding="utf-8"))
 METHODS = ("finetune", "icarl", "ease", "ranpac")
 
 

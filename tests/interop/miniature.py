@@ -241,11 +241,11 @@ FORKED_ORDER = """
 def fork_toolbox(root: Path) -> None:
     """Turn a miniature into one with the trainer of the EDGE authors' fork."""
     trainer = root / "trainer.py"
-    before, rest = trainer.read_text().split("def train(args):")
+    before, rest = trainer.read_text(encoding="utf-8").split("def train(args):")
     inner = rest.split("def _train(args):")[1]
     inner = inner.replace('\n    args["nb_classes"] =', FORKED_ORDER)
-    trainer.write_text(before + FORKED_TRAIN + inner)
-    (root / "utils" / "edge.py").write_text("import clip_that_nobody_has\n")
+    trainer.write_text(before + FORKED_TRAIN + inner, encoding="utf-8")
+    (root / "utils" / "edge.py").write_text("import clip_that_nobody_has\n", encoding="utf-8")
 
 
 def write_toolbox(root: Path, kind: str, *, classes: int = 4) -> Path:
@@ -268,7 +268,9 @@ def write_toolbox(root: Path, kind: str, *, classes: int = 4) -> Path:
     }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(re.sub("|".join(words), lambda word: words[word[0]], text))
+        (root / name).write_text(
+            re.sub("|".join(words), lambda word: words[word[0]], text), encoding="utf-8"
+        )
     return write_config(root / "exps" / "drifting.json", kind)
 
 
@@ -290,5 +292,5 @@ def write_config(path: Path, kind: str, **changes: Any) -> Path:
         "seed": [1993],
         "drift": 0.6,
     }
-    path.write_text(json.dumps({**config, **changes}))
+    path.write_text(json.dumps({**config, **changes}), encoding="utf-8")
     return path

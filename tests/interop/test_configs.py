@@ -40,14 +40,14 @@ ICARL = {
 def read(tmp_path: Path, **changes: Any) -> tuple[ExperimentConfig, list[str]]:
     path = tmp_path / "icarl.json"
     config = {key: value for key, value in {**ICARL, **changes}.items() if value is not None}
-    path.write_text(json.dumps(config))
+    path.write_text(json.dumps(config), encoding="utf-8")
     values, remarks = translate_config(path)
     return build_config(values), remarks
 
 
 def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "icarl.json"
-    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw", "prefix": "x"}))
+    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw", "prefix": "x"}), encoding="utf-8")
     with pytest.warns(EdgecilWarning, match="have no effect"):
         config = edgecil.read_toolbox_config(path, options={"classes": 8})
     assert config["sizes"] == (8,)
@@ -210,7 +210,7 @@ def test_what_cannot_be_meant_is_one_sentence(tmp_path, changes, sentence) -> No
 
 
 def test_a_file_that_is_no_object(tmp_path) -> None:
-    (tmp_path / "a.json").write_text("[1]")
+    (tmp_path / "a.json").write_text("[1]", encoding="utf-8")
     with pytest.raises(DataError, match="must contain a JSON object"):
         translate_config(tmp_path / "a.json")
 

@@ -15,7 +15,7 @@ from edgecil.sequences import ClassSequence
 
 def read(tmp_path, answer, tasks: int = 2):
     path = tmp_path / "result.json"
-    path.write_text(answer if isinstance(answer, str) else json.dumps(answer))
+    path.write_text(answer if isinstance(answer, str) else json.dumps(answer), encoding="utf-8")
     run = with_cost(read_result(path, tasks), 12.5, 1000)
     sequence = ClassSequence([[task] for task in range(tasks)])
     return RunResult("own", 0, sequence, run.nodes, {}, run.reported)
@@ -24,7 +24,11 @@ def read(tmp_path, answer, tasks: int = 2):
 def test_the_order_file_has_the_datasets_own_ids(tmp_path) -> None:
     path = tmp_path / "order.json"
     write_order(path, ClassSequence([[2, 0], [1]]), ids=(10, 7, 3), seed=5)
-    assert json.loads(path.read_text()) == {"order": [3, 10, 7], "tasks": [[3, 10], [7]], "seed": 5}
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "order": [3, 10, 7],
+        "tasks": [[3, 10], [7]],
+        "seed": 5,
+    }
 
 
 def test_counts_give_every_metric(tmp_path) -> None:

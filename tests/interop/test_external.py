@@ -41,7 +41,7 @@ def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def program(extra: str = "") -> str:
     """A command that trains: the right answers show which classes a task has."""
-    Path("train.py").write_text(TRAIN.format(extra=extra))
+    Path("train.py").write_text(TRAIN.format(extra=extra), encoding="utf-8")
     return f"{shlex.quote(sys.executable)} train.py {{order_file}} {{result_file}} {{seed}}"
 
 
@@ -53,7 +53,9 @@ def train(command: str, **options: Any) -> Experiment:
 
 
 def trained() -> list[str]:
-    return Path("ran.txt").read_text().splitlines() if Path("ran.txt").exists() else []
+    return (
+        Path("ran.txt").read_text(encoding="utf-8").splitlines() if Path("ran.txt").exists() else []
+    )
 
 
 def test_every_order_is_trained_once_and_its_counts_come_back() -> None:
@@ -196,7 +198,7 @@ def test_programs_and_their_children_die_with_a_killed_driver() -> None:
     )
     driver = subprocess.Popen([sys.executable, "-c", DRIVER, program(spawn)])
     wait_until(Path("pids").exists)
-    pids = [int(word) for word in Path("pids").read_text().split()]
+    pids = [int(word) for word in Path("pids").read_text(encoding="utf-8").split()]
     driver.kill()
     driver.wait()
     wait_until(lambda: not any(is_alive(pid) for pid in pids))
@@ -214,7 +216,7 @@ def test_a_program_dies_with_its_guard() -> None:
     driver = subprocess.Popen([sys.executable, "-c", DRIVER, program(spawn)])
     try:
         wait_until(Path("pids").exists)
-        own, guard = (int(word) for word in Path("pids").read_text().split())
+        own, guard = (int(word) for word in Path("pids").read_text(encoding="utf-8").split())
         os.kill(guard, signal.SIGKILL)
         wait_until(lambda: not is_alive(own))
     finally:
@@ -232,7 +234,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that has ended and was not waited for does not."""
     try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return (
+            "Z"
+            not in Path(f"/proc/{pid}/stat")
+            .read_text(encoding="utf-8")
+            .rpartition(")")[2]
+            .split()[0]
+        )
     except FileNotFoundError:
         return False
 

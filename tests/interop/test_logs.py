@@ -78,7 +78,9 @@ def write_log(
             lines.append(f"[trainer.py] => NME: {results(sizes, task, group, shift=1.0)}")
         lines.append("[trainer.py] => CNN top1 curve: [80.0]")
         lines.append("[trainer.py] => Average Accuracy (CNN): 80.0")
-    path.write_text("".join(f"2024-01-01 10:00:00,123 {line}\n" for line in lines))
+    path.write_text(
+        "".join(f"2024-01-01 10:00:00,123 {line}\n" for line in lines), encoding="utf-8"
+    )
     return path
 
 
@@ -157,9 +159,10 @@ def test_an_incomplete_run_has_no_result(tmp_path) -> None:
 
 def test_several_seeds_share_a_file(tmp_path) -> None:
     one, two = (
-        write_log(tmp_path / f"{seed}.log", increment=10, seed=seed).read_text() for seed in (1, 2)
+        write_log(tmp_path / f"{seed}.log", increment=10, seed=seed).read_text(encoding="utf-8")
+        for seed in (1, 2)
     )
-    (tmp_path / "both.log").write_text(one + two)
+    (tmp_path / "both.log").write_text(one + two, encoding="utf-8")
     runs = read_log(tmp_path / "both.log")
     assert [run.label for run in runs] == ["seed-1", "seed-2"]
     assert [run.order for run in runs] == [order_of(1), order_of(2)]
@@ -183,8 +186,11 @@ def test_logs_become_results_like_any(tmp_path) -> None:
 
 def test_incomplete_runs_are_left_out_and_named(tmp_path) -> None:
     whole = write_log(tmp_path / "a.log", increment=10)
-    halves = [write_log(tmp_path / f"{n}.log", increment=10, tasks=n).read_text() for n in (3, 0)]
-    whole.write_text("".join(halves) + whole.read_text())
+    halves = [
+        write_log(tmp_path / f"{n}.log", increment=10, tasks=n).read_text(encoding="utf-8")
+        for n in (3, 0)
+    ]
+    whole.write_text("".join(halves) + whole.read_text(encoding="utf-8"), encoding="utf-8")
     left_out: list[str] = []
     experiment = import_logs([whole], out=tmp_path / "out", on_left_out=left_out.append)
     assert len(experiment.results()) == 1
@@ -196,7 +202,9 @@ def test_incomplete_runs_are_left_out_and_named(tmp_path) -> None:
 
 def test_a_second_run_on_one_order_is_a_repeat(tmp_path) -> None:
     logs = [write_log(tmp_path / name, increment=10) for name in ("a.log", "b.log")]
-    logs[1].write_text(logs[1].read_text().replace("'total': 7", "'total': 6"))
+    logs[1].write_text(
+        logs[1].read_text(encoding="utf-8").replace("'total': 7", "'total': 6"), encoding="utf-8"
+    )
     assert sorted(run.seed for run in imported(logs, tmp_path).results()) == [0, 1]
 
 
@@ -244,7 +252,9 @@ def test_a_log_whose_groups_are_not_the_tasks_is_left_out_and_named(tmp_path) ->
 def test_another_run_does_not_replace_one(tmp_path) -> None:
     first = write_log(tmp_path / "a.log", increment=10)
     imported([first], tmp_path)
-    first.write_text(first.read_text().replace("'total': 7", "'total': 6"))
+    first.write_text(
+        first.read_text(encoding="utf-8").replace("'total': 7", "'total': 6"), encoding="utf-8"
+    )
     with pytest.raises(UsageError, match="'icarl'"):
         import_logs([first], out=tmp_path / "out")
     imported([first], tmp_path, overwrite=True)
@@ -261,11 +271,11 @@ def fork_log(path: Path, choice: str, orders: list[list[int]], **changes: Any) -
     parts = []
     for order in orders:
         text = write_log(path, order=order, shuffle=False, eval=choice, increment=10, **changes)
-        lines = text.read_text().splitlines(keepends=True)
+        lines = text.read_text(encoding="utf-8").splitlines(keepends=True)
         place = next(index for index, line in enumerate(lines) if "[data_manager.py]" in line)
         own = f"2024-01-01 10:00:00,123 [data_manager.py] => {list(range(100))}\n"
         parts += [*lines[:place], own, *lines[place:]]
-    path.write_text("".join(parts))
+    path.write_text("".join(parts), encoding="utf-8")
     return path
 
 
@@ -320,18 +330,20 @@ def test_the_protocol_of_logs_can_be_given(tmp_path) -> None:
 )
 def test_nonsense_in_a_log_is_refused(tmp_path, old, new, words) -> None:
     path = write_log(tmp_path / "a.log")
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
+    assert old in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(DataError, match=words):
         import_logs([path], out=tmp_path / "out")
 
 
 def test_what_is_no_log(tmp_path) -> None:
-    (tmp_path / "a.log").write_text("hello\n")
+    (tmp_path / "a.log").write_text("hello\n", encoding="utf-8")
     with pytest.raises(DataError, match="names no class order"):
         read_log(tmp_path / "a.log")
     path = write_log(tmp_path / "b.log")
-    path.write_text(path.read_text().replace("init_cls: 50", "init: 50"))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("init_cls: 50", "init: 50"), encoding="utf-8"
+    )
     with pytest.raises(DataError, match="'init_cls'"):
         read_log(path)[0].reported()
 

@@ -58,14 +58,16 @@ def small_vit(folder: Path) -> Path:
     network = build(lambda: ViT(layout, (3, 224, 224)), torch.Generator().manual_seed(0))
     path = folder / "vit.safetensors"
     save_file(network.state_dict(), path)
-    path.with_suffix(".json").write_text(json.dumps({"mean": [0.5] * 3, "std": [0.5] * 3}))
+    path.with_suffix(".json").write_text(
+        json.dumps({"mean": [0.5] * 3, "std": [0.5] * 3}), encoding="utf-8"
+    )
     return path
 
 
 @pytest.mark.slow
 def test_ease_runs_at_224_pixels_prepared_as_in_pilot(tmp_path: Path) -> None:
     file = tmp_path / "ease.json"
-    file.write_text(json.dumps(EASE))
+    file.write_text(json.dumps(EASE), encoding="utf-8")
     values, _ = translate_config(file)
     assert (values["preparation"], values["normalisation"]) == ("centre-crop", "none")
     values |= {

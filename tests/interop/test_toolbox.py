@@ -49,7 +49,9 @@ def contents(folder: str = "box") -> dict[str, str]:
 def logs() -> dict[tuple[int, ...], str]:
     """The toolbox's output, by the order that it trained."""
     return {
-        tuple(json.loads(file.read_text())["order"]): (file.parent / "log.txt").read_text()
+        tuple(json.loads(file.read_text(encoding="utf-8"))["order"]): (
+            file.parent / "log.txt"
+        ).read_text(encoding="utf-8")
         for file in Path("out/trainings").glob("*/*/order.json")
     }
 
@@ -108,7 +110,9 @@ def test_counts_are_kept_when_the_toolbox_fails_after_its_last_task() -> None:
 def test_a_failure_before_the_last_task_is_one(config) -> None:
     base = Path("box/models/base.py")
     fail = "def after_task(self):\n        assert self._cur_task < 1, 'no room'\n"
-    base.write_text(base.read_text().replace("def after_task(self):\n", fail))
+    base.write_text(
+        base.read_text(encoding="utf-8").replace("def after_task(self):\n", fail), encoding="utf-8"
+    )
     assert len(train(config, budget=1, sizes=(2, 2)).results()) == 1, "all tasks were tested"
     with pytest.raises(TrainingFailedError, match="AssertionError: no room"):
         train(config, budget=1, sizes=(2, 1, 1), overwrite=True)
@@ -132,7 +136,7 @@ def test_it_resumes_and_refuses_another_toolbox(config) -> None:
     with pytest.raises(UsageError, match="drift"):
         train(config, set={"drift": 0.1})
     base = Path("box/models/base.py")
-    base.write_text(base.read_text() + "# changed\n")
+    base.write_text(base.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"method drifting\.toolbox"):
         train(config)
 
@@ -209,8 +213,8 @@ def test_a_toolbox_that_does_not_fit_is_refused_with_a_reason(
     config, file, old, new, words
 ) -> None:
     path = Path("box", file)
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
+    assert old in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(TrainingFailedError, match=words):
         train(config, budget=1)
 
@@ -219,10 +223,10 @@ def test_a_folder_that_is_not_a_checkout_and_a_bad_config_are_refused(config) ->
     Path("empty").mkdir()
     with pytest.raises(UsageError, match=r"trainer\.py"):
         run_toolbox("empty", config=config, classes=4, out="out")
-    Path("c.json").write_text("[]")
+    Path("c.json").write_text("[]", encoding="utf-8")
     with pytest.raises(DataError, match="must contain a JSON object"):
         train(Path("c.json"))
-    Path("c.json").write_text('{"dataset": "mini"}')
+    Path("c.json").write_text('{"dataset": "mini"}', encoding="utf-8")
     with pytest.raises(UsageError, match="'model_name'"):
         train(Path("c.json"))
     with pytest.raises(UsageError, match="'init_cls' and 'increment'"):

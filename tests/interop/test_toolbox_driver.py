@@ -18,14 +18,16 @@ TASKS = [[0, 3], [1, 2]]
 
 def drive(root: Path, tasks: list[list[int]] = TASKS, seed: int = 0) -> tuple[Any, str]:
     """The result file's content (None without one), and all that the program printed."""
-    config = json.loads((root / "exps" / "drifting.json").read_text())
+    config = json.loads((root / "exps" / "drifting.json").read_text(encoding="utf-8"))
     sizes = [len(task) for task in tasks]
     settings = {**config, "device": [-1], "init_cls": sizes[0], "increment": sizes[-1]}
     order = [class_ for task in tasks for class_ in task]
     folder = root.parent / "training"
     folder.mkdir(exist_ok=True)
-    (folder / "settings.json").write_text(json.dumps(settings))
-    (folder / "order.json").write_text(json.dumps({"order": order, "tasks": tasks, "seed": seed}))
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    (folder / "order.json").write_text(
+        json.dumps({"order": order, "tasks": tasks, "seed": seed}), encoding="utf-8"
+    )
     files = [str(folder / f"{name}.json") for name in ("settings", "order", "result")]
     done = subprocess.run(
         [sys.executable, toolbox_driver.__file__, str(root), str(folder), *files],
@@ -35,7 +37,7 @@ def drive(root: Path, tasks: list[list[int]] = TASKS, seed: int = 0) -> tuple[An
         timeout=60,
     )
     result = folder / "result.json"
-    read = json.loads(result.read_text()) if result.exists() else None
+    read = json.loads(result.read_text(encoding="utf-8")) if result.exists() else None
     assert (read is None) == (done.returncode != 0)
     return read, done.stdout + done.stderr
 
@@ -78,8 +80,8 @@ REORDER = """    model = factory.get_model(args["model_name"], args)
 def test_a_trainer_that_reorders_classes_is_refused(root) -> None:
     trainer = root / "trainer.py"
     line = '    model = factory.get_model(args["model_name"], args)\n'
-    assert line in trainer.read_text()
-    trainer.write_text(trainer.read_text().replace(line, REORDER))
+    assert line in trainer.read_text(encoding="utf-8")
+    trainer.write_text(trainer.read_text(encoding="utf-8").replace(line, REORDER), encoding="utf-8")
     result, said = drive(root)
     assert result is None
     assert "class order" in said
@@ -88,7 +90,10 @@ def test_a_trainer_that_reorders_classes_is_refused(root) -> None:
 def test_a_trainer_that_reorders_between_tasks_is_refused(root) -> None:
     trainer = root / "trainer.py"
     swap = "        data_manager._test_targets = 3 - data_manager._test_targets\n"
-    trainer.write_text(trainer.read_text().replace("        model.after_task()\n", swap))
+    trainer.write_text(
+        trainer.read_text(encoding="utf-8").replace("        model.after_task()\n", swap),
+        encoding="utf-8",
+    )
     result, said = drive(root)
     assert result is None
     assert "other labels" in said
@@ -97,8 +102,11 @@ def test_a_trainer_that_reorders_between_tasks_is_refused(root) -> None:
 def test_a_trainer_that_loops_over_orders_is_refused(root) -> None:
     trainer = root / "trainer.py"
     once = '    for seed in seed_list:\n        args["seed"], args["device"] = seed, device\n'
-    assert once in trainer.read_text()
-    trainer.write_text(trainer.read_text().replace("in seed_list:", "in seed_list * 3:"))
+    assert once in trainer.read_text(encoding="utf-8")
+    trainer.write_text(
+        trainer.read_text(encoding="utf-8").replace("in seed_list:", "in seed_list * 3:"),
+        encoding="utf-8",
+    )
     result, said = drive(root)
     assert result is None
     assert "several class orders" in said

@@ -42,10 +42,10 @@ def test_a_second_process_is_told_that_the_directory_is_taken(tmp_path: Path) ->
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     with pytest.raises(EdgecilError, match="No space left"):
         _run_out_of_space(path)
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 

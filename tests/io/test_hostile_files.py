@@ -46,7 +46,7 @@ def test_long_texts_are_refused_unless_the_limit_is_raised(
     tmp_path: Path, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "long"
-    path.write_text("1" * 100)
+    path.write_text("1" * 100, encoding="utf-8")
     monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "99")
     with pytest.raises(DataError, match="EDGECIL_MAX_TEXT_BYTES"):
         read(path)
@@ -126,13 +126,13 @@ def test_arrays_come_back_as_they_were(tmp_path: Path, array: np.ndarray) -> Non
 
 def test_deep_nesting_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "deep"
-    path.write_text("[" * 200_000)
+    path.write_text("[" * 200_000, encoding="utf-8")
     with pytest.raises(DataError, match="nested too deeply"):
         read_json(path)
-    path.write_text("x = " + "[" * 200_000)
+    path.write_text("x = " + "[" * 200_000, encoding="utf-8")
     with pytest.raises(DataError, match=r"nested too deeply|not valid TOML"):
         read_toml(path)
-    path.write_text("x = " + "9" * 5000)
+    path.write_text("x = " + "9" * 5000, encoding="utf-8")
     with pytest.raises(DataError, match="not valid TOML"):
         read_toml(path)
 
@@ -175,13 +175,13 @@ def test_a_lock_that_is_a_link_is_not_followed(
     tmp_path: Path, hold: Callable[[Path], object]
 ) -> None:
     victim = tmp_path / "victim"
-    victim.write_text("untouched")
+    victim.write_text("untouched", encoding="utf-8")
     home = tmp_path / "home"
     home.mkdir()
     (home / "lock").symlink_to(victim)
     with pytest.raises(EdgecilError, match="link"), hold(home):  # type: ignore[attr-defined]
         pass
-    assert victim.read_text() == "untouched"
+    assert victim.read_text(encoding="utf-8") == "untouched"
 
 
 def test_private_files_are_for_the_user_alone(tmp_path: Path) -> None:

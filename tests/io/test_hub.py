@@ -48,7 +48,7 @@ def repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     folder = tmp_path / "models--us--tiny"
     (folder / "refs").mkdir(parents=True)
     _store(folder, "abc", b"weights")
-    (folder / "refs" / "main").write_text("abc")
+    (folder / "refs" / "main").write_text("abc", encoding="utf-8")
     return folder
 
 
@@ -61,7 +61,7 @@ def _store(repository: Path, commit: str, content: bytes) -> Path:
 
 def test_the_first_use_pins_commit_and_checksum(repository: Path) -> None:
     assert cached_snapshot("us/tiny", [NAME]) == repository / "snapshots" / "abc"
-    pins = json.loads(pins_path().read_text())
+    pins = json.loads(pins_path().read_text(encoding="utf-8"))
     assert pins["revisions"] == {"us/tiny": {"main": "abc"}}
     assert pins["files"] == {
         "us/tiny": {"abc": {NAME: hashlib.sha256(b"weights").hexdigest()}},
@@ -81,7 +81,7 @@ def test_changed_weights_are_refused(repository: Path) -> None:
 def test_a_branch_stays_where_it_was(repository: Path) -> None:
     cached_snapshot("us/tiny", [NAME])
     _store(repository, "def", b"newer")
-    (repository / "refs" / "main").write_text("def")
+    (repository / "refs" / "main").write_text("def", encoding="utf-8")
     assert cached_snapshot("us/tiny", [NAME]) == repository / "snapshots" / "abc"
     assert cached_snapshot("us/tiny@def", [NAME]) == repository / "snapshots" / "def"
     (repository / "snapshots" / "abc" / NAME).unlink()

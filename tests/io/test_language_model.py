@@ -80,7 +80,7 @@ def test_the_transcript_holds_the_conversation_and_no_key() -> None:
         conversation = Conversation(model_of(server))
         conversation.ask("one?", number)
         conversation.ask("two?", number)
-    text = conversation.transcript.read_text()
+    text = conversation.transcript.read_text(encoding="utf-8")
     kept = json.loads(text)
     assert [message["content"] for message in kept["messages"]] == ["one?", "1", "two?"]
     assert kept["answer"]["content"] == "2"
@@ -98,7 +98,7 @@ def test_a_password_in_the_address_is_neither_stored_nor_shown() -> None:
             conversation.ask("one?", number)
     assert "pa55word" not in str(model) + repr(model) + str(conversation.record())
     for path in cache_directory().rglob("*.json"):
-        assert "pa55word" not in path.read_text()
+        assert "pa55word" not in path.read_text(encoding="utf-8")
         assert path.stat().st_mode & 0o777 == 0o600
     body = {"message": f"no access to {url} with k3y"}
     assert not {"pa55word", "k3y"} & set(model._reason(body).replace(":", " ").split())
@@ -227,7 +227,7 @@ def test_a_transcript_that_cannot_be_read_counts_as_absent(content) -> None:
     with serve(answers("1", "2")) as server:
         conversation = Conversation(model_of(server))
         conversation.ask("number?", number)
-        conversation.transcript.write_text(content)
+        conversation.transcript.write_text(content, encoding="utf-8")
         assert Conversation(model_of(server)).ask("number?", number) == 2
         assert Conversation(model_of(server)).ask("number?", number) == 2
 

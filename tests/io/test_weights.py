@@ -74,12 +74,12 @@ def test_the_tensors_of_torchscript_are_read_without_torch_jit(
 
 def test_torchscript_cannot_write_a_file(tmp_path: Path) -> None:
     victim = tmp_path / "authorized_keys"
-    victim.write_text("untouched")
+    victim.write_text("untouched", encoding="utf-8")
     path = save_scripted(Intruder(str(victim)), tmp_path / "model.pt")
-    victim.write_text("untouched")
+    victim.write_text("untouched", encoding="utf-8")
     with pytest.raises(DataError, match="TorchScript"):
         read_tensors(path)
-    assert victim.read_text() == "untouched"
+    assert victim.read_text(encoding="utf-8") == "untouched"
 
 
 @pytest.mark.parametrize("suffix", [".pt", ".bin", ".pth"])

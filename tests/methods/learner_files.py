@@ -38,6 +38,6 @@ class NearestMean:
 def write_learner(folder: Path, name: str = "learner.py") -> Path:
     """A file with a plain learner, and a module beside it that it imports."""
     folder.mkdir(exist_ok=True)
-    (folder / "shapes.py").write_text(HELPER)
-    (folder / name).write_text(LEARNER)
+    (folder / "shapes.py").write_text(HELPER, encoding="utf-8")
+    (folder / name).write_text(LEARNER, encoding="utf-8")
     return folder / name

@@ -138,9 +138,11 @@ def test_identity_follows_the_module_and_its_local_imports(tmp_path: Path) -> No
     before = get_method(spec_of(path)).identity
     assert set(before) == {"learner.py", "shapes.py"}
     assert get_method(spec_of(path)).identity == before
-    (tmp_path / "unrelated.py").write_text("x = 1\n")
+    (tmp_path / "unrelated.py").write_text("x = 1\n", encoding="utf-8")
     assert get_method(spec_of(path)).identity == before
-    (tmp_path / "shapes.py").write_text((tmp_path / "shapes.py").read_text() + "# changed\n")
+    (tmp_path / "shapes.py").write_text(
+        (tmp_path / "shapes.py").read_text(encoding="utf-8") + "# changed\n", encoding="utf-8"
+    )
     after = get_method(spec_of(path)).identity
     assert after["learner.py"] == before["learner.py"]
     assert after["shapes.py"] != before["shapes.py"]
@@ -243,6 +245,6 @@ def test_a_learner_named_like_a_built_in_method_is_refused(
     name: str, what: str, tmp_path: Path
 ) -> None:
     path = write_learner(tmp_path)
-    path.write_text(path.read_text().replace("NearestMean", name))
+    path.write_text(path.read_text(encoding="utf-8").replace("NearestMean", name), encoding="utf-8")
     with pytest.raises(UsageError, match=f"'{name}' is {what}"):
         get_method(f"{path}:{name}")

@@ -130,7 +130,7 @@ def test_a_damaged_result_is_computed_again(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    (tmp_path / "tasks").write_text("a file")
+    (tmp_path / "tasks").write_text("a file", encoding="utf-8")
     with pytest.raises(EdgecilError, match=r"^Cannot use .*tasks: "):
         make(((4, 5),), Counter(), tmp_path)
 

@@ -108,7 +108,7 @@ def test_without_a_truth_the_other_tables_remain(tmp_path: Path) -> None:
     write_experiment(tmp_path / "a", {"m": noisy(0)})
     tables = paper_tables(tmp_path / "a", similarity=six_classes(), draws=2, out=tmp_path / "tex")
     assert set(tables) == {"classic"}
-    assert (tmp_path / "tex" / "paper-classic.tex").read_text() == tables["classic"]
+    assert (tmp_path / "tex" / "paper-classic.tex").read_text(encoding="utf-8") == tables["classic"]
 
 
 def test_what_cannot_be_compared_is_refused(analysis: Analysis) -> None:

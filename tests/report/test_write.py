@@ -64,7 +64,11 @@ def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_pa
     assert values == ["accuracy", "last", "average", "forgetting"]
     for metric in values[1:]:
         assert (page.parent / "figures" / f"overview-{metric}.svg").is_file()
-        rows = (page.parent / "tables" / f"summary-{metric}.csv").read_text().splitlines()
+        rows = (
+            (page.parent / "tables" / f"summary-{metric}.csv")
+            .read_text(encoding="utf-8")
+            .splitlines()
+        )
         own = analyze(directory, metric=metric, draws=2)["varied"].answer.mean.value
         assert float(rows[1].split(",")[1]) == pytest.approx(own)
 
@@ -72,9 +76,9 @@ def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_pa
 def test_a_file_is_switched_to_the_metrics_among_its_columns(small, tmp_path) -> None:
     path = tmp_path / "a.csv"
     write_accuracies(small.datasets[0].table.runs, path)
-    lines = path.read_text().splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     more = [f"{line},{place}" for place, line in enumerate(lines[1:], start=30)]
-    path.write_text("\n".join([f"{lines[0]},average", *more]))
+    path.write_text("\n".join([f"{lines[0]},average", *more]), encoding="utf-8")
     html = write_report(path, out=tmp_path / "r", draws=2).pages[0].read_text(encoding="utf-8")
     assert re.findall(r'name="metric" id="metric-\d" value="(\w+)"', html) == [
         "accuracy",

@@ -91,13 +91,13 @@ def test_every_option_of_a_search_may_be_in_a_file(toy: dict[str, Any], tmp_path
         f"protocol = ['random', 'edge']\nworkers = 1\ngoal = 'best'\nbudget = 6\nconfirm = 1\n"
         f"batch = 2\nmetric = 'last'\nout = '{(tmp_path / 'file').as_posix()}'\n"
     )
-    (tmp_path / "search.toml").write_text(text)
+    (tmp_path / "search.toml").write_text(text, encoding="utf-8")
     result = edgecil.search(config=tmp_path / "search.toml")
     assert (result.goal, result.metric, len(result.confirmations)) == ("best", "last", 1)
     assert set(result.experiment.sequences()) == {"latin", "search", "confirmation"}
     given = {**toy, "goal": "best", "budget": 6, "confirm": 1, "batch": 2, "metric": "last"}
     assert answer(edgecil.search(out=tmp_path / "given", **given)) == answer(result)
-    (tmp_path / "wrong.toml").write_text(text.replace("'best'", "'slow'"))
+    (tmp_path / "wrong.toml").write_text(text.replace("'best'", "'slow'"), encoding="utf-8")
     with pytest.raises(UsageError, match=r"'goal'.*'worst'.*'slow'"):
         edgecil.search(config=tmp_path / "wrong.toml")
 

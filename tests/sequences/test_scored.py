@@ -90,7 +90,7 @@ TASKS = [[0, 1], [3, 4], [2, 5]]
 )
 def test_every_way_to_write_an_order_is_the_same_sequence(tmp_path, content, options) -> None:
     path = tmp_path / "orders.json"
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
     given = {"label": options} if isinstance(options, str) else options
     assert read_sequence(path, classes=6, **given) == ClassSequence(TASKS)
 
@@ -110,7 +110,7 @@ def test_every_way_to_write_an_order_is_the_same_sequence(tmp_path, content, opt
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path, content, options, words) -> None:
     path = tmp_path / "orders.json"
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(UsageError, match=words) as error:
         read_sequence(path, classes=6, **options)
     assert "--" not in str(error.value)

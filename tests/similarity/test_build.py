@@ -39,7 +39,7 @@ def test_classes_are_chosen_by_count_by_seed_and_by_id() -> None:
 
 def test_names_are_a_file_or_a_list(tmp_path: Path) -> None:
     path = tmp_path / "n.txt"
-    path.write_text("apple\nbear\nbee\n")
+    path.write_text("apple\nbear\nbee\n", encoding="utf-8")
     matrix = similarity(names=["apple", "bear", "bee"])
     np.testing.assert_array_equal(similarity(names=path).values, matrix.values)
     assert matrix.names == ("apple", "bear", "bee")

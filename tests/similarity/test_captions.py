@@ -40,7 +40,7 @@ def test_a_dataset_without_captions_says_which_have_them() -> None:
     ],
 )
 def test_captions_are_read_in_label_order(tmp_path: Path, name: str, content: str) -> None:
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_text(content, encoding="utf-8")
     assert read_captions(tmp_path / name, PETS) == EXPECTED
 
 
@@ -65,7 +65,7 @@ def test_captions_are_read_in_label_order(tmp_path: Path, name: str, content: st
 def test_every_class_must_have_exactly_one(
     tmp_path: Path, name: str, content: str, message: str
 ) -> None:
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(UsageError, match=message) as caught:
         read_captions(tmp_path / name, PETS)
     assert name in str(caught.value)

@@ -84,7 +84,7 @@ def save_hugging_face(folder: Path, tower: PlainClip, **changes: object) -> None
 
 def oracle(folder: Path, tower: PlainClip, *, quick: bool = True) -> np.ndarray:
     """Token ids by greedy words, zero-padded as OpenAI does, through the plain tower."""
-    vocabulary = json.loads((folder / "vocab.json").read_text())
+    vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
     start, end = vocabulary["<|startoftext|>"], vocabulary["<|endoftext|>"]
     ids = torch.zeros(len(TEXTS), CONTEXT, dtype=torch.long)
     for row, text in enumerate(TEXTS):
@@ -159,7 +159,7 @@ def test_the_activation_is_what_the_open_clip_config_says(tower: Tower) -> None:
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_lone_state_dict_in_half_precision_is_read(tower: Tower, wrapped: bool) -> None:
     folder, plain = tower
-    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config()))
+    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config()), encoding="utf-8")
     state = {name: value.half() for name, value in plain.state_dict().items()}
     torch.save({"state_dict": state} if wrapped else state, folder / "RN.pt")
     np.testing.assert_allclose(
@@ -169,7 +169,7 @@ def test_a_lone_state_dict_in_half_precision_is_read(tower: Tower, wrapped: bool
 
 def test_a_torchscript_archive_is_read(tower: Tower) -> None:
     folder, plain = tower
-    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config()))
+    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config()), encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ids = torch.zeros(1, CONTEXT, dtype=torch.long)
@@ -264,7 +264,7 @@ def test_shapes_that_contradict_each_other_are_refused(tower: Tower) -> None:
 def test_a_damaged_config_is_named(tower: Tower) -> None:
     folder, plain = tower
     save_open_clip(folder, plain)
-    (folder / "open_clip_config.json").write_text("{")
+    (folder / "open_clip_config.json").write_text("{", encoding="utf-8")
     with pytest.raises(DataError, match=r"open_clip_config.json"):
         load_clip(folder).encode(["a"])
 
@@ -291,7 +291,7 @@ def test_a_tokenizer_with_more_tokens_than_the_weights_is_refused(tower: Tower) 
 def test_a_damaged_tokenizer_is_named(tower: Tower) -> None:
     folder, plain = tower
     save_open_clip(folder, plain)
-    (folder / "tokenizer.json").write_text("{")
+    (folder / "tokenizer.json").write_text("{", encoding="utf-8")
     with pytest.raises(DataError, match="tokenizer"):
         load_clip(folder).encode(["a"])
 

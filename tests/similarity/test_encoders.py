@@ -124,7 +124,7 @@ def test_the_catalogues_own_weights_are_openais_whatever_their_config_omits(
     quick = load_clip(folder).encode(TEXTS)
     repository = tmp_path / "hub" / "models--timm--resnet50_clip.openai"
     (repository / "refs").mkdir(parents=True)
-    (repository / "refs" / "main").write_text("abc")
+    (repository / "refs" / "main").write_text("abc", encoding="utf-8")
     save_open_clip(folder, plain, quick_gelu=None)
     shutil.copytree(folder, repository / "snapshots" / "abc")
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))

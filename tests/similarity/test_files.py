@@ -74,7 +74,7 @@ def test_csv_is_read_with_or_without_names(
     ],
 )
 def test_a_csv_that_is_no_matrix_is_told(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "D.csv").write_text(text)
+    (tmp_path / "D.csv").write_text(text, encoding="utf-8")
     with pytest.raises(EdgecilError, match=message):
         read_similarity(tmp_path / "D.csv")
 

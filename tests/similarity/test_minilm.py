@@ -29,8 +29,10 @@ def folder(tmp_path: Path) -> Path:
         max_position_embeddings=32,
     )
     BertModel(config, add_pooling_layer=False).save_pretrained(tmp_path)
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n")
-    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(
+        '{"tokenizer_class": "BertTokenizer"}', encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -72,7 +74,7 @@ def test_weights_that_do_not_fit_the_config_are_refused(folder: Path) -> None:
 
 
 def test_a_damaged_config_is_one_sentence(folder: Path) -> None:
-    (folder / "config.json").write_text("{")
+    (folder / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(DataError, match="Configuration or tokenizer in"):
         get_encoder("minilm", folder).encode(["cat"])
 
@@ -98,11 +100,12 @@ def test_code_in_the_folder_is_neither_run_nor_asked_about(
     (folder / "evil.py").write_text(
         f"open({str(marker)!r}, 'w').close()\n"
         "from transformers import BertConfig\n"
-        "class EvilConfig(BertConfig):\n    model_type = 'evil'\n"
+        "class EvilConfig(BertConfig):\n    model_type = 'evil'\n",
+        encoding="utf-8",
     )
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     config |= {"model_type": "evil", "auto_map": {"AutoConfig": "evil.EvilConfig"}}
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
     def ask(prompt: str = "") -> str:
         raise AssertionError(f"asked: {prompt}")
@@ -115,7 +118,7 @@ def test_code_in_the_folder_is_neither_run_nor_asked_about(
 
 @pytest.mark.parametrize("setting", ["num_hidden_layers", "hidden_size", "vocab_size"])
 def test_a_configuration_larger_than_its_weights_is_refused(folder: Path, setting: str) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {setting: 10**6}))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {setting: 10**6}), encoding="utf-8")
     with pytest.raises(DataError, match="larger network"):
         get_encoder("minilm", folder).encode(["cat"])

@@ -41,16 +41,20 @@ def test_a_given_root_replaces_the_files(two: Path) -> None:
 
 
 def test_a_root_without_images_and_a_single_source_are_refused(two: Path) -> None:
-    two.write_text(TWO.replace('images = "pixels"\nroot = "there"', 'encoder = "minilm"'))
+    two.write_text(
+        TWO.replace('images = "pixels"\nroot = "there"', 'encoder = "minilm"'), encoding="utf-8"
+    )
     with pytest.raises(UsageError, match="'root'"):
         read_sources(two, root="here")
-    two.write_text(TWO.split("[similarities.pictures]")[0])
+    two.write_text(TWO.split("[similarities.pictures]")[0], encoding="utf-8")
     with pytest.raises(UsageError, match="Got 1"):
         read_sources(two)
 
 
 def test_the_similarities_are_built_in_the_order_of_the_file(two: Path) -> None:
-    two.write_text(TWO.replace('images = "pixels"\nroot = "there"', 'captions = "bundled"'))
+    two.write_text(
+        TWO.replace('images = "pixels"\nroot = "there"', 'captions = "bundled"'), encoding="utf-8"
+    )
     built = read_sources(two).build()
     assert list(built) == ["names", "pictures"]
     assert {len(matrix) for matrix in built.values()} == {7}

@@ -26,10 +26,10 @@ def write_clip_tokenizer(folder: Path) -> int:
             vocabulary.append(pieces[0])
     vocabulary = [*dict.fromkeys(vocabulary), "<|startoftext|>", "<|endoftext|>"]
     (folder / "vocab.json").write_text(
-        json.dumps({token: index for index, token in enumerate(vocabulary)})
+        json.dumps({token: index for index, token in enumerate(vocabulary)}), encoding="utf-8"
     )
     lines = ["#version: 0.2", *dict.fromkeys(merges)]
-    (folder / "merges.txt").write_text("\n".join(lines) + "\n")
+    (folder / "merges.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return len(vocabulary)
 
 
@@ -84,4 +84,6 @@ def save_open_clip(folder: Path, tower: PlainClip, prefix: str = "", **changes: 
     state = {f"{prefix}{name}": value.clone() for name, value in tower.state_dict().items()}
     state["visual.conv1.weight"] = torch.zeros(2, 2)
     save_file(state, folder / "open_clip_model.safetensors")
-    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config(**changes)))
+    (folder / "open_clip_config.json").write_text(
+        json.dumps(open_clip_config(**changes)), encoding="utf-8"
+    )

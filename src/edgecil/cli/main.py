@@ -53,6 +53,8 @@ class Parser(argparse.ArgumentParser):
     Options that are not given are absent from its answer: the API has the defaults.
     """
 
+    needed: tuple[str, ...] = ()  # see Verb.needed
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -71,13 +73,12 @@ class Parser(argparse.ArgumentParser):
         """Return a verb's options and examples; for the whole command line, the verbs by group."""
         if self.prog == "edgecil":
             return "\n".join(_overview()) + "\n"
-        required = [it for it in self._actions if it.required or not it.option_strings]
-        words = (
-            f"[{it.metavar}]"
-            if it.nargs in ("?", "*")
-            else " ".join([*it.option_strings[:1], str(it.metavar)])
-            for it in required
-        )
+        words = []
+        for it in sorted(self._actions, key=lambda it: bool(it.option_strings)):
+            if it.required or not it.option_strings or it.dest in self.needed:
+                word = f"{it.metavar}..." if it.nargs in ("*", "+") else str(it.metavar)
+                optional = it.nargs in ("?", "*")
+                words.append(f"[{word}]" if optional else " ".join([*it.option_strings[:1], word]))
         self.usage = f"{self.prog} {' '.join(words)} [options]".replace("  ", " ")
         return super().format_help()
 
@@ -125,6 +126,7 @@ def verb_parser(name: str, make: Any = Parser) -> Parser:
         description=f"{verb.help[0].upper()}{verb.help[1:]}.",
         epilog="\n".join(["examples:", *(f"  {example}" for example in verb.examples)]),
     )
+    parser.needed = verb.needed
     verb.configure(parser)
     if name != "completion":
         parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")

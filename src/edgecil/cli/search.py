@@ -58,5 +58,6 @@ VERBS = (
         _search,
         _show,
         api="edgecil.search.run_search:search",
+        needed=("method", "out"),
     ),
 )

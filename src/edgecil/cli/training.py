@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import BooleanOptionalAction
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from edgecil.sequences import LabelledSequence
 
 
-def _run(*, config: Any = None, dry_run: bool = False, **options: Any) -> ExperimentResults:
+def _run(*, config: Any = None, dry_run: bool | None = None, **options: Any) -> ExperimentResults:
     import edgecil
     from edgecil.engine.options import read_config
     from edgecil.engine.protocol_results import experiment_results, planned_results
@@ -29,7 +30,8 @@ def _run(*, config: Any = None, dry_run: bool = False, **options: Any) -> Experi
         config = edgecil.read_toolbox_config(config, options=options, on_remark=note)
     elif config is not None:
         config = read_config(config)
-        dry_run = config.pop("dry_run", False) or dry_run
+        configured = config.pop("dry_run", False)
+        dry_run = configured if dry_run is None else dry_run
     if dry_run:
         return planned_results(edgecil.plan_run(config=config, **options))
     with train("tasks", options.get("out")) as progress:
@@ -92,6 +94,7 @@ def _show_status(answer: dict[str, Any]) -> Iterator[Table | str]:
         note(str(failure))
 
 
+_SWITCH = BooleanOptionalAction
 VERBS = (
     Verb(
         "run",
@@ -103,7 +106,9 @@ VERBS = (
         {
             "": (
                 "config out overwrite until repeats_on jsonl tensorboard wandb mlflow",
-                Option("dry_run", "", "show the plan and its expected time; train nothing"),
+                Option(
+                    "dry_run", "", "show the plan and its expected time; train nothing", _SWITCH
+                ),
             ),
             "classes and their similarity": (
                 SIMILARITY,
@@ -116,6 +121,7 @@ VERBS = (
         _run,
         show_results,
         api="edgecil.engine.run:run",
+        needed=("method", "out"),
     ),
     Verb(
         "status",

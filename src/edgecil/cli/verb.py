@@ -77,6 +77,7 @@ class Verb:
         show: the tables and lines that people read, from that answer.
         api: the function that documents the options, as `module:name`.
         shown: options that `show` takes instead of `call`.
+        needed: options that a config file may give, and that are required without one.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Verb:
     show: Callable[..., Iterable[Any]]
     api: str = ""
     shown: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options to a parser, group by group."""
@@ -231,6 +233,7 @@ _METAVARS = {
 _TYPES: dict[str, tuple[Any, str]] = {
     "int": (int, "N"),
     "float": (float, "X"),
+    "bool | None": (argparse.BooleanOptionalAction, ""),
     "bool": (bool, ""),
     "Sequence[int]": (numbers, "A,B,…"),
     "Sequence[str]": (names, "A,B,…"),

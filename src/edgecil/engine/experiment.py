@@ -376,7 +376,8 @@ class TrainingFailedError(EdgecilError):
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
         super().__init__(
             f"A training failed{more}: {str(failures[0]).rstrip('.')}. All other results are "
-            f"stored in {experiment.directory}; run the same command again to retry."
+            f"stored in {experiment.directory}; run the experiment again with the same options to "
+            "retry."
         )
 
 

@@ -26,6 +26,8 @@ _CLASS_CHOICE = ("classes", "classes_seed", "class_ids")
 _SIMILARITY_FILES = ("similarity", "embeddings")
 _SIMILARITY_TEXTS = ("names", "encoder", "template", "captions", "weights")
 
+_TEXTS_OR_LISTS = ("method", "protocol", "sequences", "devices")
+
 EXECUTION_OPTIONS = tuple(entry.name for entry in fields(Execution))
 OPTIONS = (*(entry.name for entry in fields(ExperimentConfig)), *EXECUTION_OPTIONS)
 CALL_OPTIONS = ("out", "overwrite", "dry_run")
@@ -69,6 +71,12 @@ def read_config(path: str | Path, *, further: Iterable[str] = ()) -> dict[str, A
     recipe = name.startswith(RECIPE_PREFIX)
     values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(path)
     _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))
+    for kind in (ExperimentConfig, Execution):
+        own = {entry.name for entry in fields(kind)}.difference(_TEXTS_OR_LISTS, further)
+        try:
+            convert_options(kind, {key: values[key] for key in values if key in own})
+        except UsageError as error:
+            raise UsageError(f"In {name}, {error}") from error
     return values
 
 

@@ -273,7 +273,8 @@ class Store(StoreReader):
         except sqlite3.Error as error:
             raise EdgecilError(
                 f"Cannot write results to {self.directory}: {cause_of(error, self.directory)}. "
-                "Results stored before are intact; remove the cause and run the same command again."
+                "Results stored before are intact; remove the cause and run the experiment again "
+                "with the same options."
             ) from error
         self._check_file()
 
@@ -287,7 +288,8 @@ class Store(StoreReader):
         if status is None or (status.st_dev, status.st_ino) != self._file:
             raise EdgecilError(
                 f"{path} was deleted or replaced while this process was writing to it, so further "
-                "results would be lost; restore the file and run the same command again."
+                "results would be lost; restore the file and run the experiment again with the "
+                "same options."
             )
 
 

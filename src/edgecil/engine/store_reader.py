@@ -236,8 +236,9 @@ class StoreReader:
 
     def _damaged(self, what: str) -> DataError:
         return DataError(
-            f"{self.directory / DATABASE} is damaged ({what.rstrip('.')}); run the same command "
-            "again to train damaged results again, or restore the file from a copy."
+            f"{self.directory / DATABASE} is damaged ({what.rstrip('.')}); run the experiment "
+            "again with the same options to train damaged results again, or restore the file from "
+            "a copy."
         )
 
     def _unusable(self, error: sqlite3.Error | UnicodeDecodeError) -> DataError:

@@ -29,8 +29,8 @@ def main(root: str, place: str, settings_file: str, order_file: str, result_file
     os.chdir(place)
     # In place of this file's own folder, whose modules could be taken for the toolbox's.
     sys.path[0] = root
-    order = json.loads(Path(order_file).read_text())
-    settings = json.loads(Path(settings_file).read_text())
+    order = json.loads(Path(order_file).read_text(encoding="utf-8"))
+    settings = json.loads(Path(settings_file).read_text(encoding="utf-8"))
     sizes = [len(task) for task in order["tasks"]]
     counter, labels = Counter(sizes), Labels(order["order"], sizes)
     replace_sequence_choice(Path(root))
@@ -53,7 +53,7 @@ def main(root: str, place: str, settings_file: str, order_file: str, result_file
         if not counter.complete:
             raise
         traceback.print_exc()
-    Path(result_file).write_text(json.dumps(counter.result()))
+    Path(result_file).write_text(json.dumps(counter.result()), encoding="utf-8")
 
 
 def load(name: str, *needed: str) -> Any:

@@ -93,7 +93,10 @@ def free_memory() -> int:
         ),
     ):
         with suppress(OSError, ValueError):  # there is no such file, or it says "max"
-            limits.append(int(Path(limit).read_text()) - int(Path(usage).read_text()))
+            limits.append(
+                int(Path(limit).read_text(encoding="utf-8"))
+                - int(Path(usage).read_text(encoding="utf-8"))
+            )
     return max(0, min(limits))
 
 
@@ -104,6 +107,6 @@ def _available() -> int:
         return int(line.split()[1]) * 1024
     try:
         import psutil
-    except ModuleNotFoundError:
+    except ModuleNotFoundError:  # on a Linux without /proc; elsewhere psutil is a dependency
         return 2**62
     return int(psutil.virtual_memory().available)

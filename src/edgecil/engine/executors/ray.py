@@ -260,7 +260,7 @@ class RayExecutor:
             self._head.check()
             raise EdgecilError(
                 f"The Ray cluster failed: {str(error).splitlines()[0]} Finished results are "
-                "stored; run the same command again to resume."
+                "stored; run the experiment again with the same options to resume."
             ) from error
 
 
@@ -323,7 +323,8 @@ class _Head:
         if self._failures >= 2:
             raise EdgecilError(
                 f"The head of the Ray cluster at {self.address} has ended. Finished results are "
-                "stored; start the cluster and run the same command again to resume."
+                "stored; start the cluster and run the experiment again with the same options to "
+                "resume."
             )
 
 
