@@ -14,6 +14,7 @@ from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.results import Summary
 from edgecil.engine.run import run
 from edgecil.errors import UsageError
+from edgecil.io import progress_bar
 from edgecil.similarity import SimilarityMatrix, save_similarity
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy, toy_vit
@@ -200,3 +201,29 @@ def test_rows_of_every_metric_are_written(toy: dict[str, Any], tmp_path: Path) -
     ]
     assert len(rows) == 3
     assert {"accuracy", "last", "average", "forgetting", "bwt"} <= rows[0].keys()
+
+
+@pytest.mark.parametrize(("progress", "lines"), [(True, 4), (False, 0), (None, 0)])
+def test_progress_is_shown_on_request(
+    progress: bool | None,
+    lines: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(progress_bar, "_PERIOD", 0.0)
+    options: dict[str, Any] = {
+        "method": "instant",
+        "dataset": save_toy(tmp_path / "toy.npz", train=4),
+        "tasks": 2,
+        "protocol": "random",
+        "workers": 1,
+        "out": tmp_path / "out",
+    }
+    run(budget=1, progress=False, **options)
+    capsys.readouterr()
+    finished: list[Any] = []
+    run(budget=3, progress=progress, on_finished=finished.append, **options)
+    shown = [line for line in capsys.readouterr().err.splitlines() if "of 6 tasks" in line]
+    assert [int(line.split()[0]) for line in shown] == [3, 4, 5, 6][:lines]
+    assert len(finished) == 4

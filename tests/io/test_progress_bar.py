@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,6 +30,39 @@ def test_one_line_per_minute_with_the_time_left(capsys: pytest.CaptureFixture[st
         "7 of 14 tasks, 0:02:55 left, icarl",
         "10 of 14 tasks, 0:01:40 left, icarl",
     ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "notebook", "lines"),
+    [(True, False, 1), (False, True, 0), (None, False, 0), (None, True, 1)],
+)
+def test_by_default_it_is_shown_to_people_only(
+    shown: bool | None,
+    notebook: bool,
+    lines: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ipython = SimpleNamespace(get_ipython=lambda: object() if notebook else None)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)  # type: ignore[arg-type]
+    clock = Clock()
+    with Progress("tasks", clock, shown=shown) as progress:
+        progress.start(2)
+        clock.now += 60.0
+        progress.advance()
+    assert len(capsys.readouterr().err.splitlines()) == lines
+
+
+def test_a_second_count_replaces_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Progress("tasks") as progress:
+        progress.start(3)
+        progress.advance()
+        first = progress._bar
+        progress.start(4, done=1)
+        progress.advance()
+        assert first.live.is_started is False
+        assert progress._bar.tasks[0].completed == 2
 
 
 def test_a_bar_on_a_terminal(

@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.training import note_duplicates, train
+from edgecil.cli.training import note_duplicates, resumable
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
+from edgecil.io.progress_bar import Progress
 from edgecil.report.answer_tables import show_results
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def _train_with_programs(trainer: str, *, out: str, **options: Any) -> Experimen
     import edgecil
     from edgecil.engine.protocol_results import experiment_results
 
-    with train("runs", out) as progress:
+    with resumable(out), Progress("runs") as progress:
 
         def start(plan: ExternalPlan, missing: int) -> None:
             note_duplicates(plan.sequences)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.training import train
+from edgecil.cli.training import resumable
 from edgecil.cli.verb import SIMILARITY, SPACE, Option, Verb
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def _search(**options: Any) -> SearchSummary:
     import edgecil
 
-    with train("tasks", options.get("out")):
-        result = edgecil.search(on_round=_note_round, **options)
+    with resumable(options.get("out")):
+        result = edgecil.search(progress=True, on_round=_note_round, **options)
     return result.summary()
 
 

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb
-from edgecil.io.progress_bar import Progress
 from edgecil.report.answer_tables import show_results, show_status
 from edgecil.report.table import Table
 
 if TYPE_CHECKING:
     from edgecil.engine import Store
-    from edgecil.engine.executors import Finished
     from edgecil.engine.prepare import Prepared
     from edgecil.engine.protocol_results import ExperimentResults
     from edgecil.sequences import LabelledSequence
@@ -34,27 +32,21 @@ def _run(*, config: Any = None, dry_run: bool | None = None, **options: Any) -> 
         dry_run = configured if dry_run is None else dry_run
     if dry_run:
         return planned_results(edgecil.plan_run(config=config, **options))
-    with train("tasks", options.get("out")) as progress:
-
-        def start(prepared: Prepared, store: Store) -> None:
-            note_duplicates(prepared.sequences)
-            tasks = set(prepared.plan)
-            progress.start(len(tasks), len(tasks & store.done().keys()))
-
-        def advance(finished: Finished) -> None:
-            progress.advance(finished.job.node.method)
-
+    with resumable(options.get("out")):
         return experiment_results(
-            edgecil.run(config=config, on_start=start, on_finished=advance, **options)
+            edgecil.run(config=config, progress=True, on_start=_note_start, **options)
         )
 
 
+def _note_start(prepared: Prepared, store: Store) -> None:
+    note_duplicates(prepared.sequences)
+
+
 @contextmanager
-def train(unit: str, out: str | None) -> Iterator[Progress]:
-    """Progress in these units; if the command is interrupted, a note says how to resume."""
+def resumable(out: str | None) -> Iterator[None]:
+    """If the command is interrupted, a note says how to resume."""
     try:
-        with Progress(unit) as progress:
-            yield progress
+        yield
     except KeyboardInterrupt:
         where = "stored" if out is None else f"in {out}"
         note(

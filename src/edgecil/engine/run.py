@@ -35,6 +35,7 @@ from edgecil.errors import UsageError
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
+from edgecil.io.progress_bar import Progress
 from edgecil.sequences.given import REPEATS
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def run(
     out: str | Path | None = None,
     config: Config = None,
     overwrite: bool | None = None,
+    progress: bool | None = None,
     on_start: Callable[[Prepared, Store], None] | None = None,
     on_finished: Callable[[Finished], None] | None = None,
     **options: Unpack[RunOptions],
@@ -75,6 +77,8 @@ def run(
         config: TOML file or bundled recipe (`recipe:demo`) with options; those that are given
             beside it take precedence. In Python also a mapping or a configuration.
         overwrite: delete existing results in `out` and start over.
+        progress: whether to show progress on stderr: a bar on a terminal, elsewhere one line per
+            minute. By default it is shown on a terminal and in IPython.
         on_start: called with the prepared run and the open store before the first training.
         on_finished: called after every task training.
         options: fields of :class:`~edgecil.engine.ExperimentConfig` and
@@ -89,7 +93,30 @@ def run(
     """
     refuse_while_importing()
     require_training()
-    callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
+    with Progress("tasks", shown=progress) as bar:
+
+        def start(prepared: Prepared, store: Store) -> None:
+            if on_start is not None:
+                on_start(prepared, store)
+            tasks = set(prepared.plan)
+            bar.start(len(tasks), len(tasks & store.done().keys()))
+
+        def advance(finished: Finished) -> None:
+            bar.advance(finished.job.node.method)
+            if on_finished is not None:
+                on_finished(finished)
+
+        return _run_config(config, options, out, overwrite, on_start=start, on_finished=advance)
+
+
+def _run_config(
+    config: Config,
+    options: Mapping[str, Any],
+    out: str | Path | None,
+    overwrite: bool | None,
+    **callbacks: Any,
+) -> Experiment:
+    """Train what a configuration and further options ask for."""
     values = config_values(config)
     if values.get("dry_run"):
         raise UsageError("The configuration has 'dry_run', which asks for edgecil.plan_run.")

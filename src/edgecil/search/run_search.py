@@ -86,6 +86,7 @@ def search(
     batch: int | None = None,
     config: Config = None,
     overwrite: bool | None = None,
+    progress: bool | None = None,
     on_round: Callable[[Sequence[Trial]], None] | None = None,
     **options: Unpack[TrainingOptions],
 ) -> SearchResult:
@@ -112,6 +113,7 @@ def search(
         config: TOML file or bundled recipe (`recipe:demo`) with options; those that are given
             beside it take precedence. In Python also a mapping or a configuration.
         overwrite: delete existing results in `out` and start over.
+        progress: whether to show the progress of each round on stderr, as :func:`edgecil.run` does.
         on_round: called with all trials so far after every round.
         options: as for :func:`edgecil.run`, with exactly one method. Those that choose sequences
             (`protocol`, `sequences`, `repeats`, `shard`) are not allowed.
@@ -143,7 +145,7 @@ def search(
         raise UsageError(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
-    trainer = _Trainer({"config": trained, "out": out, **options}, metric)
+    trainer = _Trainer({"config": trained, "out": out, "progress": progress, **options}, metric)
     start = trainer.train(
         "latin",
         overwrite=configured.get("overwrite") if overwrite is None else overwrite,
