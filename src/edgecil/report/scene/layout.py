@@ -88,7 +88,7 @@ def legend(
     left, line = x, y
     for entry in entries:
         label = fit(entry.label, width - 22.0, size)
-        needed = 22.0 + text_width(label, size) + 14.0
+        needed = 22.0 + 0.93 * text_width(label, size) + 14.0
         if left > x and left + needed - 14.0 > x + width:
             left, line = x, line + size + 7.0
         marks += _key(entry, left, line + 0.5 * size)

@@ -64,11 +64,14 @@ _PROTOCOLS: dict[str, tuple[str, Shape]] = {
     "optimal": ("c3", "up"),
     "adversarial": ("c4", "down"),
     "maxcover": ("c5", "cross"),
+    "optimal-generalization": ("c7", "down"),
 }
 # Of protocols that are not edgecil's.
 _OTHER_PROTOCOLS: tuple[tuple[str, Shape], ...] = (
-    *(("c7", "down"), ("c7", "square"), ("c5", "up")),
-    *(("c4", "diamond"), ("c3", "cross"), ("c5", "circle")),
+    ("c5", "up"),
+    ("c3", "cross"),
+    ("c7", "square"),
+    ("c5", "down"),
 )
 OTHER_ORDERS: tuple[str, Shape] = ("faint", "circle")  # of the truth alone
 _SHADES = 24
