@@ -263,7 +263,7 @@ def test_every_option_of_the_analysis_is_repeated(dataset, tmp_path) -> None:
     metrics = given.pop("--metrics")
     assert metrics.split(",") == ["average", "bwt"]
     recorded = {name: value for name, value in vars(options).items() if value is not None}
-    assert given == {f"--{name}": str(value) for name, value in recorded.items()}
+    assert given == {f"--{name.replace('_', '-')}": str(v) for name, v in recorded.items()}
     assert set(given) <= set(verb_parser("report")._option_string_actions)
 
 
