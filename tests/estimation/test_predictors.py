@@ -69,7 +69,7 @@ def test_a_column_of_the_table_predicts() -> None:
     predictor = column_predictor(hinted, "hint")
     assert predictor.mean == pytest.approx(44.5)
     assert predictor.values([table.runs[7].sequence]) == 7.0
-    with pytest.raises(UsageError, match="no column 'other'"):
+    with pytest.raises(UsageError, match="Unknown predictor 'other'"):
         column_predictor(hinted, "other")
     broken = AccuracyTable(tuple(replace(run, more={"hint": "x"}) for run in table.runs))
     with pytest.raises(UsageError, match="must contain numbers"):

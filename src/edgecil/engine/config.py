@@ -144,6 +144,8 @@ class ExperimentConfig:
 class Execution:
     """How an experiment is computed and where results go; a run's result does not depend on it.
 
+    `until` and `repeats_on` add runs to the experiment, and `shard` leaves some out.
+
     Attributes:
         workers: number of worker processes, each of which trains one task at a time. By default as
             many as fit into memory, at most one per `threads` cores; on a GPU one, until the first

@@ -140,7 +140,9 @@ def tabled_predictor(
 def column_predictor(table: AccuracyTable, column: str) -> Predictor:
     """Return a column of the table as a predictor: the mean of its numbers for each sequence."""
     if not any(column in run.more for run in table.runs):
-        raise UsageError(f"There is no predictor and no column {column!r} in the table.")
+        raise UsageError(
+            f"Unknown predictor {column!r}: it is no objective, and no column of the table."
+        )
     by_sequence: dict[ClassSequence, list[float]] = {}
     for run in table.runs:
         try:

@@ -123,7 +123,7 @@ def export_runs(
     source: Source | Sequence[Source],
     out: str | Path,
     *,
-    metric: str = DEFAULT_METRIC,
+    metric: str | None = None,
     classifier: str | None = None,
 ) -> list[str]:
     """Write runs to a CSV file, with the ids that their classes have in the dataset.
@@ -132,7 +132,8 @@ def export_runs(
         source: experiment directories and CSV files. In Python also experiments, DataFrames and
             accuracy tables.
         out: the file to write, .csv or .csv.gz.
-        metric: the metric to write: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
+        metric: the metric to write: `accuracy`, `last`, `average`, `forgetting` or `bwt`; by
+            default that of the experiments, as in an analysis.
         classifier: the classifier of the learners, such as `nme`; each method's main one by
             default.
 
@@ -141,7 +142,9 @@ def export_runs(
     """
     runs: list[Run] = []
     notes = []
-    for part in read_runs(list_sources(source), metric, classifier):
+    sources = list_sources(source)
+    metric = default_metric(sources) if metric is None else metric
+    for part in read_runs(sources, metric, classifier):
         table = part.table
         if table.names is not None:
             try:

@@ -21,7 +21,10 @@ from edgecil.data.split import TEST_SHARE, hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Ints
 
-ADVICE = "give a folder with one sub-folder of images per class, or with such a train and a test"
+ADVICE = (
+    "give a folder with one sub-folder of images per class, or with train/ and test/ folders of "
+    "that form"
+)
 TRAIN = ("train", "training")
 TEST = ("test", "testing", "val", "valid", "validation")
 
