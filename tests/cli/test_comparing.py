@@ -146,11 +146,13 @@ def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(
 def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None:
     out = tmp_path / "x"
     options = {"method": ["ncm"], "dataset": "toy.npz", "tasks": 2, "training": {"decay": 0.5}}
+    options |= {"protocol": ["random"], "budget": 4}
     order = ClassSequence([[0, 1], [2, 3]])
     step = NextStep("orders", 1)
-    advice = NextRuns("toy", {"ncm": step}, (order,), (), directory=str(out), options=options)
-    last = list(explain_next([advice], "n1.json", lambda name: f"--{name}"))[-1]
-    command = shlex.split(last.removeprefix("To run them: "))
+    advice = NextRuns("toy", {"ncm": step}, (order,), (order,), directory=str(out), options=options)
+    *_, new, again = explain_next([advice], "n1.json", lambda name: f"--{name}")
+    assert again.endswith(f"--protocol random --budget 4 --out {out} --repeats_on 1")
+    command = shlex.split(new.removeprefix("To run them: "))
     assert command == [
         *("edgecil", "run", "toy.npz", "--method", "ncm", "--tasks", "2"),
         *("--training", "decay=0.5", "--out", str(out), "--sequences", "n1.json"),

@@ -129,9 +129,22 @@ def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path
     assert (finished.count("instant"), finished.count("raising")) == (6, 4)
     assert len((tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()) == 10
     assert sum(part.failed for part in experiment.status().parts) == 2
+    lost = [one.pending for one in experiment.table().runs if one.accuracy is None]
+    assert lost == [False, False]
     trigger.unlink()
     assert len(run(out=tmp_path / "out", **options).results()) == 12
     assert experiment.failures() == []
+
+
+def test_a_run_that_was_not_reached_is_pending(toy: dict[str, Any], tmp_path: Path) -> None:
+    def stop(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(out=tmp_path / "out", on_finished=stop, **{**toy, "protocol": "enumerate"})
+    runs = Experiment.open(tmp_path / "out").table().runs
+    assert {one.pending for one in runs if one.accuracy is None} == {True}
+    assert not any(one.pending for one in runs if one.accuracy is not None)
 
 
 def test_the_similarity_of_the_sequences_is_saved(toy: dict[str, Any], tmp_path: Path) -> None:

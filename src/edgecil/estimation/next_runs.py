@@ -34,7 +34,7 @@ from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
 _CANDIDATES = 400
-_CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")
+CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class NextRuns:
             require until its 90 % interval excludes 0; None if all orders do not suffice.
         target: the wanted half-width; None if none was given.
         directory: of the experiment; None for files and several experiments.
-        options: of the experiment's latest run, without those that choose orders; empty without an
+        options: of the experiment's latest run that are not the default; empty without an
             experiment.
     """
 
@@ -155,15 +155,11 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
 
 
 def _options(config: ExperimentConfig) -> dict[str, Any]:
-    """Return the options that are not the default, without those that choose orders."""
+    """Return the options that are not the default."""
     default = {
         entry.name: {} if entry.default is MISSING else entry.default for entry in fields(config)
     }
-    return {
-        name: to_plain(value)
-        for name, value in vars(config).items()
-        if value != default[name] and name not in _CHOOSING
-    }
+    return {name: to_plain(value) for name, value in vars(config).items() if value != default[name]}
 
 
 def continue_design(

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from edgecil.estimation.next_runs import CHOOSING
 from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
 from edgecil.estimation.rounding import rounded, rounded_limit
 from edgecil.report.duration import format_duration
@@ -202,13 +203,13 @@ def _decision(more: int | None) -> str:
 
 def _how_to_run(dataset: NextRuns, out: str | None, option: Callable[[str], str]) -> Iterator[str]:
     """The commands, if the experiment is recorded; else what to add to the file."""
-    command = _command(dataset, option)
     if dataset.orders:
         file = out or "next.json"
         first = "" if out else f"write them with {option('out')} {file}, then "
         if dataset.directory is None:
             yield f"To run them: {first}train them with your program, and add a row for each."
         else:
+            command = _command(dataset, option, without=CHOOSING)
             yield f"To run them: {first}{command} {option('sequences')} {shlex.quote(file)}"
     if dataset.repeat and dataset.directory is None:
         yield (
@@ -217,13 +218,20 @@ def _how_to_run(dataset: NextRuns, out: str | None, option: Callable[[str], str]
         )
     elif dataset.repeat:
         repeats = f"{option('repeats_on')} {len(dataset.repeat)}"
-        yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
+        if "sequences" in dataset.options:  # a file that is not recorded
+            yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
+        else:
+            yield f"To train them once more: {_command(dataset, option)} {repeats}"
 
 
-def _command(dataset: NextRuns, option: Callable[[str], str]) -> str:
+def _command(
+    dataset: NextRuns, option: Callable[[str], str], *, without: Sequence[str] = ()
+) -> str:
     """The command that trains in the same experiment; '…' stands for options not recorded."""
     words = ["edgecil", "run"]
     for name, value in dataset.options.items():
+        if name in without:
+            continue
         if name == "dataset":
             words.insert(2, str(value))
         elif isinstance(value, Mapping):
