@@ -54,7 +54,7 @@ def judge_estimate(tables: list[TruthTable], draws: int) -> None:
     ours, reference = [], []
     for table in tables:
         board = edgecil.leaderboard(
-            table, bundled=False, protocols=["latin"], estimators=own, draws=draws
+            table, bundled=False, protocol=["latin"], estimators=own, draws=draws
         )
         ours.append(
             [[board.row("latin", name, n).wasserstein.mean for n in BUDGETS] for name in own]
