@@ -104,7 +104,7 @@ class Parser(argparse.ArgumentParser):
             return sentence
         options = {
             action.dest: (action.option_strings or [str(action.metavar)])[0]
-            for action in self._actions
+            for action in reversed(self._actions)  # an argument counts before its option
             if action.dest not in ("help", "json", "debug")
             and (action.dest in given or "config" not in given)
         }
