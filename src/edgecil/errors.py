@@ -50,7 +50,7 @@ def nearest(given: str, names: Iterable[str]) -> list[str]:
     """
     matches = difflib.get_close_matches(given, list(names), n=3, cutoff=0.6)
     ratios = [difflib.SequenceMatcher(None, name, given).ratio() for name in matches]
-    return [name for name, ratio in zip(matches, ratios, strict=True) if ratio > ratios[0] - 0.05]
+    return [name for name, ratio in zip(matches, ratios, strict=True) if ratio > ratios[0] - 0.06]
 
 
 def unknown(kind: str, given: str, names: Iterable[str]) -> UsageError:
