@@ -14,7 +14,8 @@ import pytest
 
 import edgecil
 from edgecil.cli.main import GROUPS, VERBS, build_parser, main, verb_parser
-from edgecil.engine.protocol_results import ExperimentResults
+from edgecil.cli.training import show_trained
+from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
 from edgecil.errors import UsageError
 from edgecil.report.answer_tables import show_results
 from tests.cli.conftest import Cli
@@ -255,3 +256,12 @@ def test_one_run_is_not_in_the_plural(trained: int, words: str) -> None:
     results = ExperimentResults(Path("x"), "runs", trained, 0, [], [])
     *_, line = show_results(results)
     assert str(line).startswith(words)
+
+
+def test_results_end_with_the_command_for_their_intervals() -> None:
+    part = ProtocolResults("m", "random", 1, 1, 50.0, 0.0, 50.0, 50.0, None, ())
+    results = ExperimentResults(Path("my runs"), "tasks", 1, 0, [part], [])
+    *_, line = show_trained(results)
+    assert str(line).endswith(": edgecil analyze 'my runs'")
+    unfinished = replace(results, results=[replace(part, finished=0, mean=None)])
+    assert list(map(str, show_trained(unfinished))) == list(map(str, show_results(unfinished)))

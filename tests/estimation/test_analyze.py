@@ -11,11 +11,12 @@ import numpy as np
 import pandas
 import pytest
 
-from edgecil.engine import Store, write_accuracies
+from edgecil.engine import AccuracyTable, Store, write_accuracies
 from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation import Analysis, DatasetAnalysis, analyze
 from edgecil.io.json import json_schema, to_plain
+from edgecil.report.narrative import remarks, warnings
 from edgecil.sequences import ClassSequence
 from edgecil.similarity import save_similarity
 from tests.estimation.experiments import NAMES, add_result, write_experiment
@@ -271,6 +272,19 @@ def test_without_a_similarity_a_note_says_why() -> None:
     (dataset,) = analyze(table_of({"m": noisy(0)}), draws=2).datasets
     assert dataset.predictor is None
     assert "'made-up'" in dataset.notes[-1]
+    assert warnings(dataset)[-1] == dataset.notes[-1]
+    assert remarks(dataset) == []
+
+
+def test_missing_class_names_are_one_remark_and_no_warning() -> None:
+    table = table_of({"m": noisy(0)})
+    runs = tuple(replace(run, dataset="", protocol="random") for run in table.runs)
+    (dataset,) = analyze(AccuracyTable(runs), draws=2).datasets
+    assert dataset.predictor is None
+    (remark,) = remarks(dataset)
+    assert "'dataset'" in remark
+    assert "predictor" not in remark
+    assert not any("class names" in warning for warning in warnings(dataset))
 
 
 def test_the_predictor_is_summed_up_for_every_sequence() -> None:

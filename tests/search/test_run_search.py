@@ -52,6 +52,9 @@ def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(
     assert 0.0 <= result.share <= 1.0
     names = result.experiment.sequences()
     assert set(names) == {"latin", "search", "confirmation"}
+    first, proposed = ({run.sequence for run in names[name]} for name in ("latin", "search"))
+    assert not first & proposed, "each order is stored under the way it was chosen"
+    assert len(first | proposed) == len(result.trials)
     assert result.experiment.status().complete
     assert not list((out / "states").iterdir())
 

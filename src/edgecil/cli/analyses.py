@@ -44,10 +44,10 @@ def _report(*, open: bool = False, **options: Any) -> dict[str, Any]:
 
 
 def _note_warnings(analysis: Analysis) -> None:
-    from edgecil.report.narrative import warnings
+    from edgecil.report.narrative import remarks, warnings
 
     for dataset in analysis.datasets:
-        for sentence in warnings(dataset):
+        for sentence in (*warnings(dataset), *remarks(dataset)):
             note(sentence)
 
 

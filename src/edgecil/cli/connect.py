@@ -6,10 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.training import note_duplicates, resumable
+from edgecil.cli.training import note_duplicates, resumable, show_trained
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
 from edgecil.io.progress_bar import Progress
-from edgecil.report.answer_tables import show_results
 
 if TYPE_CHECKING:
     from edgecil.engine.protocol_results import ExperimentResults
@@ -60,7 +59,7 @@ VERBS = (
         ),
         {"": ("command method",), **_SEQUENCES},
         partial(_train_with_programs, "run_external"),
-        show_results,
+        show_trained,
         api="edgecil.interop.external:run_external",
     ),
     Verb(
@@ -72,7 +71,7 @@ VERBS = (
         ),
         {"": ("<checkout> config set python threads",), **_SEQUENCES},
         partial(_train_with_programs, "run_toolbox"),
-        show_results,
+        show_trained,
         api="edgecil.interop.toolbox:run_toolbox",
     ),
     Verb(
@@ -84,7 +83,7 @@ VERBS = (
         ),
         {"": ("<paths...> protocol out overwrite",)},
         _import_logs,
-        show_results,
+        show_trained,
         api="edgecil.interop.logs:import_logs",
     ),
 )

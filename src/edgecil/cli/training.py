@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import BooleanOptionalAction
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -80,6 +81,14 @@ def _merge(*, directories: list[str], out: str) -> ExperimentResults:
     return experiment_results(edgecil.merge(directories, out=out))
 
 
+def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
+    """Show the results, and the command that gives their intervals."""
+    yield from show_results(answer)
+    if any(part.finished for part in answer.results):
+        directory = shlex.quote(str(answer.directory))
+        yield f"For intervals and comparisons, run: edgecil analyze {directory}"
+
+
 def _show_status(answer: dict[str, Any]) -> Iterator[Table | str]:
     yield from show_status(answer)
     for failure in answer["failures"]:
@@ -111,7 +120,7 @@ VERBS = (
             "training and execution": ("...",),
         },
         _run,
-        show_results,
+        show_trained,
         api="edgecil.engine.run:run",
         needed=("method", "out"),
     ),
@@ -133,7 +142,7 @@ VERBS = (
         ),
         {"": ("<directories...> out",)},
         _merge,
-        show_results,
+        show_trained,
         api="edgecil.engine.merge:merge",
     ),
 )

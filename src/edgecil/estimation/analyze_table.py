@@ -115,8 +115,8 @@ def analyze_table(
     methods = adjust_correlations(methods, predictor, sign)
     if not any(method.predictor for method in methods.values()):
         notes.append(
-            f"{why_none} Without it the predictor {predictor!r} is not available: its correlation "
-            "with accuracy is unknown, and no estimate uses it."
+            f"{why_none} Therefore the correlation of accuracy with the similarity of tasks (S) "
+            "is unknown, and no estimate uses it."
         )
     origins = (describe_similarity(similarity) for similarity in (similarities or {}).values())
     higher = table.metric not in METRICS or METRICS[table.metric].higher_is_better

@@ -21,6 +21,12 @@ from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.similarity import read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity
 
+NO_CLASS_NAMES = (
+    "The class names are missing: add a column 'dataset' with a dataset of edgecil, or give a "
+    "similarity file."
+)
+"""Why runs of a file without datasets have no similarity, which is no fault of theirs."""
+
 Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
 
 
@@ -49,6 +55,8 @@ def find_similarities(
     notes: list[str] = []
     if not runs.experiments and OWN_ORDERS in table.protocols:
         notes += filter(None, [describe_unknown_choice([OWN_ORDERS])])
+    if not runs.experiments and not table.dataset and table.names is None:
+        return {}, notes, NO_CLASS_NAMES
     try:
         if runs.experiments:
             experiment = runs.experiments[0]
@@ -90,8 +98,10 @@ def _text_similarity(table: AccuracyTable) -> Similarity:
     names = class_names(table)
     if names is None:
         if table.dataset not in CLASS_LISTS:
-            own = f"{table.dataset!r} is not a dataset of edgecil" if table.dataset else ""
-            raise UsageError(f"{own or 'the runs name no dataset'}; give 'similarity' to use one.")
+            raise UsageError(
+                f"{table.dataset!r} is not a dataset of edgecil, so that the class names are "
+                "missing; give a similarity file."
+            )
         labels = get_classes(table.dataset).labels
         raise UsageError(
             f"{table.dataset!r} has {len(labels)} classes but a sequence has class "

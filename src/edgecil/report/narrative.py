@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.given_similarity import NO_CLASS_NAMES
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.rounding import rounded, rounded_limit
 from edgecil.estimation.summary import (
@@ -119,7 +120,13 @@ def warnings(dataset: DatasetAnalysis) -> list[str]:
     sentences = [
         f"{_names(names)}: {warning}" if several else warning for warning, names in grouped.items()
     ]
-    return [*sentences, *dataset.notes, *_missing_letters(dataset)]
+    notes = [note for note in dataset.notes if note not in remarks(dataset)]
+    return [*sentences, *notes, *_missing_letters(dataset)]
+
+
+def remarks(dataset: DatasetAnalysis) -> list[str]:
+    """What the analysis lacks because the runs do not have it; the numbers are no less certain."""
+    return [note for note in dataset.notes if note.startswith(NO_CLASS_NAMES)]
 
 
 def glossary(dataset: DatasetAnalysis) -> dict[str, str]:

@@ -100,7 +100,8 @@ def search(
 
     Args:
         out: the experiment directory, required unless `config` has it; orders are stored under the
-            protocols `latin`, `search` and `confirmation`.
+            protocols `latin` (chosen before any result), `search` (chosen by results) and
+            `confirmation` (the answer, trained again).
         goal: `worst` (default) or `best`.
         budget: number of full runs of K task trainings that the search may cost, 20 by default.
             Orders that share trained tasks cost less, so that it can train more orders than that.
@@ -145,12 +146,12 @@ def search(
         raise UsageError(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
+    first = {"protocol": "latin", "budget": first_sequences(asked.budget - confirm)}
     trainer = _Trainer({"config": trained, "out": out, "progress": progress, **options}, metric)
     start = trainer.train(
         "latin",
         overwrite=configured.get("overwrite") if overwrite is None else overwrite,
-        protocol="latin",
-        budget=first_sequences(asked.budget - confirm),
+        **first,
     )
     space = SequenceSpace(start[0].sizes)
     predictors = _predictors(trainer.experiment, space, asked.pilot, metric)
@@ -179,7 +180,7 @@ def search(
         again = {CONFIRMATION: [chosen]}
         trainer.train(CONFIRMATION, sequences=again, repeats=confirm + 1, keep_states=False)
         confirmations = [trainer.value(chosen, seed) for seed in range(1, confirm + 1)]
-    trainer.remove_states(sequences)
+    trainer.remove_states(first, sequences[len(start) :])
     seen, results = [*sequences, *[chosen] * confirm], [*values, *confirmations]
     mean = float(np.mean(confirmations)) if confirm else values[sequences.index(chosen)]
     error = strategy.noise(seen, results) / np.sqrt(max(confirm, 1))
@@ -243,9 +244,11 @@ class _Trainer:
         """Return the sequences with their metric."""
         return tuple(Trial(sequence, self.sign * self.value(sequence)) for sequence in sequences)
 
-    def remove_states(self, sequences: Sequence[ClassSequence]) -> None:
-        """Delete the states that were kept for sequences to come."""
-        self.train(SEARCH, sequences={SEARCH: list(sequences)}, keep_states=False)
+    def remove_states(self, first: Mapping[str, Any], proposed: Sequence[ClassSequence]) -> None:
+        """Delete the states that were kept for sequences to come; `first` are the first options."""
+        self.train("latin", **first, keep_states=False)
+        if proposed:
+            self.train(SEARCH, sequences={SEARCH: list(proposed)}, keep_states=False)
 
 
 def _predictors(
