@@ -7,9 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.estimation.next_runs import CHOOSING
-from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
-from edgecil.estimation.rounding import rounded, rounded_limit
+from edgecil.io.rounding import rounded, rounded_limit
 from edgecil.report.duration import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import Cell, Column, Table
@@ -69,6 +67,8 @@ def differences_table(comparison: MethodComparison) -> Table:
 
 def explain_differences(comparison: MethodComparison) -> Iterator[str]:
     """Which method of each pair is better, and what limits the comparison."""
+    from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
+
     higher_is_better = metric_words(comparison.metric).higher_is_better
     said = set[str]()
     for pair in comparison.pairs:
@@ -203,6 +203,8 @@ def _decision(more: int | None) -> str:
 
 def _how_to_run(dataset: NextRuns, out: str | None, option: Callable[[str], str]) -> Iterator[str]:
     """The commands, if the experiment is recorded; else what to add to the file."""
+    from edgecil.estimation.next_runs import CHOOSING
+
     if dataset.orders:
         file = out or "next.json"
         first = "" if out else f"write them with {option('out')} {file}, then "

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.given_similarity import NO_CLASS_NAMES
 from edgecil.estimation.next_step import NextStep
-from edgecil.estimation.rounding import rounded, rounded_limit
 from edgecil.estimation.summary import (
     MethodSummary,
     compare_pair,
     protocol_budget,
     protocol_range,
 )
+from edgecil.io.rounding import rounded, rounded_limit
 from edgecil.report.claim_tables import count, describe_pair
 from edgecil.report.duration import format_duration
 from edgecil.report.figures.canvas import missing_letters
