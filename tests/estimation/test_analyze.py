@@ -371,3 +371,17 @@ def test_printing_an_analysis_gives_the_claims_of_each_method() -> None:
     analysis = analyze(stored, draws=1)
     claim = analysis["icarl"].answer.mean.value
     assert f"icarl: mean {claim:.1f}; " in str(analysis)
+
+
+def test_more_orders_than_floats_can_count(tmp_path: Path) -> None:
+    """1,000 classes in ten tasks, as in ImageNet-1k."""
+    lines = ["method,sequence,accuracy,protocol"]
+    for seed, accuracy in enumerate((60.0, 61.0, 63.5)):
+        order = np.random.default_rng(seed).permutation(1000).reshape(10, 100)
+        tasks = "|".join(" ".join(map(str, task)) for task in order)
+        lines.append(f"a,{tasks},{accuracy},random")
+    path = tmp_path / "large.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    answer = analyze(path)["a"].answer
+    assert answer.mean.value == pytest.approx(61.5)
+    assert answer.next_order.interval is not None

@@ -138,7 +138,7 @@ def posterior(
     count = len(values)
     if count < 2 or np.ptp(values) <= SAME:
         return None
-    left = 0.0 if space_size is None else 1.0 / max(space_size, count)
+    left = 0.0 if space_size is None else 1 / max(space_size, count)  # may exceed all floats
     tails = 1.0 + _KURTOSIS * (count - 1) / (2.0 * count)
     std_freedom = (count - 1) / max((1.0 - count * left) * tails, 1e-6)
     if overlap is None:

@@ -151,7 +151,7 @@ def expected_half_width(order_count: int, half_width: float, more: int, space_si
 
 def _scale(count: int, space_size: int | None) -> float:
     """Return the half-width of the mean of so many orders, in standard deviations."""
-    unseen = 1.0 / count - (0.0 if space_size is None else 1.0 / space_size)
+    unseen = 1.0 / count - (0.0 if space_size is None else 1 / space_size)
     return float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * np.sqrt(max(unseen, 0.0)))
 
 
