@@ -15,7 +15,7 @@ from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilError, nearest
 from edgecil.io.files import check_header, read_rows, replace_file
-from edgecil.io.numbers import parse_float, parse_int
+from edgecil.io.numbers import parse_cell, parse_int
 from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.sequence import ClassSequence
 
@@ -223,12 +223,9 @@ def _parse(
 
 
 def _parse_value(text: str, where: str, metric: str) -> float | None:
-    if text.lower() in ("", "nan"):
+    value = parse_cell(text)
+    if value is None:
         return None
-    try:
-        value = parse_float(text)
-    except ValueError:
-        value = math.nan
     if metric == DEFAULT_METRIC and not 0.0 <= value <= 100.0:
         raise DataError(
             f"{where} has the accuracy {text!r}; accuracies are per cent in [0, 100], or empty "

@@ -98,8 +98,9 @@ def run(
         def start(prepared: Prepared, store: Store) -> None:
             if on_start is not None:
                 on_start(prepared, store)
-            tasks = set(prepared.plan)
-            bar.start(len(tasks), len(tasks & store.done().keys()))
+            if bar.shown:
+                tasks = set(prepared.plan)
+                bar.start(len(tasks), len(tasks & store.done().keys()))
 
         def advance(finished: Finished) -> None:
             bar.advance(finished.job.node.method)

@@ -20,7 +20,7 @@ from edgecil.engine.accuracy_files import DataFrame
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.ranking import CRITERIA, Ranking, rank as rank_numbers, ranking_error
 from edgecil.io.files import check_header, read_rows
-from edgecil.io.numbers import parse_float
+from edgecil.io.numbers import parse_cell
 
 TRUTH = "truth"
 PUBLISHED = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-baselines")
@@ -205,12 +205,9 @@ def _parse(row: Mapping[str, str], where: str) -> PublishedSummary:
 
 
 def _number(text: str, name: str, where: str) -> float | None:
-    if text.lower() in ("", "nan"):
+    value = parse_cell(text)
+    if value is None:
         return None
-    try:
-        value = parse_float(text)
-    except ValueError:
-        value = math.nan
     highest = math.inf if name.startswith("rank") else 100.0
     if not 0.0 <= value <= highest or not math.isfinite(value):
         raise DataError(f"{where} has {name} {text!r}; accuracies are per cent in [0, 100].")

@@ -37,6 +37,20 @@ def parse_float(text: str, *, finite: bool = False) -> float:
     return value
 
 
+def parse_cell(text: str) -> float | None:
+    """Parse a cell of a table: None if it is empty or `nan`, NaN if it is no number.
+
+    >>> parse_cell("61.2"), parse_cell("NaN"), parse_cell("61,2")
+    (61.2, None, nan)
+    """
+    if text.lower() in ("", "nan"):
+        return None
+    try:
+        return parse_float(text)
+    except ValueError:
+        return math.nan
+
+
 def is_number(text: str) -> bool:
     """Return whether :func:`parse_float` reads a text.
 

@@ -24,6 +24,9 @@ class Progress:
         unit: what is counted, in the plural.
         clock: seconds that pass.
         shown: whether to show anything; None shows it if people watch, see :func:`is_watched`.
+
+    Attributes:
+        shown: whether anything is shown.
     """
 
     def __init__(
@@ -34,7 +37,7 @@ class Progress:
         shown: bool | None = True,
     ) -> None:
         self._unit = unit
-        self._shown = is_watched() if shown is None else shown
+        self.shown = is_watched() if shown is None else shown
         self._clock = clock
         self._bar: Any = None
         self._total = self._done = self._before = 0
@@ -59,7 +62,7 @@ class Progress:
         self._stop()
         self._total, self._done, self._before = total, done, done
         self._begun = self._printed = self._clock()
-        if self._shown and done < total and sys.stderr.isatty():
+        if self.shown and done < total and sys.stderr.isatty():
             from rich import progress
             from rich.console import Console
 
@@ -80,7 +83,7 @@ class Progress:
         now = self._clock()
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self._done, note=note)
-        elif self._shown and now - self._printed >= _PERIOD:
+        elif self.shown and now - self._printed >= _PERIOD:
             self._printed = now
             rest = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
             left = f"{timedelta(seconds=round(rest))} left"
