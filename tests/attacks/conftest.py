@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import random
 
 import pytest
 import torch
@@ -23,3 +24,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def strength(fast: int, long: int) -> int:
     """How often to attack: less in `make test`, more in `make attack`."""
     return long if LONG else fast
+
+
+def attack_rng(name: str) -> random.Random:
+    """Chance of an attack: the same in every `make test`, new (and printed) in `make attack`."""
+    seed = f"{name} {random.randrange(10**6)}" if LONG else name
+    print(f"seed: {seed!r}")
+    return random.Random(seed)

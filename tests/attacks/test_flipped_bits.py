@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 import warnings
 from collections import Counter
@@ -34,14 +33,14 @@ from edgecil.similarity import (
     save_similarity,
 )
 from edgecil.similarity.cache import encode_cached
-from tests.attacks.conftest import strength
+from tests.attacks.conftest import attack_rng, strength
 from tests.attacks.hostile import experiment_bytes, truth_bytes
 
 
 def flips(path: Path, check: Callable[[], str], count: int) -> Counter[str]:
     """Flip one random bit at a time; `check` says what happened."""
     intact, outcomes = path.read_bytes(), Counter[str]()
-    rng = random.Random()
+    rng = attack_rng(path.name)
     for _ in range(count):
         content = bytearray(intact)
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
@@ -99,7 +98,7 @@ def test_states() -> None:
     state = {"weights": torch.arange(64.0), "seen": [1, 2]}
     packed = pack(state)
     assert torch.equal(unpack(packed)["weights"], state["weights"])  # type: ignore[arg-type]
-    rng = random.Random()
+    rng = attack_rng("states")
     for _ in range(strength(200, 5000)):
         content = bytearray(packed)
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)

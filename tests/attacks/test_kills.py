@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import time
 from pathlib import Path
 
 import pytest
 
 from edgecil.cli.main import main
+from tests.attacks.conftest import attack_rng
 from tests.engine.test_resume import (  # noqa: F401 (fixtures)
     NODES,
     Command,
@@ -28,7 +28,7 @@ def test_random_kills_lose_nothing(
     undisturbed: object,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    out, kills, rng = tmp_path / "run", 0, random.Random()
+    out, kills, rng = tmp_path / "run", 0, attack_rng("kills")
     while finished(out) < NODES and kills < 25:
         before = finished(out)
         with started(command(out, "--workers", "2")) as process:
