@@ -11,6 +11,7 @@ OUT; the same command resumes.
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ EFFECTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ranpac": ({"ridge": "last-task"}, {"ridge": "last-task", "cosine": True}),
     "ewc": ({"fisher_images": "training"},),
     "mos": ({"merging_rule": "use"},),
-    "l2p": ({"batchwise": True, "positions": True},),
+    "l2p": ({"batchwise": True}, {"positions": True}, {"batchwise": True, "positions": True}),
     "hide-prompt": ({"inference_rate": 0.00046875, "small_inference": True},),
     "coda-prompt": ({"orthogonality": 0.0},),
     "der": ({"balancing": 0},),
@@ -72,7 +73,7 @@ def main() -> None:
             changed = accuracies(args, method, settings)
             apart = changed - default
             half = student.ppf(0.95, len(apart) - 1) * apart.std(ddof=1) / len(apart) ** 0.5
-            text = ", ".join(f"`{key} = {str(value).lower()}`" for key, value in settings.items())
+            text = ", ".join(f"`{key} = {json.dumps(value)}`" for key, value in settings.items())
             numbers = (default.mean(), default.std(ddof=1), changed.mean(), changed.std(ddof=1))
             cells = [method, text, *(f"{number:.2f}" for number in numbers)]
             cells.append(

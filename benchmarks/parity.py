@@ -6,12 +6,13 @@ PATH is your own checkout of PyCIL (learners that train a residual network), PIL
 frozen transformer) or the authors' HiDe-Prompt; nothing of them is part of edgecil. Prints a
 Markdown table of final and average accuracy with the spread over orders and repeats, CPU seconds,
 peak memory, and a verdict: the 90 % interval of the difference in final accuracy, from the
-differences by order, averaged over repeats. Every training runs in a process of its own, one thread
-each, so that memory is its own. The defaults take about half an hour on two idle cores. The full
-comparison is for a GPU, and was never run: `--recipe published --device cuda --dataset cifar100
---root DIR --classes 100 --tasks 10`, with `--backbone resnet32` for PyCIL and `--pretrained
-vit-b16-in1k --image-size 224` for the others. `--cache FILE` keeps finished trainings, so that an
-interrupted comparison resumes.
+differences by order, averaged over repeats. No two trainings share a random draw, neither both
+codes nor two orders: otherwise the luck of one draw would count as a difference of the codes. Every
+training runs in a process of its own, one thread each, so that memory is its own. The defaults take
+about half an hour on two idle cores. The full comparison is for a GPU, and was never run: `--recipe
+published --device cuda --dataset cifar100 --root DIR --classes 100 --tasks 10`, with `--backbone
+resnet32` for PyCIL and `--pretrained vit-b16-in1k --image-size 224` for the others. `--cache FILE`
+keeps finished trainings, so that an interrupted comparison resumes.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from edgecil.sequences.space import SequenceSpace
 TOOLBOXES = (reference, reference_pilot, reference_hide)
 LEAST_ORDERS = 6  # for a correlation of the orders' accuracies in both codes
 IGNORED = ("cache", "methods", "orders", "repeats", "toolbox")  # they change no single training
+MOST_REPEATS = 100
 
 
 def open_toolbox(path: str) -> ModuleType:
@@ -59,8 +61,16 @@ def open_toolbox(path: str) -> ModuleType:
     sys.exit(f"{root} is not a checkout of {', '.join(one.NAME for one in TOOLBOXES)}.")
 
 
-def train(args: argparse.Namespace, side: str, name: str, order: int, seed: int) -> dict[str, Any]:
+def seed_of(side: str, order: int, repeat: int) -> int:
+    """The training seed; every training has its own."""
+    return (2 * order + (side == "reference")) * MOST_REPEATS + repeat
+
+
+def train(
+    args: argparse.Namespace, side: str, name: str, order: int, repeat: int
+) -> dict[str, Any]:
     """Accuracies after every task by classifier, CPU seconds and peak memory of one training."""
+    seed = seed_of(side, order, repeat)
     torch.set_num_threads(1)
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore")
@@ -87,8 +97,8 @@ def train(args: argparse.Namespace, side: str, name: str, order: int, seed: int)
         scenario = Scenario(dataset, args.device)
         curves = our_curves(name, config, environment, scenario, tasks, seed)
     else:
-        torch.manual_seed(1000 + seed)
-        np.random.seed(1000 + seed)  # noqa: NPY002
+        torch.manual_seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
         with contextlib.redirect_stdout(io.StringIO()):  # the references print; so does the table
             curves = toolbox.curves(name, config, environment, dataset, tasks)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -228,9 +238,9 @@ def main() -> None:
     for name in args.methods.split(",") if args.methods else toolbox.LEARNERS:
         runs = {
             side: [
-                measure(args, kept, side, name, order, seed)
+                measure(args, kept, side, name, order, repeat)
                 for order in range(args.orders)
-                for seed in range(args.repeats)
+                for repeat in range(args.repeats)
             ]
             for side in ("ours", "reference")
         }

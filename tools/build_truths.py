@@ -8,7 +8,8 @@ twelve learners. It is resumable: every task training is stored below RUNS at on
 `SET-METHOD` for each set of classes and learner, and the same command continues. Cheap learners
 come first, so that the finished part is a table at any time. What the bundled file already holds is
 neither trained again nor lost when other directories are packed, so that the build can continue on
-another machine. The same results give the same bytes.
+another machine. The same results give the same bytes. The shares of order and training noise, which
+follow from the tables, are written again (`tools/order_shares.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import order_shares
 
 import edgecil
 from edgecil.engine import Experiment
@@ -166,6 +169,8 @@ def main() -> None:
         repeats = {method: len(result.seeds) for method, result in table.results.items()}
         print(f"{table.name}: {len(table.sequences)} sequences; repeats {repeats}")
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
+    if options.out == TABLES:
+        order_shares.write_shares()
 
 
 if __name__ == "__main__":

@@ -96,7 +96,8 @@ class LearnerEntry(ConfiguredEntry):
 
     Attributes:
         order_share: per cent of the variance between trainings that is due to the class order, on
-            the bundled truth tables with repeats; the rest is training noise. None if not measured.
+            the bundled truth tables with repeats; the rest is training noise. None if not measured
+            yet.
     """
 
     order_share: int | None = None
@@ -146,14 +147,15 @@ def list_methods() -> list[LearnerEntry]:
 
     require_training()
     from edgecil.methods import get_method, method_names
-    from edgecil.methods.order_share import MEASURED
+    from edgecil.methods.order_share import order_shares
 
+    measured = order_shares()
     return [
         LearnerEntry(
             it.name,
             it.summary,
             asdict(it.config()),
-            round(100 * MEASURED[it.name].share) if it.name in MEASURED else None,
+            round(100 * measured[it.name].share) if it.name in measured else None,
         )
         for it in map(get_method, method_names())
     ]

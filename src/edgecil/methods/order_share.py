@@ -1,15 +1,21 @@
 """How much of a learner's spread over class orders is the order, and how much training noise.
 
-Measured on the truth tables with repeats: all 90 orders of six classes of Quick, Draw! in three
-tasks, four draws of classes, each order trained twice with training recipe `fast`
-(`edgecil.truths()`; `tests/estimation/test_order_share.py` recomputes them).
+`tools/order_shares.py` computes the figures from the bundled truth tables, in which every order is
+trained at least twice with the training recipe `fast`, and writes them to `order_share.json` beside
+this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
+from edgecil.io.json import read_json
+
+SCHEMA = "edgecil.order-share/1"
+FILE = Path(__file__).with_name("order_share.json")
 CANNOT_SHOW = 0.5  # share of the order below which one training per order shows mostly noise
 
 
@@ -34,12 +40,23 @@ class OrderShare:
         return order / (order + noise)
 
 
-MEASURED = {
-    "ranpac": OrderShare(0.63, 1.78, 4),
-    "ease": OrderShare(0.38, 0.20, 4),
-    "ewc": OrderShare(3.19, 5.13, 4),
-    "icarl": OrderShare(2.41, 3.75, 4),
-}
+@dataclass(frozen=True)
+class OrderShares:
+    """The stored figures.
+
+    Attributes:
+        command: that computed them.
+        methods: by method; methods without repeats in the truth tables are not measured yet.
+    """
+
+    command: str
+    methods: dict[str, OrderShare]
+
+
+@lru_cache(maxsize=1)
+def order_shares() -> dict[str, OrderShare]:
+    """Return the share of every method that was measured, by name."""
+    return read_json(FILE, OrderShares, SCHEMA).methods
 
 
 def suggest_repeats(methods: Iterable[str], repeats: int) -> str | None:
@@ -50,10 +67,11 @@ def suggest_repeats(methods: Iterable[str], repeats: int) -> str | None:
     """
     if repeats > 1:
         return None
-    noisy = [name for name in methods if name in MEASURED and MEASURED[name].share < CANNOT_SHOW]
+    measured = order_shares()
+    noisy = [name for name in methods if name in measured and measured[name].share < CANNOT_SHOW]
     if not noisy:
         return None
-    shares = ", ".join(f"{name} {100 * (1 - MEASURED[name].share):.0f} %" for name in noisy)
+    shares = ", ".join(f"{name} {100 * (1 - measured[name].share):.0f} %" for name in noisy)
     return (
         "One training per order cannot separate the effect of the order from training noise, which "
         f"was most of the variance on the bundled truth tables ({shares}); set 'repeats' to 2 or "

@@ -27,20 +27,53 @@ COMMITS = {
     "APER": "zhoudw-zdw/RevisitingCIL a2e6b71",
 }
 
-# Accuracies on CIFAR-100 that the references state, in per cent.
+
+@dataclass(frozen=True)
+class Stated:
+    """An accuracy that a reference states for CIFAR-100, in per cent.
+
+    Attributes:
+        text: the accuracy and where it stands.
+        tasks: number of tasks.
+        pretrained: weights, for learners on a frozen model.
+    """
+
+    text: str
+    tasks: int = 10
+    pretrained: str = "vit-b16-in1k"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_FIGURE = "read from a figure of PyCIL."
 ACCURACIES = {
-    "er": "Final accuracy in 10 tasks of 10 classes: about 41, read from a figure of PyCIL.",
-    "icarl": "Final accuracy in 10 tasks of 10 classes: about 50, read from a figure of PyCIL.",
-    "wa": "Final accuracy in 10 tasks of 10 classes: about 52, read from a figure of PyCIL.",
-    "bic": "Final accuracy in 10 tasks of 10 classes: about 51, read from a figure of PyCIL.",
-    "der": "Final accuracy in 10 tasks of 10 classes: about 59, read from a figure of PyCIL.",
-    "foster": "Average accuracy in 10 tasks of 10 classes: 72.9; the authors' repository states "
-    "73.1 for its code (boosted network).",
-    "l2p": "Final accuracy in 10 tasks of 10 classes: 83.83; its PyTorch port "
-    "(JH-LEE-KR/l2p-pytorch) states 83.77.",
-    "ease": "Average accuracy in 20 tasks of 5 classes: 91.51 (`--tasks 20`).",
-    "mos": "Average accuracy in 20 tasks of 5 classes: 93.3 (`--tasks 20`), from a summary by "
-    "others.",
+    "er": Stated(f"Final accuracy in 10 tasks of 10 classes: about 41, {_FIGURE}"),
+    "icarl": Stated(f"Final accuracy in 10 tasks of 10 classes: about 50, {_FIGURE}"),
+    "wa": Stated(f"Final accuracy in 10 tasks of 10 classes: about 52, {_FIGURE}"),
+    "bic": Stated(f"Final accuracy in 10 tasks of 10 classes: about 51, {_FIGURE}"),
+    "der": Stated(f"Final accuracy in 10 tasks of 10 classes: about 59, {_FIGURE}"),
+    "foster": Stated(
+        "Average accuracy in 10 tasks of 10 classes: 72.9; the authors' repository states 73.1 for "
+        "its code (boosted network)."
+    ),
+    "l2p": Stated(
+        "Final accuracy in 10 tasks of 10 classes: 83.83; its PyTorch port (JH-LEE-KR/l2p-pytorch) "
+        "states 83.77, with the weights of Dosovitskiy et al. (`imagenet21k/ViT-B_16.npz`).",
+        pretrained="vit-b16-in21k-google",
+    ),
+    "ease": Stated(
+        "Average accuracy in 20 tasks of 5 classes: 91.51, with ImageNet-21k weights (the authors' "
+        "configs for both weights are equal otherwise).",
+        tasks=20,
+        pretrained="vit-b16-in21k",
+    ),
+    "mos": Stated(
+        "Average accuracy in 20 tasks of 5 classes: 93.3, from a summary by others, with "
+        "ImageNet-21k weights (the authors' configs for both weights are equal otherwise).",
+        tasks=20,
+        pretrained="vit-b16-in21k",
+    ),
 }
 
 # A(O) in per cent over three random orders, mean and standard deviation, in the EDGE paper's

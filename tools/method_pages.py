@@ -1,0 +1,253 @@
+"""A page for each method: reference, settings and sources, parity, accuracies (an mkdocs hook).
+
+Settings come from `edgecil.methods.published`; parity and measured effects from the tables in
+docs/methods.md, which the benchmarks printed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+METHODS = Path(__file__).parents[1] / "docs" / "methods.md"
+INDEX = "reference/published.md"
+FOLDER = "reference/reproduce"
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages of all methods below the entry of their index."""
+    from edgecil.methods.published import PUBLISHED
+
+    for section in config.nav or ():
+        for title, entries in section.items():
+            if title == "Reference":
+                place = next(i for i, entry in enumerate(entries) if INDEX in entry.values())
+                pages = [{name: f"{FOLDER}/{name}.md"} for name in PUBLISHED]
+                entries[place] = {next(iter(entries[place])): [INDEX, *pages]}
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages before the site is built."""
+    for path, content in pages().items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def pages() -> dict[str, str]:
+    """The index and a page per method, by path."""
+    from edgecil.methods.published import PUBLISHED
+
+    text = METHODS.read_text(encoding="utf-8")
+    methods = {f"{FOLDER}/{name}.md": method_page(name, text) for name in PUBLISHED}
+    return {INDEX: index_page(text), **methods}
+
+
+def index_page(text: str) -> str:
+    """Sources, and a row per method."""
+    from edgecil.methods import get_method
+    from edgecil.methods.order_share import order_shares
+    from edgecil.methods.published import COMMITS, PUBLISHED
+
+    shares = order_shares()
+    lines = [
+        "# Reproduce a method",
+        "",
+        "A page for each method: the reference, the settings that its authors, PyCIL or PILOT use",
+        "with their sources, the measured agreement with the reference, and published accuracies",
+        "with the command that should give them. **None of the commands for a GPU was run by the",
+        "developers**: they require a GPU and the datasets. Final accuracy is the metric `last`,",
+        "average accuracy `average` (`edgecil analyze runs/icarl --metric last`); of the orders of",
+        "`random-legacy`, that of seed 1993 is PyCIL's and PILOT's. These pages are generated from",
+        "the code and from [Methods](../methods.md).",
+        "",
+        "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
+        "",
+        "| method | idea | datasets with settings | difference from the reference (90 %) "
+        "| share of the order |",
+        "|---|---|---|---|---|",
+    ]
+    for method, rows in PUBLISHED.items():
+        parity = [_cells(row)[-2] for row in _table(text, "| method | classifier |", method)[2:]]
+        share = f"{100 * shares[method].share:.0f} %" if method in shares else "not measured yet"
+        cells = (
+            f"[{method}](reproduce/{method}.md)",
+            get_method(method).summary,
+            ", ".join(rows),
+            "; ".join(parity) or "not measured",
+            share,
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def method_page(method: str, text: str) -> str:
+    """Everything that is needed to reproduce one method."""
+    from edgecil.methods import get_method
+
+    entry = get_method(method)
+    lines = [f"# {method}", "", _reference(entry), ""]
+    lines += ["## Settings", "", *_settings(method, entry), ""]
+    lines += [
+        "Where ours differs from the references on purpose: "
+        "[Methods](../../methods.md#deliberate-differences-from-the-references).",
+        "",
+        "## Published accuracy",
+        "",
+        *_published(method, entry),
+        "## Parity",
+        "",
+        *_parity(method, text),
+        "## Order and training noise",
+        "",
+        _order(method),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _settings(method: str, entry: Any) -> list[str]:
+    from edgecil.methods.published import PUBLISHED
+
+    lines = ["| dataset | training | exemplars | settings | source |", "|---|---|---|---|---|"]
+    for dataset, row in PUBLISHED[method].items():
+        memory = row.memory
+        kept = "" if memory is None else f"{memory.total or ''} in total"
+        if memory is not None and memory.total is None:
+            kept = f"{memory.per_class} per class"
+        settings = {**entry.published_settings, **row.settings}
+        own = ", ".join(f"{name} = {value}" for name, value in settings.items())
+        training = "nothing" if method == "simplecil" else _training(row.recipe)
+        lines.append(f"| {dataset} | {training} | {kept} | {own} | {row.source} |")
+    defaults = [
+        f"{field.name} = {field.default}"
+        for field in dataclasses.fields(entry.config)
+        if field.name not in ("recipe", "memory", "alignment")
+        and field.name not in entry.published_settings
+    ]
+    if defaults:
+        lines += ["", f"Other settings: {', '.join(defaults).replace('|', chr(92) + '|')}."]
+    if hasattr(entry.config, "alignment"):
+        lines += ["", f"Alignment: {_training(entry.config().alignment)}."]
+    return lines
+
+
+def _published(method: str, entry: Any) -> list[str]:
+    """Accuracies that the sources and the EDGE paper state, each with its command."""
+    from edgecil.methods.published import ACCURACIES, PAPER_ACCURACIES, PAPER_DATASETS
+
+    stated = ACCURACIES.get(method)
+    weights, tasks = ("vit-b16-in1k", 10) if stated is None else (stated.pretrained, stated.tasks)
+    normalisation = "dataset" if method == "hide-prompt" else "none"
+    network = (
+        f"--pretrained {weights} --preparation centre-crop --normalisation {normalisation}"
+        if entry.pretrained
+        else f"--backbone {'resnet18' if method == 'tagfex' else 'resnet32'}"
+    )
+    sentence = "The sources state no accuracy with these settings." if stated is None else stated
+    lines = [
+        f"CIFAR-100. {sentence} Not run here.",
+        "",
+        *_command(
+            f"edgecil run --method {method} --dataset cifar100 --tasks {tasks} --recipe published "
+            f"--protocol random-legacy {network} --root DIR --device cuda --out runs/{method}"
+        ),
+    ]
+    if method in PAPER_ACCURACIES:
+        family = "pretrained" if entry.pretrained else "scratch"
+        lines += ["The EDGE paper states, for three random orders (not run here):", ""]
+        for dataset, value in zip(PAPER_DATASETS, PAPER_ACCURACIES[method], strict=True):
+            lines += [
+                f"{dataset}: {value}",
+                "",
+                *_command(
+                    f"edgecil run --config recipe:classic-{dataset}-{family} --method {method} "
+                    f"--protocol random --root DIR --device cuda --out runs/{method}-{dataset}"
+                ),
+            ]
+    return lines
+
+
+def _command(text: str) -> list[str]:
+    return ["```console", text, "```", ""]
+
+
+def _parity(method: str, text: str) -> list[str]:
+    """The method's part of the tables of lockstep, equal computations, accuracies and effects."""
+    lines: list[str] = []
+    names, _, gaps = _table(text, "| finetune |", "")
+    gap = dict(zip(_cells(names), _cells(gaps), strict=True)).get(method)
+    if gap is not None:
+        lines += [f"In lockstep with PyCIL, the largest difference of a weight is {gap}.", ""]
+    titles = {
+        "| method | compared |": "Computed by PILOT's code from what ours has trained:",
+        "| method | classifier |": "Accuracies (ours / reference):",
+        "| method | setting | default: mean | std | published: mean | std | difference |": (
+            "Effect of the published behaviour on the training recipe `fast`:"
+        ),
+    }
+    for head, title in titles.items():
+        rows = _table(text, head, method)
+        if len(rows) > 2:
+            lines += [title, "", *rows, ""]
+    return lines or ["Not measured.", ""]
+
+
+def _order(method: str) -> str:
+    from edgecil.methods.order_share import order_shares
+
+    share = order_shares().get(method)
+    if share is None:
+        return "Not measured yet: the truth tables hold no repeats of this method."
+    return (
+        f"On {share.tables} truth tables with repeats, {100 * share.share:.0f} % of the variance "
+        f"of single trainings is due to the order (std {share.order_std:.2f} points; training "
+        f"noise {share.noise_std:.2f})."
+    )
+
+
+def _table(text: str, head: str, method: str) -> list[str]:
+    """Head, rule and one method's rows of the first table that begins like this; all if ''."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(head))
+    stop = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
+    rows = [line for line in lines[start + 2 : stop] if method in ("", _cells(line)[0])]
+    return [*lines[start : start + 2], *rows]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
+
+
+def _reference(entry: Any) -> str:
+    """The docstring of a method's module, as one paragraph."""
+    text = inspect.getdoc(sys.modules[entry.build.__module__]) or entry.summary
+    return text.replace("\n", " ").replace("|", "\\|")
+
+
+def _training(recipe: Any) -> str:
+    """A recipe in a table's cell."""
+    if recipe.first is not None:
+        return f"first task: {_training(recipe.first)}; later: {_training(recipe.at(1))}"
+    parts = [f"{recipe.epochs} epochs", f"{recipe.optimizer} {recipe.learning_rate:g}"]
+    if recipe.schedule == "steps":
+        steps = ", ".join(map(str, recipe.milestones))
+        parts.append(f"× {recipe.decay:g} at {steps}" if steps else "constant")
+    else:
+        parts.append(recipe.schedule)
+    parts += [f"weight decay {recipe.weight_decay:g}", f"batches of {recipe.batch_size}"]
+    if recipe.accumulate > 1:
+        parts.append(f"in {recipe.accumulate} parts")
+    if recipe.head_factor != 1.0:
+        parts.append(f"heads × {recipe.head_factor:g}")
+    if recipe.clip is not None:
+        parts.append(f"gradients clipped at {recipe.clip:g}")
+    if recipe.drop_last:
+        parts.append("without incomplete batches")
+    return ", ".join((*parts, " ".join(recipe.augment)))
