@@ -76,7 +76,7 @@ def test_the_version_is_the_installed_one(cli: Cli) -> None:
         (("--json",), "edgecil --help"),
         (("sequences", "--bogus"), "edgecil sequences --help"),
         (("sequences", "cifar100", "extra"), "edgecil sequences --help"),
-        (("space", "--tasks", "2"), "edgecil space --help"),
+        (("rank",), "edgecil rank --help"),
         (("space", "--classes", "ten"), "edgecil space --help"),
         (("spaces",), "edgecil --help"),
     ],

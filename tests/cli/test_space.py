@@ -42,6 +42,15 @@ def test_people_see_them_too(cli: Cli) -> None:
     assert "|Ω| = 90" in cli("space", "--classes", 6, "--tasks", 3).out
 
 
+def test_a_similarity_file_gives_theorem_3(cli: Cli) -> None:
+    assert cli("similarity", "ham10000", "--out", "D.npz").code == 0
+    answer = space(cli, "--tasks", 7, "--similarity", "D.npz")
+    assert answer["classes"] == 7
+    stated, measured = (answer["theorem_3"][name] for name in ("expected_stated", "expected"))
+    assert stated == pytest.approx([measured / 6, measured / 3])
+    assert "Theorem 3" in cli("space", "--tasks", 7, "--similarity", "D.npz").out
+
+
 @pytest.mark.parametrize(
     ("options", "sizes"),
     [

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from edgecil.engine.experiment import Experiment, TrainingFailedError
@@ -150,6 +151,17 @@ def test_chosen_classes_keep_the_ids_of_the_dataset() -> None:
         assert sorted(class_ for task in json.loads(line) for class_ in task) == ids.tolist()
     assert [run.label for run in experiment.sequences()["edge"]] == ["hard", "median", "easy"]
     assert experiment.similarity().names == experiment.names, "saved with the experiment"
+
+
+def test_the_described_similarity_is_saved_though_no_protocol_requires_it() -> None:
+    from edgecil.classes import get_classes
+    from edgecil.similarity import text_similarity
+
+    options = {"dataset": "ham10000", "classes": None, "tasks": 7, "protocol": "latin"}
+    experiment = train(program(), **options, template="{name}")
+    expected = text_similarity(get_classes("ham10000"), template="{name}")
+    np.testing.assert_allclose(experiment.similarity().values, expected.values)
+    assert experiment.similarity().source["template"] == "{name}"
 
 
 @pytest.mark.parametrize(

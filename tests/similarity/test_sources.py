@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.classes import get_classes
 from edgecil.errors import UsageError
 from edgecil.recipes import read_recipe, recipe_names
-from edgecil.similarity import PIXELS, encoder_names, read_sources
+from edgecil.similarity import PIXELS, encoder_names, read_sources, text_similarity
 from edgecil.similarity.captions import CAPTIONED
 
 TWO = """
@@ -58,6 +59,25 @@ def test_the_similarities_are_built_in_the_order_of_the_file(two: Path) -> None:
     built = read_sources(two).build()
     assert list(built) == ["names", "pictures"]
     assert {len(matrix) for matrix in built.values()} == {7}
+
+
+def test_other_names_stand_for_the_classes_of_the_dataset(two: Path) -> None:
+    two.write_text(
+        TWO.replace('images = "pixels"\nroot = "there"', 'names = "ham10000-paper"\nclasses = 7'),
+        encoding="utf-8",
+    )
+    built = read_sources(two).build()
+    assert built["names"].names == built["pictures"].names == get_classes("ham10000").labels
+    paper = text_similarity(get_classes("ham10000-paper"))
+    np.testing.assert_array_equal(built["pictures"].values, paper.values)
+    assert not np.array_equal(built["names"].values, paper.values)
+
+
+@pytest.mark.parametrize("name", ["eyepacs", "ham10000"])
+def test_the_paper_s_study_of_captions_has_the_paper_s_names(name: str) -> None:
+    source = read_sources(f"recipe:captions-{name}").similarities["names"]
+    assert source.names == f"{name}-paper"
+    assert len(get_classes(source.names)) == len(get_classes(name))
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
 from edgecil.sequences import SequenceSpace
-from edgecil.theory import BOUNDS, THEOREM_1, THEOREM_2, SpaceSummary, greedy_bound, space
+from edgecil.similarity import SimilarityMatrix, save_similarity
+from edgecil.theory import (
+    BOUNDS,
+    THEOREM_1,
+    THEOREM_2,
+    SpaceSummary,
+    check_theorem_3,
+    greedy_bound,
+    space,
+)
+
+
+def six_classes(least: float) -> SimilarityMatrix:
+    drawn = np.random.default_rng(0).uniform(least, 1.0, size=(6, 6))
+    return SimilarityMatrix.of((drawn + drawn.T) / 2)
 
 
 def test_the_paper_s_hundred_classes() -> None:
@@ -39,6 +54,25 @@ def test_theorem_4_comes_with_u_and_its_caveat() -> None:
     assert "does not bound S" in greedy.caveat
 
 
+def test_a_similarity_gives_theorems_3_and_4(tmp_path) -> None:
+    similarity = six_classes(0.0)
+    save_similarity(similarity, tmp_path / "six.npz")
+    summary = space(tasks=3, similarity=tmp_path / "six.npz")
+    assert summary.classes == 6
+    assert summary.theorem_3 == check_theorem_3(similarity, SequenceSpace.equal(6, 3))
+    pairs = similarity.pairs()
+    assert summary.greedy is not None
+    assert summary.greedy.mean_similarity == pytest.approx(pairs.mean())
+    assert summary.greedy.max_similarity == pairs.max()
+    assert msgspec.json.decode(msgspec.json.encode(summary), type=SpaceSummary) == summary
+
+
+def test_theorem_4_says_nothing_of_negative_similarities() -> None:
+    summary = space(tasks=3, similarity=six_classes(-5.0))
+    assert summary.greedy is None
+    assert summary.theorem_3 is not None
+
+
 @pytest.mark.parametrize("given", [{"classes": 2, "tasks": 2}, {"classes": 4, "tasks": 1}])
 def test_a_budget_beyond_the_space_has_no_epsilon(given) -> None:
     summary = space(**given, budget=50)
@@ -59,6 +93,10 @@ def test_it_is_plain_data_that_json_carries() -> None:
         ({"classes": 6, "tasks": 3, "budget": 0}, "'budget'"),
         ({"classes": 6, "sizes": (4, 2), "mean_similarity": 0.3}, "tasks of one size"),
         ({"classes": 6}, "'tasks'"),
+        ({"tasks": 3}, "'classes' or 'similarity'"),
+        ({"classes": 8, "tasks": 4, "similarity": six_classes(0.0)}, "8"),
+        ({"sizes": (4, 2), "similarity": six_classes(0.0)}, "tasks of one size"),
+        ({"tasks": 3, "mean_similarity": 0.3, "similarity": six_classes(0.0)}, "not both"),
     ],
 )
 def test_arguments_out_of_range_are_refused(options, words) -> None:

@@ -99,7 +99,7 @@ VERBS = (
         ),
         {
             "": ("classes budget epsilon delta accuracy_range mean_similarity max_similarity",),
-            "tasks": (SPACE,),
+            "tasks and similarity": (SPACE, "similarity"),
         },
         calling("space"),
         space_tables,

@@ -17,6 +17,8 @@ from edgecil.sequences.scored import sequences
 from edgecil.similarity import Similarity
 from edgecil.similarity.build import Captions, Names, choose_similarity, find_classes
 
+_TEXT = ("encoder", "template", "captions", "weights")
+
 
 class OrderOptions(TypedDict, total=False):
     """Which class orders to train; see :func:`choose_orders`."""
@@ -52,7 +54,7 @@ class ChosenOrders:
     Attributes:
         names: of the N classes that take part.
         ids: the dataset's own ids of these.
-        similarity: between these; None if no protocol needs it and no file gives it.
+        similarity: between these; None if no protocol needs it and no option describes it.
         sequences: over classes 0 … N-1, by protocol.
     """
 
@@ -73,7 +75,8 @@ def choose_orders(
 
     Args:
         options: arguments of :func:`edgecil.similarity`, of :meth:`SequenceSpace.choose` and of
-            :func:`edgecil.protocol`, by name. A similarity is computed only if a protocol needs it.
+            :func:`edgecil.protocol`, by name. A similarity is computed if a protocol needs it or an
+            option describes one.
         out: the experiment's directory; orders that a language model chose there are kept.
         overwrite: ask a language model again.
         default_sizes: first task size and increment if the options give no task sizes.
@@ -114,7 +117,8 @@ def _classes(
     """Return the similarity of all classes, if one is needed or given, and their names."""
     from_file = options.get("similarity") is not None or options.get("embeddings") is not None
     dataset, names = options.get("dataset"), options.get("names")
-    if from_file or any(PROTOCOLS[name].needs_similarity for name in protocols):
+    described = from_file or any(options.get(name) is not None for name in _TEXT)
+    if described or any(PROTOCOLS[name].needs_similarity for name in protocols):
         similarity = choose_similarity(
             similarity=options.get("similarity"),
             embeddings=options.get("embeddings"),

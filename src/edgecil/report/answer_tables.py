@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from edgecil.estimation.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile, ScoredSequence
     from edgecil.similarity.summary import SimilaritySummary
-    from edgecil.theory import SpaceSummary
+    from edgecil.theory import SpaceSummary, Theorem3
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 _SHOWN = 50  # tasks of a sequence, and classes of a task
@@ -277,3 +277,36 @@ def space_tables(summary: SpaceSummary) -> Iterator[Table]:
         rows = [(name, f"{value:.4g}") for name, value in numbers.items()]
         columns_ = ("greedy bound (Theorem 4)", Column("", 0))
         yield make_table(columns_, rows, caption=summary.greedy.caveat, name="greedy")
+    if summary.theorem_3 is not None:
+        yield _theorem_3_table(summary.theorem_3)
+
+
+def _theorem_3_table(checked: Theorem3) -> Table:
+    """What Theorem 3 and its proof state, and what holds."""
+    first, second = checked.expected_stated
+    rows: list[tuple[Cell, ...]] = [
+        ("E[S(O_r)]", f"{first:.3f}, then {second:.3f}", f"{checked.expected:.3f}"),
+        (
+            "largest change of S by a swap of two tasks",
+            f"{checked.swap_stated:.3f}",
+            f"{checked.swap_measured:.3f}",
+        ),
+        (
+            "P(S(O_h) ≤ S(O_r) ≤ S(O_e)) is at least",
+            f"{checked.probability_stated:.2f}",
+            "1 (by definition)",
+        ),
+        (
+            "P(|S(O_r) - E[S]| ≥ std) is at most",
+            f"{checked.tail_stated:.2g}",
+            f"{checked.tail_measured:.2g}",
+        ),
+        ("orders with less error than O_e", "none", f"{checked.less_error_than_easy:.1%}"),
+        ("orders with more error than O_h", "none", f"{checked.more_error_than_hard:.1%}"),
+    ]
+    caption = (
+        "O_h and O_e: the hard and the easy sequence of 'edge'; O_r: a random one. Error: by the "
+        "whole lemma of Lin et al., of which the theorem keeps neighbouring tasks only."
+    )
+    columns = ("Theorem 3", Column("stated", 0), Column("measured", 0))
+    return make_table(columns, rows, caption=caption, name="theorem-3")

@@ -1,4 +1,7 @@
-"""The inner loops of the EDGE variants, compiled by numba at first use."""
+"""The inner loops of the EDGE variants, compiled by numba at first use.
+
+Plain loops in place of array expressions and of `np.argsort`: those compile several times as long.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,8 @@ def best_walk(values: Floats, starts: Ints, sizes: Ints, goal: float) -> tuple[I
         for place in range(classes):
             order[place] = latest
             to_chosen[latest] = np.inf
-            to_chosen += goal * values[latest]
+            for class_ in range(classes):
+                to_chosen[class_] += goal * values[latest, class_]
             latest = _first_least(to_chosen)
         total = neighbour_total(values, order, sizes)
         if goal * total < goal * best_total:
@@ -127,8 +131,9 @@ def neighbour_total(values: Floats, order: Ints, sizes: Ints) -> float:
 @compiled
 def _near_equal(classes: int, count: int) -> Ints:
     """Return sizes of `count` blocks that differ by one at most, larger ones first."""
-    size = np.full(count, classes // count)
-    size[: classes % count] += 1
+    size = np.empty(count, dtype=np.int64)
+    for block in range(count):
+        size[block] = classes // count + (1 if block < classes % count else 0)
     return size
 
 
@@ -137,17 +142,16 @@ def _partition(values: Floats, node: Ints, count: int, sizes: Ints, fill: int, f
     """Return the task of each class, shape (N,)."""
     classes = len(values)
     cluster = np.empty(classes, dtype=np.int64)
-    number = np.full(2 * classes, -1, dtype=np.int64)
+    number = np.zeros(2 * classes, dtype=np.int64)
     size = np.zeros(count, dtype=np.int64)
     seen = 0
     for class_ in range(classes):
-        if number[node[class_]] < 0:
-            number[node[class_]] = seen
+        if number[node[class_]] == 0:
             seen += 1
-        cluster[class_] = number[node[class_]]
+            number[node[class_]] = seen
+        cluster[class_] = number[node[class_]] - 1
         size[cluster[class_]] += 1
-    # Largest first; of equal ones, that with the first class.
-    rank = np.argsort(-size, kind="mergesort")
+    rank = _largest_first(size, classes)
     start = np.zeros(count + 1, dtype=np.int64)
     start_of = np.empty(count, dtype=np.int64)
     for position in range(count):
@@ -168,15 +172,33 @@ def _partition(values: Floats, node: Ints, count: int, sizes: Ints, fill: int, f
 
 
 @compiled
+def _largest_first(size: Ints, classes: int) -> Ints:
+    """Return the clusters by size, the largest first; of equal ones, that with the first class."""
+    place = np.zeros(classes + 1, dtype=np.int64)
+    for cluster in range(len(size)):
+        place[size[cluster] - 1] += 1
+    for smaller in range(classes - 1, -1, -1):  # how many clusters are larger
+        place[smaller] += place[smaller + 1]
+    rank = np.empty(len(size), dtype=np.int64)
+    for cluster in range(len(size)):
+        rank[place[size[cluster]]] = cluster
+        place[size[cluster]] += 1
+    return rank
+
+
+@compiled
 def _sort_by_fit(values: Floats, members: Ints, fit: float) -> None:
     """Put the classes first that are most similar to the other members (least, if `fit` is -1)."""
-    if len(members) < 2:
-        return
     cost = np.zeros(len(members))
     for i in range(len(members)):
         for other in members:
             cost[i] -= fit * values[members[i], other]
-    members[:] = members[np.argsort(cost, kind="mergesort")]
+    for i in range(1, len(members)):
+        member, own, place = members[i], cost[i], i
+        while place > 0 and cost[place - 1] > own:
+            members[place], cost[place] = members[place - 1], cost[place - 1]
+            place -= 1
+        members[place], cost[place] = member, own
 
 
 @compiled
@@ -203,7 +225,10 @@ def _fill_as_printed(line: Ints, start: Ints, sizes: Ints) -> Ints:
     """
     tasks = len(sizes)
     task = np.empty(len(line), dtype=np.int64)
-    member = np.empty((tasks, 2 * sizes.max()), dtype=np.int64)
+    largest = 0
+    for size in sizes:
+        largest = max(largest, size)
+    member = np.empty((tasks, 2 * largest), dtype=np.int64)
     filled = np.zeros(tasks, dtype=np.int64)
     for cluster in range(len(start) - 1):
         begin = start[cluster]
@@ -234,23 +259,23 @@ def _fill_coherently(values: Floats, line: Ints, start: Ints, sizes: Ints, fit: 
     """
     classes = len(line)
     task = np.empty(classes, dtype=np.int64)
-    room = sizes.copy()
-    begin = np.empty(2 * classes, dtype=np.int64)
-    end = np.empty(2 * classes, dtype=np.int64)
-    count = len(start) - 1
-    begin[:count] = start[:-1]
-    end[:count] = start[1:]
+    filled = np.zeros(len(sizes), dtype=np.int64)
+    begin = start.copy()
     placed = 0
     while placed < classes:
-        largest = np.argmax(end[:count] - begin[:count])
-        k = np.argmax(room)
-        cut = min(end[largest], begin[largest] + room[k])
+        largest = 0
+        for cluster in range(1, len(start) - 1):
+            if start[cluster + 1] - begin[cluster] > start[largest + 1] - begin[largest]:
+                largest = cluster
+        k = _roomiest(sizes, filled)
+        end = start[largest + 1]
+        cut = min(end, begin[largest] + sizes[k] - filled[k])
         for position in range(begin[largest], cut):
             task[line[position]] = k
-        room[k] -= cut - begin[largest]
+        filled[k] += cut - begin[largest]
         placed += cut - begin[largest]
         begin[largest] = cut
-        _sort_by_fit(values, line[cut : end[largest]], fit)
+        _sort_by_fit(values, line[cut:end], fit)
     return task
 
 
@@ -276,7 +301,9 @@ def _between(values: Floats, task: Ints, tasks: int) -> Floats:
 def _means(between: Floats, sizes: Ints) -> tuple[Floats, Floats]:
     """Return the mean similarity between tasks (K, K), and its sum over the others (K,)."""
     tasks = len(sizes)
-    share = 1.0 / sizes
+    share = np.empty(tasks)
+    for k in range(tasks):
+        share[k] = 1.0 / sizes[k]
     mean = np.empty((tasks, tasks))
     total = np.zeros(tasks)
     for k in range(tasks):
@@ -300,7 +327,9 @@ def _greedy_order(mean: Floats, total_mean: Floats, sizes: Ints, fixed: bool, wa
     tasks = len(sizes)
     order = np.empty(tasks, dtype=np.int64)
     rest = np.arange(tasks)
-    cost = way[0] * total_mean
+    cost = np.empty(tasks)
+    for k in range(tasks):
+        cost[k] = way[0] * total_mean[k]
     for place in range(tasks):
         left = tasks - place
         at = -1

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from edgecil.classes import select_classes
 from edgecil.errors import UsageError
 from edgecil.io.toml import read_toml
 from edgecil.recipes import read_recipe
-from edgecil.similarity.build import similarity
+from edgecil.similarity.build import find_classes, similarity
 from edgecil.similarity.matrix import SimilarityMatrix
 
 
 class Source(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Arguments of :func:`edgecil.similarity.similarity`; the dataset is the file's."""
 
+    names: str | None = None
     encoder: str | None = None
     template: str | None = None
     captions: str | None = None
@@ -60,7 +63,12 @@ class Sources(msgspec.Struct, forbid_unknown_fields=True):
         for name, source in sorted(
             self.similarities.items(), key=lambda item: item[1].images is not None
         ):
-            matrices[name] = similarity(dataset=self.dataset, **msgspec.to_builtins(source))
+            matrix = similarity(dataset=self.dataset, **msgspec.to_builtins(source))
+            if source.names is not None:  # other words for the dataset's classes
+                labels = find_classes(self.dataset).labels
+                ids = select_classes(len(labels), count=source.classes, seed=source.classes_seed)
+                matrix = replace(matrix, names=tuple(labels[id_] for id_ in ids))
+            matrices[name] = matrix
         return {name: matrices[name] for name in self.similarities}
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.sequences.counting import decimal_text
 from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.files import read_similarity
+from edgecil.similarity.matrix import Similarity
 from edgecil.theory.arguments import whole_number
 from edgecil.theory.bounds import BOUNDS, SampleBound
 from edgecil.theory.coverage import (
@@ -17,6 +22,7 @@ from edgecil.theory.coverage import (
     worse_probability,
 )
 from edgecil.theory.greedy import GreedyBound, greedy_bound
+from edgecil.theory.similarity_error import Theorem3, check_theorem_3
 from edgecil.theory.tails import gaussian_tail, miss_probability, runs_to_hit
 
 # |Ω| is written out; its digits take seconds here and minutes far beyond.
@@ -101,7 +107,8 @@ class SpaceSummary:
         bounds: sample-size bounds, the paper's first.
         tails: beyond 1, 2 and 3 standard deviations.
         seen: what the range of a random budget says.
-        greedy: Theorem 4, if a mean similarity was given.
+        greedy: Theorem 4, if a similarity or its mean was given.
+        theorem_3: Theorem 3, if a similarity was given.
     """
 
     classes: int
@@ -116,10 +123,11 @@ class SpaceSummary:
     tails: tuple[TailSummary, ...]
     seen: SeenRange
     greedy: GreedyBound | None = None
+    theorem_3: Theorem3 | None = None
 
 
 def space(
-    classes: int,
+    classes: int | None = None,
     *,
     tasks: int | None = None,
     base: int | None = None,
@@ -131,11 +139,12 @@ def space(
     budget: int = 3,
     mean_similarity: float | None = None,
     max_similarity: float = 1.0,
+    similarity: str | Path | Similarity | None = None,
 ) -> SpaceSummary:
     """Return how many sequences there are, how many runs are enough, and what a few of them show.
 
     Args:
-        classes: number of classes, N.
+        classes: number of classes, N; that of the similarity by default.
         tasks: number of tasks of equal size.
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
@@ -146,11 +155,20 @@ def space(
         budget: number of random runs.
         mean_similarity: S̄ of Theorem 4, which requires tasks of equal size.
         max_similarity: U of Theorem 4.
+        similarity: file with a similarity matrix (.npz, .npy or .csv), for which Theorem 3 is
+            checked and S̄ and U of Theorem 4 are computed; requires tasks of equal size. In Python
+            also a similarity.
 
     >>> summary = space(6, tasks=3)
     >>> summary.size, round(summary.seen.share_inside, 3)
     ('90', 0.517)
     """
+    if isinstance(similarity, (str, Path)):
+        similarity = read_similarity(similarity)
+    if classes is None:
+        if similarity is None:
+            raise UsageError("The classes are not specified; give 'classes' or 'similarity'.")
+        classes = len(similarity)
     whole_number("classes", classes, least=1, most=_MOST_CLASSES)
     whole_number("budget", budget, least=1)
     if not 0.0 < accuracy_range <= 1.0:
@@ -159,7 +177,16 @@ def space(
             f"Got {accuracy_range!r} instead."
         )
     chosen = SequenceSpace.choose(classes, tasks=tasks, base=base, increment=increment, sizes=sizes)
-    greedy = None
+    greedy = theorem_3 = None
+    if similarity is not None:
+        if mean_similarity is not None:
+            raise UsageError("Give either 'similarity' or 'mean_similarity', not both.")
+        chosen.require_similarity(similarity)
+        theorem_3 = check_theorem_3(similarity, chosen)
+        pairs = similarity.submatrix(np.arange(classes))[~np.eye(classes, dtype=np.bool_)]
+        mean_similarity, max_similarity = float(pairs.mean()), float(pairs.max())
+        if mean_similarity < 0.0:  # Theorem 4 is about similarities of at least 0
+            mean_similarity = None
     if mean_similarity is not None:
         if len(set(chosen.sizes)) > 1:
             raise UsageError(
@@ -183,6 +210,7 @@ def space(
         tails=tuple(_tail(deviations, chosen.size, budget) for deviations in (1.0, 2.0, 3.0)),
         seen=_seen(chosen.size, min(budget, chosen.size)),
         greedy=greedy,
+        theorem_3=theorem_3,
     )
 
 
