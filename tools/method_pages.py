@@ -140,7 +140,11 @@ def _settings(method: str, entry: Any) -> list[str]:
 
 def _published(method: str, entry: Any) -> list[str]:
     """Accuracies that the sources and the EDGE paper state, each with its command."""
-    from edgecil.methods.published import ACCURACIES, PAPER_ACCURACIES, PAPER_DATASETS
+    from edgecil.methods.published_accuracies import (
+        ACCURACIES,
+        PAPER_ACCURACIES,
+        PAPER_DATASETS,
+    )
 
     stated = ACCURACIES.get(method)
     weights, tasks = ("vit-b16-in1k", 10) if stated is None else (stated.pretrained, stated.tasks)

@@ -95,6 +95,15 @@ def test_paper_and_published_behave_as_published_and_fast_does_not(
         assert getattr(configured(method, recipe), setting) == published
 
 
+@pytest.mark.parametrize("recipe", ["paper", "published", "published-imagenet-r"])
+def test_hide_prompt_contrasts_the_features_of_24_images_as_each_gpu_of_its_authors(
+    recipe: str,
+) -> None:
+    training = configured("hide-prompt", recipe).recipe  # type: ignore[attr-defined]
+    assert training.batch_size / training.accumulate == 24
+    assert configured("hide-prompt", "fast").recipe.accumulate == 1  # type: ignore[attr-defined]
+
+
 def test_batchwise_prompts_are_those_that_most_images_choose() -> None:
     method = build("l2p", DATASET, recipe=BRIEF, settings={"batchwise": True, "chosen": 1})
     assert isinstance(method, L2P)

@@ -39,6 +39,7 @@ PUBLISHED = Recipe(
     augment=("resized-crop:0.08", "flip", "colour"),
     head_factor=0.1,
     clip=1.0,
+    accumulate=8,  # the authors' GPUs: features are contrasted with those of 24 images
 )
 ALIGNMENT = Recipe(
     epochs=30,
@@ -106,6 +107,7 @@ class HiDePromptConfig:
         augment=(),
         head_factor=1.0,
         clip=None,
+        accumulate=1,
     ),
     published_settings={"inference_rate": 0.00046875, "small_inference": True},
 )

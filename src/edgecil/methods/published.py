@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from edgecil.errors import UsageError
 from edgecil.methods.memory import MemoryBudget
@@ -26,73 +26,6 @@ COMMITS = {
     "CODA-Prompt": "GT-RIPL/CODA-Prompt 6417d4f",
     "APER": "zhoudw-zdw/RevisitingCIL a2e6b71",
 }
-
-
-@dataclass(frozen=True)
-class Stated:
-    """An accuracy that a reference states for CIFAR-100, in per cent.
-
-    Attributes:
-        text: the accuracy and where it stands.
-        tasks: number of tasks.
-        pretrained: weights, for learners on a frozen model.
-    """
-
-    text: str
-    tasks: int = 10
-    pretrained: str = "vit-b16-in1k"
-
-    def __str__(self) -> str:
-        return self.text
-
-
-_FIGURE = "read from a figure of PyCIL."
-ACCURACIES = {
-    "er": Stated(f"Final accuracy in 10 tasks of 10 classes: about 41, {_FIGURE}"),
-    "icarl": Stated(f"Final accuracy in 10 tasks of 10 classes: about 50, {_FIGURE}"),
-    "wa": Stated(f"Final accuracy in 10 tasks of 10 classes: about 52, {_FIGURE}"),
-    "bic": Stated(f"Final accuracy in 10 tasks of 10 classes: about 51, {_FIGURE}"),
-    "der": Stated(f"Final accuracy in 10 tasks of 10 classes: about 59, {_FIGURE}"),
-    "foster": Stated(
-        "Average accuracy in 10 tasks of 10 classes: 72.9; the authors' repository states 73.1 for "
-        "its code (boosted network)."
-    ),
-    "l2p": Stated(
-        "Final accuracy in 10 tasks of 10 classes: 83.83; its PyTorch port (JH-LEE-KR/l2p-pytorch) "
-        "states 83.77, with the weights of Dosovitskiy et al. (`imagenet21k/ViT-B_16.npz`).",
-        pretrained="vit-b16-in21k-google",
-    ),
-    "ease": Stated(
-        "Average accuracy in 20 tasks of 5 classes: 91.51, with ImageNet-21k weights (the authors' "
-        "configs for both weights are equal otherwise).",
-        tasks=20,
-        pretrained="vit-b16-in21k",
-    ),
-    "mos": Stated(
-        "Average accuracy in 20 tasks of 5 classes: 93.3, from a summary by others, with "
-        "ImageNet-21k weights (the authors' configs for both weights are equal otherwise).",
-        tasks=20,
-        pretrained="vit-b16-in21k",
-    ),
-}
-
-# A(O) in per cent over three random orders, mean and standard deviation, in the EDGE paper's
-# tables of its large experiments.
-PAPER_ACCURACIES = {
-    "ewc": ("14.34 ± 0.45", "10.60 ± 0.24", "7.61 ± 0.17"),
-    "der": ("58.48 ± 0.91", "47.50 ± 0.61", "31.57 ± 1.57"),
-    "icarl": ("38.85 ± 2.03", "32.36 ± 0.19", "15.83 ± 0.41"),
-    "foster": ("49.87 ± 1.25", "43.07 ± 0.49", "19.47 ± 0.77"),
-    "memo": ("56.80 ± 1.36", "40.23 ± 0.94", "21.08 ± 0.73"),
-    "tagfex": ("62.42 ± 0.19", "46.47 ± 0.46", "34.16 ± 0.09"),
-    "l2p": ("83.46 ± 0.72", "67.25 ± 0.99", "71.29 ± 0.14"),
-    "coda-prompt": ("85.30 ± 0.18", "70.74 ± 0.59", "73.27 ± 0.21"),
-    "hide-prompt": ("85.45 ± 0.53", "82.06 ± 0.50", "72.58 ± 0.60"),
-    "ranpac": ("90.68 ± 0.25", "89.49 ± 0.19", "77.30 ± 0.02"),
-    "ease": ("87.35 ± 0.13", "82.21 ± 0.82", "76.00 ± 0.09"),
-    "mos": ("91.03 ± 0.24", "89.08 ± 0.23", "77.15 ± 0.18"),
-}
-PAPER_DATASETS = ("cifar100", "cub200", "imagenet-r")
 
 
 @dataclass(frozen=True)
@@ -133,6 +66,31 @@ def _pycil(
     later = replace(first, epochs=epochs, milestones=milestones, weight_decay=2e-4)
     source = f"PyCIL models/{name}.py, exps/{name}.json"
     return Published(replace(later, first=first), source, memory, settings or {})
+
+
+def _tuned(
+    name: str,
+    epochs: int,
+    batch: int,
+    *,
+    memory: MemoryBudget | None = _PER_CLASS,
+    later_decay: float = 2e-4,
+    schedule: Literal["steps", "cosine"] = "steps",
+    settings: Mapping[str, Any] | None = None,
+) -> Published:
+    """PILOT's training of a whole ViT-B/16; with steps, the rate is constant in so few epochs."""
+    first = Recipe(
+        epochs=epochs,
+        learning_rate=0.001,
+        schedule=schedule,
+        milestones=(),
+        batch_size=batch,
+        augment=_RESIZED,
+    )
+    later = replace(first, weight_decay=later_decay, first=first)
+    recipe = first if later_decay == first.weight_decay else later
+    source = f"PILOT models/{name}.py, exps/{name}_inr.json (`--backbone vit-b16-in1k`)"
+    return Published(recipe, source, memory, settings or {})
 
 
 def _frozen(
@@ -193,6 +151,7 @@ def _hide(script: str, head_factor: float, **changes: Any) -> Published:
         "batch_size": 192,
         "augment": _RESIZED,
         "clip": 1.0,
+        "accumulate": 8,  # GPUs
     }
     recipe = Recipe(**{**base, **changes}, head_factor=head_factor)
     settings = {"length": length, "contrast": contrast}
@@ -200,7 +159,10 @@ def _hide(script: str, head_factor: float, **changes: Any) -> Published:
 
 
 PUBLISHED: dict[str, dict[str, Published]] = {
-    "finetune": {"cifar100": _pycil("finetune", 80, (40, 70), memory=None)},
+    "finetune": {
+        "cifar100": _pycil("finetune", 80, (40, 70), memory=None),
+        "imagenet-r": _tuned("finetune", 20, 128, memory=None),
+    },
     "joint": {
         "cifar100": Published(_FIRST, "PyCIL: the first task of its learners, models/finetune.py")
     },
@@ -215,7 +177,10 @@ PUBLISHED: dict[str, dict[str, Published]] = {
         )
     },
     "er": {"cifar100": _pycil("replay", 70, (30, 50))},
-    "icarl": {"cifar100": _pycil("icarl", 170, (80, 120))},
+    "icarl": {
+        "cifar100": _pycil("icarl", 170, (80, 120)),
+        "imagenet-r": _tuned("icarl", 20, 32),
+    },
     "wa": {"cifar100": _pycil("wa", 170, (60, 100, 140))},
     "bic": {
         "cifar100": Published(
@@ -224,7 +189,10 @@ PUBLISHED: dict[str, dict[str, Published]] = {
             _TOTAL,
         )
     },
-    "der": {"cifar100": _pycil("der", 170, (80, 120, 150))},
+    "der": {
+        "cifar100": _pycil("der", 170, (80, 120, 150)),
+        "imagenet-r": _tuned("der", 10, 64),
+    },
     "memo": {"cifar100": _pycil("memo", 170, (80, 120, 150))},
     "tagfex": {
         "cifar100": _pycil(
@@ -241,7 +209,10 @@ PUBLISHED: dict[str, dict[str, Published]] = {
             ),
             "PyCIL models/foster.py, exps/foster.json",
             _PER_CLASS,
-        )
+        ),
+        "imagenet-r": _tuned(
+            "foster", 20, 32, later_decay=5e-4, schedule="cosine", settings={"compression": 1.0}
+        ),
     },
     "l2p": {
         "cifar100": _l2p("PILOT exps/l2p.json", 5, 16),
