@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -61,6 +62,11 @@ def test_every_table_and_figure_compiles(page: Page, tmp_path: Path) -> None:
                 parts.append(f"\\includegraphics[width=\\columnwidth]{{{plain}}}\\clearpage")
     log = compile_latex("\n".join(parts), tmp_path)
     assert "Missing character" not in log
+    overfull = [
+        float(width)
+        for width in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\) in paragraph", log)
+    ]
+    assert max(overfull, default=0.0) <= 15.0, overfull  # 15: the indent of a figure
     pages = int(log.rsplit("Output written on all.pdf (", 1)[1].split(" page")[0])
     assert pages >= len(parts)
 

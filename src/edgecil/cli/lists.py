@@ -78,7 +78,7 @@ VERBS = (
     ),
     Verb(
         "methods",
-        "list the learners and their published settings",
+        "list the methods and their published settings",
         ("edgecil methods", "edgecil methods --json"),
         {},
         _lister("methods"),

@@ -38,14 +38,14 @@ def _show(answer: SearchSummary) -> Iterator[str]:
 VERBS = (
     Verb(
         "search",
-        "find the worst or best class order of a learner, and confirm it by new trainings",
+        "find the worst or best class order of a method, and confirm it by new trainings",
         (
             "edgecil search quickdraw --method ease --classes 8 --tasks 4 --goal worst --out x",
             "edgecil search --config own.toml --method icarl --goal best --budget 30 --out y",
         ),
         {
             "": (
-                Option("method", "NAME", "the method, or FILE.py:Class for your own learner"),
+                Option("method", "NAME", "the method, or FILE.py:Class for your own"),
                 "goal budget confirm metric pilot batch config out overwrite",
             ),
             "classes and their similarity": (

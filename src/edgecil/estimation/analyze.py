@@ -71,7 +71,7 @@ def analyze(
         metric: metric to analyse: `accuracy`, `last`, `average`, `forgetting`, `bwt`, or a column
             of the CSV file. By default the one in the experiment's configuration, or else
             `accuracy`, the paper's A(O).
-        classifier: classifier of the learners to analyse, such as `nme` (nearest mean of
+        classifier: classifier of the methods to analyse, such as `nme` (nearest mean of
             exemplars); methods without it are left out. By default each method's main one.
         similarity: file with the similarity of the classes, for predictors. By default that of the
             experiment's sequences or, for a CSV file, that of the dataset's class names. In Python

@@ -113,7 +113,7 @@ def compare(
             accuracy tables.
         method: the methods to compare; all by default.
         metric: metric to compare; by default the experiment's.
-        classifier: classifier of the learners, such as `nme`; each method's main one by default.
+        classifier: classifier of the methods, such as `nme`; each method's main one by default.
     """
     sources = list_sources(source)
     runs = read_runs(sources, metric or default_metric(sources), classifier)

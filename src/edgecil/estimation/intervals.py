@@ -22,7 +22,7 @@ from edgecil.sequences.sequence import ClassSequence
 Interval = tuple[float, float]
 LEVEL = 0.9
 
-# Grid and prior of h. Beta(1, 2): most learners have position effects, few have nothing else.
+# Grid and prior of h. Beta(1, 2): most methods have position effects, few have nothing else.
 _SHARES = (np.arange(20) + 0.5) / 20.0
 _PRIOR = (1.0 - _SHARES) / (1.0 - _SHARES).sum()
 _KURTOSIS = 0.6
@@ -131,7 +131,7 @@ def posterior(
     and pairs of classes at positions. Prior: 1/s for s, flat for the mean, Beta(1, 2) for h.
 
     Args:
-        values: (n,) accuracies, or differences between two learners.
+        values: (n,) accuracies, or differences between two methods.
         overlap: (n, n) from :func:`position_overlap` for a Latin design; None for random orders.
         space_size: |Ω|, from which the orders were drawn without replacement; None if endless.
     """

@@ -134,7 +134,7 @@ def export_runs(
         out: the file to write, .csv or .csv.gz.
         metric: the metric to write: `accuracy`, `last`, `average`, `forgetting` or `bwt`; by
             default that of the experiments, as in an analysis.
-        classifier: the classifier of the learners, such as `nme`; each method's main one by
+        classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
 
     Returns:

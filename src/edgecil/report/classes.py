@@ -1,4 +1,4 @@
-"""The section on classes: heat maps by learner for every metric, and the confusion."""
+"""The section on classes: heat maps by method for every metric, and the confusion."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from edgecil.report.table import Table
 from edgecil.report.tables import early_classes_table
 from edgecil.report.views import rank
 
-_PAPER_MAPS = 4  # learners whose heat maps have PNG and PDF files; beyond, they have SVG files
+_PAPER_MAPS = 4  # methods whose heat maps have PNG and PDF files; beyond, they have SVG files
 
 
 @dataclass(frozen=True)
 class ClassMap:
-    """What the page shows about the classes of one learner.
+    """What the page shows about the classes of one method.
 
     Attributes:
-        method: the learner.
+        method: the method.
         figure: its heat map.
         table: which classes are worst off in the first task.
     """
@@ -38,7 +38,7 @@ class ClassBlock:
     Attributes:
         places: of these metrics in the page's switch.
         lede: what the maps show.
-        maps: one for each learner; empty if no class has a value.
+        maps: one for each method; empty if no class has a value.
     """
 
     places: tuple[int, ...]
@@ -76,7 +76,7 @@ def _lede(datasets: Sequence[DatasetAnalysis], classes: str, places: Sequence[in
     if len(places) > 1:
         labels = [metric_words(datasets[place].metric).label for place in places]
         text += f" {' and '.join(labels)} are means of these numbers."
-    text += " Yellow is good, and all learners share one scale."
+    text += " Yellow is good, and all methods share one scale."
     if datasets[places[0]].metric in ("forgetting", "bwt"):
         text += " Classes of the last task have none."
     return text

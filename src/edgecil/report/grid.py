@@ -71,9 +71,9 @@ def _cell(protocol: str, measure: str, runs: int, ratio: Ratio) -> GridCell:
     placebo = (
         "" if low == high else f" Two random orders as a placebo give {low:.2f} to {high:.2f}."
     )
-    learners = f"{len(ratio.methods)} learner{'' if len(ratio.methods) == 1 else 's'}"
+    methods = f"{len(ratio.methods)} method{'' if len(ratio.methods) == 1 else 's'}"
     tip = (
         f"{protocol}, {runs} runs: {_WHAT[measure]} is {ratio.ratio:.2f} times that of random "
-        f"orders{between}, over {learners}.{placebo}"
+        f"orders{between}, over {methods}.{placebo}"
     )
     return GridCell(SIGNS[ratio.outcome], ratio.outcome, tip)

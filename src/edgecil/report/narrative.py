@@ -24,7 +24,7 @@ from edgecil.sequences.protocols import PROTOCOLS
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_MOST_NAMED = 4  # learners in one sentence
+_MOST_NAMED = 4  # methods in one sentence
 
 
 def headline(dataset: DatasetAnalysis) -> str:
@@ -37,12 +37,12 @@ def headline(dataset: DatasetAnalysis) -> str:
 
 
 def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
-    """The line above the answer: dataset, classes, learners, orders."""
+    """The line above the answer: dataset, classes, methods, orders."""
     table = dataset.table
     return [
         table.dataset or "your data",
         f"{len(table.classes)} classes in {table.space.tasks} tasks",
-        count(len(dataset.methods), "learner"),
+        count(len(dataset.methods), "method"),
         f"{orders:,} of {_size(dataset)} orders run",
     ]
 
@@ -83,7 +83,7 @@ def answer(
 
 
 def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
-    """What to run next, for the learner that needs it most."""
+    """What to run next, for the method that needs it most."""
     steps = {summary.name: dataset.methods[summary.name].next_step for summary in ranked}
     by_orders = [name for name, step in steps.items() if step.step == "orders"]
     if by_orders:
@@ -100,7 +100,7 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
     by_repeats = [name for name, step in steps.items() if step.step == "repeats"]
     if by_repeats:
         most = max(steps[name].repeats for name in by_repeats)
-        every = " of every learner" if len(steps) > 1 else ""
+        every = " of every method" if len(steps) > 1 else ""
         who = every if len(by_repeats) == len(steps) else f" of {_names(by_repeats)}"
         seconds = [steps[name].seconds for name in by_repeats]
         return (
@@ -143,7 +143,7 @@ def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
 
 
 def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -> str:
-    """What a learner reaches over class orders."""
+    """What a method reaches over class orders."""
     method = dataset.methods[summary.name]
     said, truth = method.answer, method.truth
     if said.order_count == 1 and truth is None:
@@ -193,7 +193,7 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
 def _range_seen(
     dataset: DatasetAnalysis, ranked: Sequence[MethodSummary], words: MetricWords
 ) -> list[str]:
-    """With a truth: what a few random orders would have shown of a learner, and what is true."""
+    """With a truth: what a few random orders would have shown of a method, and what is true."""
     measured = [s for s in ranked if s.basis in ("enumerated", "sample") and s.range > 0.0]
     if not measured:
         return []
@@ -266,12 +266,12 @@ def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
 
 
 def _duration(seconds: Sequence[float | None]) -> str:
-    """The expected time of the trainings of some learners, in words; empty if one is unknown."""
+    """The expected time of the trainings of some methods, in words; empty if one is unknown."""
     durations = [one for one in seconds if one is not None]
     if not durations or len(durations) < len(seconds):
         return ""
-    learners = f" for {len(seconds)} learners" if len(seconds) > 1 else ""
-    return f"; about {format_duration(sum(durations))}{learners}"
+    methods = f" for {len(seconds)} methods" if len(seconds) > 1 else ""
+    return f"; about {format_duration(sum(durations))}{methods}"
 
 
 def _size(dataset: DatasetAnalysis) -> str:
@@ -284,7 +284,7 @@ def _size(dataset: DatasetAnalysis) -> str:
 def _names(names: Sequence[str]) -> str:
     """Names in a sentence; many are counted."""
     if len(names) > _MOST_NAMED:
-        return f"{len(names)} learners"
+        return f"{len(names)} methods"
     return ", ".join(names)
 
 

@@ -36,7 +36,7 @@ _STATIC_ROWS = 200  # of the table of orders, for readers without JavaScript
 _STATIC_CHIPS = 4000
 _NAMED_CLASSES = 24  # beyond, the table of orders shows colours without names
 _WIDEST = 1290  # pixels of a screen beyond which the text does not grow
-_UPRIGHT_NAMES = 6  # learners; beyond, their names stand on end above their columns
+_UPRIGHT_NAMES = 6  # methods; beyond, their names stand on end above their columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ def _sections(
 
 
 def _orders_lede(dataset: DatasetAnalysis) -> str:
-    text = "Every class order that was run, with what each learner reached on it."
+    text = "Every class order that was run, with what each method reached on it."
     if dataset.predictor is not None:
         text += f" z is {dataset.predictor.label} in standard deviations from its mean."
     return text

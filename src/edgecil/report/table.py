@@ -16,6 +16,7 @@ _ABSENT = "–"
 _GAP = "  "  # between columns of text
 _PRINTED = 2000  # rows beyond which a table is no longer printed
 _LONG = 40  # rows beyond which a LaTeX table must break across pages
+_LINE = 345.0  # points of a text line of LaTeX's article
 _LAST_LATIN = 0x17F  # of the letters that pdfLaTeX knows without more packages
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {
@@ -142,7 +143,8 @@ def as_markdown(table: Table) -> str:
 def as_latex(table: Table) -> str:
     """The table as LaTeX with booktabs rules; more than 40 rows become a longtable."""
     table = replace(table.paper, name=table.name) if table.paper is not None else table
-    kinds = "".join("r" if column.is_number else "l" for column in table.columns)
+    widths = _points(table)
+    kinds = ["r" if column.is_number else "l" for column in table.columns]
     header, *rows = (
         " & ".join(row) + r" \\"
         for row in (
@@ -157,23 +159,40 @@ def as_latex(table: Table) -> str:
     if letters:
         packages += f"\n% Compile with LuaLaTeX or XeLaTeX: pdfLaTeX has no letters {letters}"
     if len(rows) > _LONG:
+        if sum(widths) > _LINE:  # the widest column wraps
+            widest = widths.index(max(widths))
+            left = max(_LINE - sum(widths) + widths[widest], _LINE / 3)
+            kinds[widest] = f"p{{{left / _LINE:.2f}\\linewidth}}"
         lines = [
             packages,
-            f"\\begin{{longtable}}{{{kinds}}}",
+            f"\\begin{{longtable}}{{{''.join(kinds)}}}",
             f"\\caption{{{caption}}}{label} \\\\",
             *(r"\toprule", header, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"),
             *rows,
             r"\end{longtable}",
         ]
     else:
+        tabular = [
+            f"\\begin{{tabular}}{{{''.join(kinds)}}}",
+            *(r"\toprule", header, r"\midrule", *rows, r"\bottomrule"),
+            r"\end{tabular}",
+        ]
+        if sum(widths) > _LINE:
+            packages = packages.replace("longtable", "graphicx,longtable", 1)
+            tabular = [r"\resizebox{\linewidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
         lines = [
             packages,
             *(r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}", label),
-            f"\\begin{{tabular}}{{{kinds}}}",
-            *(r"\toprule", header, r"\midrule", *rows, r"\bottomrule"),
-            *(r"\end{tabular}", r"\end{table}"),
+            *tabular,
+            r"\end{table}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _points(table: Table) -> list[float]:
+    """About how wide LaTeX sets each column in ten points: five a letter, twelve to the next."""
+    texts = (table.headers, *table.formatted())
+    return [5.0 * max(map(len, column)) + 12.0 for column in zip(*texts, strict=True)]
 
 
 def _marked(table: Table, escape: Callable[[str], str], bold: str) -> list[list[str]]:

@@ -223,9 +223,9 @@ def _win_matrix(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> Wi
     all_run = all(pair.n == dataset.table.space.size for pair in pairs)
     where = "in a new training of a random order" if all_run else "on a new order"
     caption = (
-        "Share of the common orders in % on which the learner of the row is better."
+        "Share of the common orders in % on which the method of the row is better."
         if is_measured
-        else f"Probability in % that the learner of the row is better {where}."
+        else f"Probability in % that the method of the row is better {where}."
     ) + " Choose a cell to see both on their common orders."
     return WinMatrix(names, tuple(rows), caption)
 

@@ -85,7 +85,7 @@ def protocol_style(protocol: str) -> tuple[str, Shape]:
 
 
 def category(place: int) -> tuple[str, tuple[float, ...]]:
-    """The colour and the dashes of the learner at a place; the ninth repeats the first, dashed."""
+    """The colour and the dashes of the method at a place; the ninth repeats the first, dashed."""
     dashes = ((), (7.0, 3.0), (2.0, 3.0))
     return f"c{place % CATEGORIES}", dashes[place // CATEGORIES % len(dashes)]
 

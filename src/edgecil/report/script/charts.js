@@ -153,7 +153,7 @@ for (const cells of all(".cells[data-box]")) {
   svg.addEventListener("blur", hideTip);
 }
 
-// One learner at a time where there are several.
+// One method at a time where there are several.
 for (const tabs of all("[data-tabs]")) {
   const parts = all(".tab", tabs);
   if (parts.length < 2) continue;
@@ -166,13 +166,13 @@ for (const tabs of all("[data-tabs]")) {
   });
   tabs.prepend(bar);
 }
-const chooseTab = (name) => { // for every metric, so that the switch keeps the learner
+const chooseTab = (name) => { // for every metric, so that the switch keeps the method
   for (const part of all(".tab")) part.hidden = part.dataset.tab !== name && all(".tab", part.parentElement).length > 1;
   for (const button of all(".tabs-bar button")) button.setAttribute("aria-pressed", button.dataset.tab === name);
 };
 if (all(".tab").length) chooseTab(all(".tab")[0].dataset.tab);
 
-// Two learners on their common orders.
+// Two methods on their common orders.
 const MOST_DOTS = 4000;
 const shorten = (name) => (name.length > 42 ? `${name.slice(0, 41)}…` : name);
 const scatter = (figure, first, second) => {
