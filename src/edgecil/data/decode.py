@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgecil.data.dataset import ImageDataset, Images
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io import limits
 from edgecil.io.arrays import Pixels
@@ -95,23 +94,20 @@ def decode_images(paths: Sequence[Path], shape: tuple[int, int, int]) -> Pixels:
     return pixels
 
 
-def resize_dataset(dataset: ImageDataset, size: int | None) -> ImageDataset:
-    """Return the dataset at `size` x `size` pixels; the same object if it has that size already."""
-    if size is None or dataset.shape[1:] == (size, size):
-        return dataset
-    train, test = (
-        Images(_resize(part.pixels, size), part.labels) for part in (dataset.train, dataset.test)
-    )
-    return ImageDataset(dataset.name, dataset.names, train, test, dataset.notes)
-
-
-def _resize(pixels: Pixels, size: int) -> Pixels:
+def resize_images(pixels: Pixels, size: int) -> Pixels:
+    """Return images (n, channels, size, size): scaled, and cropped at the centre if not square."""
     _require_pillow()
     from PIL.Image import fromarray
 
     resized = np.empty((*pixels.shape[:2], size, size), dtype=np.uint8)
-    for index in np.ndindex(pixels.shape[:2]):
-        resized[index] = np.asarray(_fit(fromarray(pixels[index]), size, size))
+
+    def resize(index: int) -> None:
+        for channel, grey in enumerate(pixels[index]):
+            resized[index, channel] = np.asarray(_fit(fromarray(grey), size, size))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(resize, range(len(pixels))):
+            pass
     return resized
 
 

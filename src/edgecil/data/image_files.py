@@ -68,7 +68,7 @@ class ImageFiles:
         else:
             shape = self.channels, size, size
         names = tuple(self.names[index] for index in ids)
-        if _on_disk(storage, (len(train) + len(test)) * math.prod(shape)):
+        if keeps_on_disk(storage, (len(train) + len(test)) * math.prod(shape)):
             store = ImageStore(self._at([*train, *test]), shape)
             store.fill(repr(self.name))
             dataset = ImageDataset(
@@ -95,7 +95,7 @@ class ImageFiles:
 STORAGES = ("auto", "memory", "disk")
 
 
-def _on_disk(storage: str, size: int) -> bool:
+def keeps_on_disk(storage: str, size: int) -> bool:
     """Return whether pixels of a size in bytes are kept on disk."""
     if storage not in STORAGES:
         raise unknown("storage", storage, STORAGES)

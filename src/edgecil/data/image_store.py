@@ -1,7 +1,7 @@
 """Decoded images on disk, for datasets larger than memory.
 
 A store is one memory-mapped array in the user's cache. It is named by what determines its content:
-paths, sizes and modification times of the image files, the shape of the decoded images, and the
+for image files their paths, sizes and modification times, the shape of the decoded images, and the
 version of the decoder. It is filled in order, so that decoding resumes where it was interrupted.
 Beside the pixels there is a checksum of each image, which is verified when an image is first read.
 """
@@ -13,6 +13,7 @@ import os
 import shutil
 import warnings
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -34,8 +35,8 @@ _AT_ONCE = 256  # images between two notes of the progress
 _SPARE = 2**28  # bytes that stay free on the disk
 
 
-class ImageStore:
-    """The decoded pixels of some image files.
+class PixelStore(ABC):
+    """Pixels in a file; a subclass computes those that are missing.
 
     Attributes:
         directory: where the pixels are.
@@ -43,12 +44,15 @@ class ImageStore:
     """
 
     def __init__(
-        self, paths: Sequence[Path], shape: tuple[int, int, int], directory: Path | None = None
+        self, name: str, shape: tuple[int, int, int, int], directory: Path | None = None
     ) -> None:
-        self._paths = paths
-        self.shape = (len(paths), *shape)
+        self.shape = shape
         home = cache_directory() / "images" if directory is None else directory
-        self.directory = home / _name(paths, shape)
+        self.directory = home / name
+
+    @abstractmethod
+    def decode(self, begin: int, end: int) -> Pixels:
+        """Return images `begin` to `end` - 1."""
 
     @property
     def size(self) -> int:
@@ -59,7 +63,7 @@ class ImageStore:
     def done(self) -> int:
         """The number of images that are decoded and on disk."""
         try:
-            return min(int(_read_note(self.directory / "done") or 0), len(self._paths))
+            return min(int(_read_note(self.directory / "done") or 0), self.shape[0])
         except ValueError:
             return 0
 
@@ -72,7 +76,7 @@ class ImageStore:
         Warns:
             EdgecilWarning: before anything is decoded, with the size on disk.
         """
-        if self.done < len(self._paths):
+        if self.done < self.shape[0]:
             self._announce(name)
             with waiting_lock(self.directory / "lock"):
                 self._decode()
@@ -80,16 +84,16 @@ class ImageStore:
     def rows(self, begin: int, end: int) -> Pixels:
         """Return some images as a read-only array in a file."""
         shape = (end - begin, *self.shape[1:])
-        offset = begin * (self.size // len(self._paths))
+        offset = begin * (self.size // self.shape[0])
         return np.memmap(self.directory / "pixels", np.uint8, "r", offset, shape)
 
     def _announce(self, name: str) -> None:
-        row = self.size // len(self._paths)
-        needed = (len(self._paths) - self.done) * row
+        row = self.size // self.shape[0]
+        needed = (self.shape[0] - self.done) * row
         home = next(folder for folder in self.directory.parents if folder.is_dir())
         free = shutil.disk_usage(home).free
         text = (
-            f"The {len(self._paths):,} images of {name} take {self.size / 1e9:,.1f} GB at "
+            f"The {self.shape[0]:,} images of {name} take {self.size / 1e9:,.1f} GB at "
             f"{self.shape[2]} x {self.shape[3]} pixels. {needed / 1e9:,.1f} GB of them must be "
             f"decoded to {self.directory}, which has {free / 1e9:,.1f} GB free"
         )
@@ -103,22 +107,23 @@ class ImageStore:
     def _decode(self) -> None:
         path, sums_path = self.directory / "pixels", self.directory / SUMS
         start = self.done if path.exists() and sums_path.exists() else 0
-        row = self.size // len(self._paths)
-        for whole, size in ((path, self.size), (sums_path, _SUM * len(self._paths))):
+        count = self.shape[0]
+        row = self.size // count
+        for whole, size in ((path, self.size), (sums_path, _SUM * count)):
             with whole.open("r+b" if whole.exists() else "w+b") as file:
                 file.truncate(size)
         with path.open("r+b") as file, sums_path.open("r+b") as sums:
             file.seek(start * row)
             sums.seek(start * _SUM)
-            for begin in range(start, len(self._paths), _AT_ONCE):
-                part = self._paths[begin : begin + _AT_ONCE]
-                images = decode_images(part, self.shape[1:])
+            for begin in range(start, count, _AT_ONCE):
+                end = min(begin + _AT_ONCE, count)
+                images = self.decode(begin, end)
                 file.write(images.tobytes())
                 sums.write(image_sums(images).tobytes())
                 for written in (file, sums):
                     written.flush()
                     os.fsync(written.fileno())
-                _write_note(self.directory / "done", str(begin + len(part)))
+                _write_note(self.directory / "done", str(end))
 
     def digest(self, key: bytes, compute: Callable[[], str]) -> str:
         """Return a digest of the pixels and of something else, computed once and kept beside them.
@@ -133,6 +138,20 @@ class ImageStore:
             kept = compute()
             _write_note(path, kept)
         return kept
+
+
+class ImageStore(PixelStore):
+    """The decoded pixels of some image files."""
+
+    def __init__(
+        self, paths: Sequence[Path], shape: tuple[int, int, int], directory: Path | None = None
+    ) -> None:
+        self._paths = paths
+        super().__init__(_name(paths, shape), (len(paths), *shape), directory)
+
+    def decode(self, begin: int, end: int) -> Pixels:
+        """Return the images in some of the files."""
+        return decode_images(self._paths[begin:end], self.shape[1:])
 
 
 def image_sums(images: Pixels) -> NDArray[np.uint32]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import ImageDataset
-from edgecil.data.decode import resize_dataset
 from edgecil.data.formats import (
     arrays,
     cifar,
@@ -28,6 +27,7 @@ from edgecil.data.formats import (
 )
 from edgecil.data.formats.cifar import CIFAR10, CIFAR100
 from edgecil.data.image_files import ImageFiles
+from edgecil.data.resize import resize_dataset
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, unknown
 from edgecil.io.arrays import Ints
 from edgecil.registry import Registry
@@ -117,8 +117,8 @@ def load_dataset(
             are all stored at one small size at that size.
         download: download the dataset if it is not in `root` (CIFAR-10 and CIFAR-100, whose
             archives have a published checksum).
-        storage: where decoded image files are kept: in `memory`, on `disk` in the user's cache, or
-            `auto`: on disk if they would take more than half of the free memory.
+        storage: where decoded or resized images are kept: in `memory`, on `disk` in the user's
+            cache, or `auto`: on disk if they would take more than half of the free memory.
 
     Returns:
         The chosen classes, relabelled from 0; images of other classes are not decoded.
@@ -139,7 +139,7 @@ def load_dataset(
             raise _no_download(str(name))
         if path.suffix.lower() == _ARRAYS and not path.is_dir():
             dataset = arrays.read_arrays(path)
-            return resize_dataset(dataset.take(chosen(len(dataset))), size)
+            return resize_dataset(dataset.take(chosen(len(dataset))), size, storage)
         files = folder.list_folder(path)
         dataset = files.decode(chosen(len(files.names)), size, storage)
         for note in dataset.notes:
@@ -162,7 +162,7 @@ def load_dataset(
     if download and form.download is not None and not _is_there(form, home):
         form.download(home)
     dataset = form.read(home)
-    return resize_dataset(dataset.take(chosen(len(dataset))), size)
+    return resize_dataset(dataset.take(chosen(len(dataset))), size, storage)
 
 
 def dataset_path(name: str | Path) -> Path | None:

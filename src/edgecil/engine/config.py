@@ -161,8 +161,8 @@ class Execution:
         keep_model: store every learner after its last task, for `Experiment.model`; finished runs
             without a stored model are trained again.
         shard: train one part of the plan only: `3/8` is the third of eight.
-        storage: where to keep decoded image files: `memory`, `disk`, or `auto`, which uses the disk
-            if they would take more than half of the free memory.
+        storage: where to keep decoded or resized images: `memory`, `disk`, or `auto`, which uses
+            the disk if they would take more than half of the free memory.
         timeout: seconds that the training of one task may take; no limit by default.
         retries: number of further attempts if a task training fails, after 1, 2, 4, … seconds.
         allow_mismatch: also train on workers whose versions or processor differ from those of this

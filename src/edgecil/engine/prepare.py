@@ -177,6 +177,7 @@ def load_context(
         pretrained=config.pretrained,
         image_size=config.image_size,
         preparation=config.preparation,
+        storage=storage,
     )
     device = choose_device(config.device)
     statistics = image_statistics(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from edgecil.backbones.pretrained import Shape, fitting_size, image_size_of, is_pretrained
 from edgecil.data.augment import Normalise, channel_statistics
 from edgecil.data.dataset import ImageDataset
-from edgecil.data.decode import resize_dataset
+from edgecil.data.resize import resize_dataset
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import UsageError
 from edgecil.methods.registry import MethodEntry
@@ -24,6 +24,7 @@ def fit_images(
     pretrained: str,
     image_size: int | None = None,
     preparation: str = "plain",
+    storage: str = "auto",
 ) -> tuple[ImageDataset, Shape]:
     """Return the dataset, resized if a pre-trained model requires a far larger or smaller size.
 
@@ -39,18 +40,20 @@ def fit_images(
         pretrained: model of methods on a frozen model.
         image_size: size that the user chose; the dataset is then not changed.
         preparation: `plain` or `centre-crop`.
+        storage: where resized images are kept: `memory`, `disk` or `auto`.
     """
     stored = stored_size(image_size, preparation)
     if image_size is not None and preparation == "centre-crop":
         shape: Shape = (dataset.shape[0], image_size, image_size)
         _warn_of_misfits(shape, methods, backbone=backbone, pretrained=pretrained)
-        return resize_dataset(dataset, stored), shape
+        return resize_dataset(dataset, stored, storage), shape
     networks = {pretrained if method.pretrained else backbone for method in methods}
     models = sorted(name for name in networks if is_pretrained(name))
     sizes = {name: fitting_size(name, dataset.shape) for name in models}
     misfits = {name: size for name, size in sizes.items() if size is not None}
     if preparation == "centre-crop":
-        return _centre_cropped(dataset, sorted({image_size_of(name) for name in models}))
+        sizes_of_models = sorted({image_size_of(name) for name in models})
+        return _centre_cropped(dataset, sizes_of_models, storage)
     if not misfits:
         return dataset, dataset.shape
     name, size = next(iter(misfits.items()))
@@ -72,7 +75,7 @@ def fit_images(
         size,
         name,
     )
-    resized = resize_dataset(dataset, image_size_of(name))
+    resized = resize_dataset(dataset, image_size_of(name), storage)
     return resized, resized.shape
 
 
@@ -106,7 +109,9 @@ def image_statistics(
     return channel_statistics(stored_tensor(dataset.train.pixels))
 
 
-def _centre_cropped(dataset: ImageDataset, sizes: list[int]) -> tuple[ImageDataset, Shape]:
+def _centre_cropped(
+    dataset: ImageDataset, sizes: list[int], storage: str
+) -> tuple[ImageDataset, Shape]:
     """Scale the dataset to 8/7 of the size of the only pre-trained model, or of the images."""
     if len(sizes) > 1:
         raise UsageError(
@@ -114,7 +119,8 @@ def _centre_cropped(dataset: ImageDataset, sizes: list[int]) -> tuple[ImageDatas
             "pixels; set 'image_size', or run the methods separately."
         )
     size = sizes[0] if sizes else min(dataset.shape[1:])
-    return resize_dataset(dataset, stored_size(size, "centre-crop")), (dataset.shape[0], size, size)
+    stored = stored_size(size, "centre-crop")
+    return resize_dataset(dataset, stored, storage), (dataset.shape[0], size, size)
 
 
 def _warn_of_misfits(

@@ -40,14 +40,16 @@ ACCURACIES = {
         pretrained="vit-b16-in21k-google",
     ),
     "ease": Stated(
-        "Average accuracy in 20 tasks of 5 classes: 91.51, with ImageNet-21k weights (the authors' "
-        "configs for both weights are equal otherwise).",
+        "Average accuracy in 20 tasks of 5 classes: 91.51, in the publication, whose weights "
+        "are those of ImageNet-21k to our knowledge; the authors' configs for both weights are "
+        "equal otherwise.",
         tasks=20,
         pretrained="vit-b16-in21k",
     ),
     "mos": Stated(
-        "Average accuracy in 20 tasks of 5 classes: 93.3, from a summary by others, with "
-        "ImageNet-21k weights (the authors' configs for both weights are equal otherwise).",
+        "Average accuracy in 20 tasks of 5 classes: 93.3, from a summary by others; the "
+        "weights are those of ImageNet-21k to our knowledge, and the authors' configs for both "
+        "weights are equal otherwise.",
         tasks=20,
         pretrained="vit-b16-in21k",
     ),

@@ -1,0 +1,76 @@
+"""Resized datasets: the same pixels in memory and on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecil.data import resize
+from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.resize import ResizedStore, resize_dataset
+from edgecil.errors import EdgecilWarning, UsageError
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+
+
+def dataset(count: int = 300) -> ImageDataset:
+    """Noise; more images than a store decodes at once."""
+    rng = np.random.default_rng(0)
+    train, test = (
+        Images(rng.integers(0, 256, (n, 3, 5, 5), dtype=np.uint8), np.arange(n) % 2)
+        for n in (count, 7)
+    )
+    return ImageDataset("noise", ("a", "b"), train, test)
+
+
+def test_images_on_disk_are_those_in_memory() -> None:
+    memory = resize_dataset(dataset(), 8, "memory")
+    with pytest.warns(EdgecilWarning, match="307 images"):
+        disk = resize_dataset(dataset(), 8, "disk")
+    assert isinstance(disk.train.pixels, np.memmap)
+    for part in ("train", "test"):
+        ours, theirs = getattr(disk, part), getattr(memory, part)
+        assert np.array_equal(ours.pixels, theirs.pixels)
+        assert np.array_equal(ours.labels, theirs.labels)
+    assert disk.fingerprint == memory.fingerprint
+
+
+def test_images_on_disk_are_resized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.warns(EdgecilWarning):
+        first = resize_dataset(dataset(), 8, "disk")
+    monkeypatch.setattr(resize, "resize_images", lambda *_: pytest.fail("resized again"))
+    again = resize_dataset(dataset(), 8, "disk")
+    assert np.array_equal(again.train.pixels, first.train.pixels)
+
+
+def test_the_name_depends_on_images_and_size() -> None:
+    names = {
+        ResizedStore(dataset(count), size).directory.name for count in (4, 6) for size in (8, 9)
+    }
+    assert len(names) == 4
+
+
+def test_auto_uses_the_disk_for_more_than_half_of_the_free_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("edgecil.data.image_files.free_memory", lambda: 10_000_000)
+    assert not isinstance(resize_dataset(dataset(4), 8).train.pixels, np.memmap)
+    monkeypatch.setattr("edgecil.data.image_files.free_memory", lambda: 1000)
+    with pytest.warns(EdgecilWarning):
+        assert isinstance(resize_dataset(dataset(4), 8).train.pixels, np.memmap)
+
+
+def test_the_same_size_changes_nothing() -> None:
+    images = dataset(4)
+    assert resize_dataset(images, 5, "disk") is images
+    assert resize_dataset(images, None) is images
+
+
+def test_an_unknown_storage_is_refused() -> None:
+    with pytest.raises(UsageError, match="'tape'"):
+        resize_dataset(dataset(4), 8, "tape")
