@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.order_table import list_orders
 from edgecil.estimation.summary import summaries
-from edgecil.report.figures.overview import build_overview
+from edgecil.report.figures.overview import _estimated, build_overview
 from edgecil.report.metrics import metric_words
 from edgecil.report.scene import Dots, Line, Text
+from edgecil.report.scene.scale import Scale
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +97,15 @@ def test_more_orders_than_dots_are_aggregated_with_both_ends(dataset, orders, mo
     assert (min(values), max(values)) == (40.0, 80.0)
     assert {mark.data["per"] for mark in marks} == {"3"}
     assert "up to 3 orders" in figure.caption
+
+
+def test_an_estimate_on_the_accuracies_that_can_occur_has_a_bar_for_each() -> None:
+    """240 test images: multiples of 5/12."""
+    step = 5.0 / 12.0
+    distribution = Distribution(step * np.array([190, 191, 193]), [0.25, 0.5, 0.25])
+    edges, heights = _estimated(distribution, Scale(75.0, 85.0, 0.0, 100.0))
+    np.testing.assert_allclose(edges, step * (np.array([190, 191, 192, 193, 194]) - 0.5))
+    np.testing.assert_allclose(heights, np.array([0.25, 0.5, 0.0, 0.25]) / step)
+    cut, fewer = _estimated(distribution, Scale(191.0 * step, 85.0, 0.0, 100.0))
+    assert cut[0] == 191.0 * step
+    np.testing.assert_allclose(fewer, np.array([0.5, 0.0, 0.25]) / step)

@@ -9,6 +9,7 @@ import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.distances import grid
+from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.order_table import OrderRow
 from edgecil.estimation.summary import MethodSummary
 from edgecil.io.arrays import Floats
@@ -253,12 +254,9 @@ def _density(
     elif _has_estimate(row):
         assert row.summary.chosen is not None
         distribution = row.summary.chosen.estimate.distribution
-        low, high = distribution.interval(0.99)
-        low, high = max(low, scale.low), min(high, scale.high)
-        if high <= low:
+        edges, heights = _estimated(distribution, scale)
+        if not heights.size:
             return []
-        edges = np.linspace(low, high, _DENSITY_POINTS)
-        heights = np.diff(distribution.cdf(edges)) / np.diff(edges)
     else:
         return []
     y = base - above * heights / max(float(heights.max()), 1e-12)
@@ -266,6 +264,24 @@ def _density(
     for start, end, level in zip(edges[:-1], edges[1:], y, strict=True):
         outline += [(scale(start), level), (scale(end), level)]
     return [*outline, (scale(edges[-1]), base)]
+
+
+def _estimated(distribution: Distribution, scale: Scale) -> tuple[Floats, Floats]:
+    """The edges and heights of an estimated density's histogram, inside the axis; may be empty.
+
+    An estimate that is rounded to the accuracies that can occur has a bar for each, one step wide.
+    """
+    low, high = distribution.interval(0.99)
+    if distribution.width == 0.0 and len(distribution.locations) > 1:
+        step = float(np.diff(distribution.locations).min())
+        bars = round((high - low) / step) + 1
+        edges = low + step * (np.arange(bars + 1) - 0.5)
+    else:
+        edges = np.linspace(low, high, _DENSITY_POINTS)
+    heights = np.diff(distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-12)
+    shown = edges.clip(scale.low, scale.high)
+    inside = np.flatnonzero(np.diff(shown) > 0.0)
+    return shown[inside[0] : inside[-1] + 2] if inside.size else shown[:0], heights[inside]
 
 
 def _has_estimate(row: OverviewRow) -> bool:
