@@ -115,8 +115,8 @@ def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli: Cli, tmp_path: P
 
 
 def test_a_limit_near_zero_has_a_sign_and_digits(cli: Cli, tmp_path: Path) -> None:
-    file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
-    assert "(90 %: −0.02 to 2.4)" in cli("compare", file).out
+    file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.48])
+    assert "(90 %: −0.04 to 2.4)" in cli("compare", file).out
 
 
 def test_fractions_are_refused_by_every_verb(cli: Cli, tmp_path: Path) -> None:

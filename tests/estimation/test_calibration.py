@@ -9,7 +9,7 @@ from scipy import stats
 from edgecil.estimation import Observations, get_estimator
 from edgecil.estimation.accuracy_steps import accuracy_step
 from edgecil.estimation.estimators import smoothed
-from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior
+from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior, posteriors
 from edgecil.sequences.latin import latin
 from edgecil.sequences.space import SequenceSpace
 
@@ -44,6 +44,25 @@ def test_intervals_of_normal_accuracies_have_their_level(count: int) -> None:
     assert mean == pytest.approx(LEVEL, abs=0.025)
     assert following_order == pytest.approx(LEVEL, abs=0.025)
     assert LEVEL - 0.025 < std < LEVEL + 0.045  # room for heavier tails than normal ones
+
+
+@pytest.mark.parametrize("latin_design", [False, True])
+def test_many_sets_of_values_at_once_are_each_alone(latin_design: bool) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(MEAN, STD, (4, 5))
+    designs = [latin(SPACE, 5, rng) for _ in values]
+    overlap = np.stack([position_overlap(design) for design in designs]) if latin_design else None
+    made = posteriors(values, overlap=overlap, space_size=90)
+    mean, std, following = made.mean_ends(), made.std_ends(), made.next_ends()
+    for row, one in enumerate(values):
+        alone = posterior(one, overlap=None if overlap is None else overlap[row], space_size=90)
+        assert alone is not None
+        assert mean[:, row] == pytest.approx(alone.mean_interval())
+        assert std[:, row] == pytest.approx(alone.std_interval())
+        assert following[:, row] == pytest.approx(alone.next_interval())
+        assert made.mean_cdf(MEAN)[row] == pytest.approx(alone.mean_below(MEAN))
+        assert made.std_cdf(STD)[row] == pytest.approx(alone.std_below(STD))
+        assert made.next_cdf(MEAN)[row] == pytest.approx(1.0 - alone.next_above(MEAN))
 
 
 def test_a_mixture_of_one_component_is_students() -> None:

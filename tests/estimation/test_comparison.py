@@ -6,6 +6,7 @@ from scipy import stats
 
 from edgecil.errors import UsageError
 from edgecil.estimation import AccuracyTable, compare_accuracies, compare_pairs, holm
+from edgecil.estimation.comparison import SEED_EFFECT
 from edgecil.estimation.intervals import position_overlap
 from tests.estimation.tables import noisy, runs_of, table_of
 
@@ -14,12 +15,36 @@ A = RNG.normal(50.0, 5.0, 30)
 B = A + RNG.normal(1.0, 2.0, 30)
 
 
-def test_interval_and_test_are_scipys_paired_ones() -> None:
-    result, oracle = compare_accuracies(A, B), stats.ttest_rel(A, B)
+def test_with_many_seeds_interval_and_test_are_scipys_paired_ones() -> None:
+    result, oracle = compare_accuracies(A, B, seeds=10**12), stats.ttest_rel(A, B)
     interval = oracle.confidence_interval(0.9)
     assert result.interval == pytest.approx((interval.low, interval.high))
     assert result.p_value == pytest.approx(oracle.pvalue)
     assert result.difference == pytest.approx((A - B).mean())
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_intervals_from_few_seeds_cover_what_all_seeds_give(seeds: int) -> None:
+    """A seed shifts the differences on all 30 orders alike, as it does on truth tables."""
+    rng = np.random.default_rng(seeds)
+    shift = rng.normal(0.0, np.sqrt(SEED_EFFECT / seeds), 1_000)
+    gains = shift[:, None] + rng.normal(0.0, 1.0, (1_000, 30))
+    made = [compare_accuracies(gain, np.zeros(30), seeds=seeds).interval for gain in gains]
+    covered = np.mean([low <= 0.0 <= high for low, high in filter(None, made)])
+    assert covered == pytest.approx(0.9, abs=0.03)
+    plain = [stats.ttest_1samp(gain, 0.0).confidence_interval(0.9) for gain in gains[:300]]
+    assert np.mean([low <= 0.0 <= high for low, high in plain]) < 0.87
+
+
+def test_seeds_are_those_that_both_have_for_every_order() -> None:
+    runs = [
+        run
+        for method, place in (("a", 0), ("b", 1))
+        for seed in (0, 1)
+        for run in runs_of(method, "latin", noisy(10 * place + seed), seed=seed)
+    ]
+    assert compare_pairs(AccuracyTable(tuple(runs)), ("a", "b"))["a"]["b"].seeds == 2
+    assert compare_pairs(AccuracyTable(tuple(runs[:-1])), ("a", "b"))["a"]["b"].seeds == 1
 
 
 def test_the_interval_of_the_share_is_scipys_exact_one() -> None:

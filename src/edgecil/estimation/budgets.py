@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.estimators import get_estimator
+from edgecil.estimation.estimators import Observations, get_estimator
 from edgecil.io.arrays import Ints
 
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
@@ -96,7 +96,7 @@ def budget_curve(
     points = []
     for size in (n for n in sizes if max(1, len(fixed)) <= n <= len(values)):
         places = np.array([draw_runs(len(values), size, rng, fixed=fixed) for _ in range(draws)])
-        made = chosen.estimates(accuracies[places])
+        made = chosen.estimates(Observations(accuracies[places]))
         distances = target.distances([estimate.distribution for estimate in made])
         low, high = np.quantile(distances, _BAND, axis=0)
         jsd, distance = distances.mean(axis=0)

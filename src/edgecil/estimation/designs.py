@@ -46,7 +46,7 @@ class Designs:
         self._names = tuple(dict.fromkeys([RANDOM, *names]))
         self._draws, self._seed = draws, seed
         self._drawn: dict[tuple[object, str, int], Ints] = {}
-        self._overlaps: dict[tuple[object, tuple[int, ...]], Floats] = {}
+        self._overlaps: dict[tuple[object, tuple[int, ...], bytes], Floats] = {}
         self._predictions: dict[tuple[str, str], tuple[Floats, tuple[Floats, Floats]]] = {}
 
     def names(self, tables: Iterable[TruthTable]) -> tuple[str, ...]:
@@ -63,19 +63,28 @@ class Designs:
         return self._drawn[key]
 
     def observe(
-        self, table: TruthTable, name: str, places: Ints, accuracies: Floats
+        self, table: TruthTable, name: str, drawn: Ints, accuracies: Floats
     ) -> Observations:
-        """Return the accuracies at these places, with the protocol's predictor if it has one."""
-        overlap = self._overlap(table, places) if name == "latin" else None
-        if table.classes is None:
-            return Observations(accuracies[places], None, None, table.space.size, overlap)
-        z, levels = self._predict(table, _OBJECTIVES.get(name, "adjacent"))
-        return Observations(accuracies[places], z[places], levels, table.space.size, overlap)
+        """Return the accuracies of designs, with the protocol's predictor if it has one.
 
-    def _overlap(self, table: TruthTable, places: Ints) -> Floats:
-        key = table.space, tuple(places.tolist())
+        Args:
+            table: the truths.
+            name: of the protocol.
+            drawn: (D, n) places of the sequences, from :meth:`draw`.
+            accuracies: of every sequence of the table.
+        """
+        overlap = self.overlap(table, drawn) if name == "latin" else None
+        if table.classes is None:
+            return Observations(accuracies[drawn], None, None, table.space.size, overlap)
+        z, levels = self._predict(table, _OBJECTIVES.get(name, "adjacent"))
+        return Observations(accuracies[drawn], z[drawn], levels, table.space.size, overlap)
+
+    def overlap(self, table: TruthTable, drawn: Ints) -> Floats:
+        """Return how far the sequences of each design agree on positions, (D, n, n)."""
+        key = table.space, drawn.shape, drawn.tobytes()
         if key not in self._overlaps:
-            self._overlaps[key] = position_overlap([table.sequences[place] for place in places])
+            designs = ([table.sequences[place] for place in places] for places in drawn.tolist())
+            self._overlaps[key] = np.stack([position_overlap(design) for design in designs])
         return self._overlaps[key]
 
     def _uses_similarity(self, name: str) -> bool:

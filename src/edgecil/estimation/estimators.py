@@ -6,7 +6,7 @@ standardised values for these orders and over the whole space. It returns a full
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from edgecil.errors import UsageError, unknown
 from edgecil.estimation.accuracy_steps import round_to_steps
 from edgecil.estimation.distances import SAME
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.intervals import Interval, posterior
+from edgecil.estimation.intervals import Interval, posterior, posteriors
 from edgecil.estimation.linear_fit import Fits, fit
 from edgecil.io.arrays import Floats
 
@@ -31,10 +31,13 @@ Levels = tuple[Floats, Floats]  # a predictor's values over Ω, and their weight
 class Observations:
     """Accuracies that were measured, and the predictor's values for the same orders.
 
+    For :meth:`Estimator.estimates` the arrays have a further first axis, for B sets of runs.
+
     Attributes:
         accuracies: (n,) per cent, one per order.
         z: (n,) the predictor's values, standardised over Ω; None without a predictor.
-        levels: (m,) its values over Ω and their weights; None without a predictor.
+        levels: (m,) its values over Ω and their weights, for all sets of runs; None without a
+            predictor.
         space_size: |Ω|, the number of all orders; None if it does not matter.
         overlap: (n, n) agreement of a Latin design's orders on positions, from
             :func:`~edgecil.estimation.intervals.position_overlap`; None for other orders.
@@ -82,7 +85,8 @@ class Estimator:
         summary: what it does, in one line.
         counts_repeats: whether an order that was run under two labels counts twice.
         few_draws: whether redraws are limited to 200, because each takes long.
-        many: what :meth:`estimates` does at once; None if it estimates one by one.
+        many: what :meth:`estimates` does at once, with or without intervals; None if it estimates
+            one by one.
     """
 
     name: str
@@ -92,11 +96,11 @@ class Estimator:
     summary: str
     counts_repeats: bool = False
     few_draws: bool = False
-    many: Callable[[Floats, Floats | None, Levels | None], list[Estimate]] | None = None
+    many: Callable[[Observations, bool], list[Estimate]] | None = None
 
     def obstacle(self, runs: Observations) -> str | None:
         """Return why the estimator cannot use these observations; None if it can."""
-        count = len(runs.accuracies)
+        count = runs.accuracies.shape[-1]
         if count < self.least_runs:
             return f"requires at least {self.least_runs} runs; got {count}"
         if self.needs_predictor:
@@ -115,20 +119,24 @@ class Estimator:
             raise UsageError(f"Estimator {self.name!r} {reason}.")
         return self.estimate(runs)
 
-    def estimates(
-        self, accuracies: Floats, z: Floats | None = None, levels: Levels | None = None
-    ) -> list[Estimate]:
-        """Estimate without intervals from B >= 1 sets of runs, both arrays of shape (B, n)."""
-        reason = self.obstacle(Observations(accuracies[0], z, levels))
+    def estimates(self, runs: Observations, *, intervals: bool = False) -> list[Estimate]:
+        """Estimate from B >= 1 sets of runs at once, by default without intervals."""
+        reason = self.obstacle(runs)
         if reason is not None:
             raise UsageError(f"Estimator {self.name!r} {reason}.")
         if self.many is not None:
-            return self.many(accuracies, z, levels)
-        return [
-            self.estimate(
-                Observations(values, None if z is None else z[row], levels), intervals=False
+            return self.many(runs, intervals)
+        rows = (
+            replace(
+                runs,
+                accuracies=values,
+                z=None if runs.z is None else runs.z[row],
+                overlap=None if runs.overlap is None else runs.overlap[row],
             )
-            for row, values in enumerate(accuracies)
+            for row, values in enumerate(runs.accuracies)
+        )
+        return [
+            self.estimate(row) if intervals else self.estimate(row, intervals=False) for row in rows
         ]
 
 
@@ -180,16 +188,16 @@ def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
     are those of :mod:`edgecil.estimation.intervals`.
     """
     values = runs.accuracies
+    ends = float(values.min()), float(values.max())
+    return Estimate(_smooth(values), *ends, *(_intervals(runs) if intervals else ()))
+
+
+def _smooth(values: Floats) -> Distribution:
     mean, spread = float(values.mean()), float(values.std())
     width = _KERNEL * 1.06 * spread * len(values) ** -0.2
     inwards = np.sqrt(1.0 - (width / spread) ** 2) if spread > 0.0 else 0.0
     kernel = Distribution(mean + inwards * (values - mean), np.ones(len(values)), width)
-    return Estimate(
-        round_to_steps(kernel, values),
-        float(values.min()),
-        float(values.max()),
-        *(_intervals(runs) if intervals else ()),
-    )
+    return round_to_steps(kernel, values)
 
 
 def regression(runs: Observations, *, intervals: bool = True) -> Estimate:
@@ -235,14 +243,16 @@ def stratified(runs: Observations, *, intervals: bool = True) -> Estimate:
     return Estimate(distribution, float(values.min()), float(values.max()))
 
 
-def _gaussians(values: Floats, z: Floats | None, levels: Levels | None) -> list[Estimate]:
-    """:func:`gaussian` of each row."""
-    return _normals(values, values.std(axis=1))
+def _gaussians(runs: Observations, intervals: bool) -> list[Estimate]:
+    """:func:`gaussian` of each set of runs."""
+    return _normals(runs.accuracies, runs.accuracies.std(axis=1))
 
 
-def _gaussians_c4(values: Floats, z: Floats | None, levels: Levels | None) -> list[Estimate]:
-    """:func:`gaussian_c4` of each row."""
-    return _normals(values, values.std(axis=1, ddof=1) / unbiasing(values.shape[1]))
+def _gaussians_c4(runs: Observations, intervals: bool) -> list[Estimate]:
+    """:func:`gaussian_c4` of each set of runs."""
+    values = runs.accuracies
+    made = _normals(values, values.std(axis=1, ddof=1) / unbiasing(values.shape[1]))
+    return _with_intervals(made, runs) if intervals else made
 
 
 def _normals(values: Floats, stds: Floats) -> list[Estimate]:
@@ -253,16 +263,33 @@ def _normals(values: Floats, stds: Floats) -> list[Estimate]:
     ]
 
 
-def _regressions(values: Floats, z: Floats | None, levels: Levels | None) -> list[Estimate]:
-    """:func:`regression` of each row."""
+def _smootheds(runs: Observations, intervals: bool) -> list[Estimate]:
+    """:func:`smoothed` of each set of runs."""
+    values = runs.accuracies
+    ends = values.min(axis=1).tolist(), values.max(axis=1).tolist()
+    made = [Estimate(_smooth(row), *own) for row, *own in zip(values, *ends, strict=True)]
+    return _with_intervals(made, runs) if intervals else made
+
+
+def _regressions(runs: Observations, intervals: bool) -> list[Estimate]:
+    """:func:`regression` of each set of runs."""
+    values, z, levels = runs.accuracies, runs.z, runs.levels
     assert z is not None
     assert levels is not None
-    estimates = _gaussians(values, z, levels)
+    estimates = _gaussians(runs, False)
     varied = np.flatnonzero(np.ptp(values, axis=1) > SAME)
-    if varied.size:
-        made = _fitted(fit(values[varied], z[varied]), values[varied], levels)
-        for place, estimate in zip(varied, made, strict=True):
-            estimates[place] = estimate
+    if not varied.size:
+        return estimates
+    fits = fit(values[varied], z[varied], intervals=intervals)
+    made = _fitted(fits, values[varied], levels)
+    if intervals:
+        ends = fits.mean_interval, fits.std_interval
+        made = [
+            replace(one, mean_interval=mean, std_interval=std)
+            for one, mean, std in zip(made, *ends, strict=True)
+        ]
+    for place, estimate in zip(varied, made, strict=True):
+        estimates[place] = estimate
     return estimates
 
 
@@ -308,6 +335,7 @@ ESTIMATORS: dict[str, Estimator] = {
             False,
             "the runs smoothed by a normal kernel",
             few_draws=True,
+            many=_smootheds,
         ),
         Estimator(
             "regression",
@@ -355,6 +383,26 @@ def _intervals(runs: Observations) -> tuple[Interval | None, Interval | None, In
     if made is None:
         return None, None, None
     return made.mean_interval(), made.std_interval(), made.next_interval()
+
+
+def _with_intervals(estimates: Sequence[Estimate], runs: Observations) -> list[Estimate]:
+    """Return estimates from B sets of runs with the intervals that :func:`_intervals` gives."""
+    values = runs.accuracies
+    made = posteriors(values, overlap=runs.overlap, space_size=runs.space_size)
+    ends = (made.mean_ends(), made.std_ends(), made.next_ends())
+    rows = np.stack(ends).transpose(2, 0, 1).tolist()  # set, kind, end
+    varied = (np.ptp(values, axis=1) > SAME).tolist()
+    return [
+        replace(
+            one,
+            mean_interval=(row[0][0], row[0][1]),
+            std_interval=(row[1][0], row[1][1]),
+            prediction_interval=(row[2][0], row[2][1]),
+        )
+        if differs
+        else one
+        for one, row, differs in zip(estimates, rows, varied, strict=True)
+    ]
 
 
 def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:

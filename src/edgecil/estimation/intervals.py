@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import chdtrc, chdtri, stdtr, stdtrit
 
 from edgecil.estimation.distances import SAME
@@ -28,6 +29,7 @@ _PRIOR = (1.0 - _SHARES) / (1.0 - _SHARES).sum()
 _KURTOSIS = 0.6
 _STEPS = 60
 _FAR = 1e3
+_LEAST_MISFIT = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,8 @@ class Posterior:
 
     The mean is centre + mean_width · t, the next value centre + next_width · t, and the standard
     deviation √(freedom / χ²) · spread. There is one component for independent values, and one for
-    each h in a Latin design.
+    each h in a Latin design. Arrays of shape (B, m) in place of (m,) describe B sets of values at
+    once; then probabilities have shape (B,) and so have the ends of intervals.
 
     Attributes:
         centre: (m,) of each component.
@@ -58,21 +61,32 @@ class Posterior:
 
     def mean_interval(self, level: float = LEVEL) -> Interval:
         """Return the central interval of the mean over all orders."""
-        return self._interval(self.mean_width, level)
+        return _pair(self.mean_ends(level))
 
     def next_interval(self, level: float = LEVEL) -> Interval:
         """Return the central interval of the next random order."""
-        return self._interval(self.next_width, level)
+        return _pair(self.next_ends(level))
 
     def std_interval(self, level: float = LEVEL) -> Interval:
         """Return the central interval of the standard deviation over all orders."""
-        tails = _tails(level)
-        if len(self.centre) == 1:
-            ends = self.spread[0] * np.sqrt(self.std_freedom / chdtri(self.std_freedom, tails))
-            return float(ends[0]), float(ends[1])
+        return _pair(self.std_ends(level))
 
-        most = float(self.spread.max())
-        return _bisect(self._std_cdf, tails, most / _FAR, most * _FAR)
+    def mean_ends(self, level: float = LEVEL) -> Floats:
+        """Return both ends of :meth:`mean_interval`, (2,) or (2, B)."""
+        return self._ends(self.mean_width, level)
+
+    def next_ends(self, level: float = LEVEL) -> Floats:
+        """Return both ends of :meth:`next_interval`, (2,) or (2, B)."""
+        return self._ends(self.next_width, level)
+
+    def std_ends(self, level: float = LEVEL) -> Floats:
+        """Return both ends of :meth:`std_interval`, (2,) or (2, B)."""
+        tails = _tails(level, self.centre)
+        if self.centre.shape[-1] == 1:
+            scales = np.sqrt(self.std_freedom / chdtri(self.std_freedom, tails))
+            return np.asarray(self.spread[..., 0] * scales)
+        most = self.spread.max(axis=-1)
+        return _bisect(self.std_cdf, tails, most / _FAR, most * _FAR)
 
     def mean_above(self, value: float) -> float:
         """Return the probability that the mean is above a value; exact also where it is tiny."""
@@ -81,44 +95,73 @@ class Posterior:
 
     def mean_below(self, value: float) -> float:
         """Return the probability that the mean is below a value; exact also where it is tiny."""
-        return float(self._cdf(np.array([value]), self.mean_width)[0])
+        return float(self.mean_cdf(np.float64(value)))
 
     def std_below(self, value: float) -> float:
         """Probability that the standard deviation is below a value above 0."""
-        return float(self._std_cdf(np.array([value]))[0])
+        return float(self.std_cdf(np.float64(value)))
 
     def next_above(self, value: float) -> float:
         """Return the probability that the next random order is above a value."""
-        return 1.0 - float(self._cdf(np.array([value]), self.next_width)[0])
+        return 1.0 - float(self.next_cdf(np.float64(value)))
 
-    def _cdf(self, points: Floats, width: Floats) -> Floats:
-        z = (points[:, None] - self.centre) / np.maximum(width, 1e-300)
-        return np.asarray(stdtr(self.freedom, z) @ self.weights)
+    def mean_cdf(self, at: ArrayLike) -> Floats:
+        """Return the probability that the mean is below a value, or below each of B values."""
+        return self._cdf(at, self.mean_width)
 
-    def _std_cdf(self, points: Floats) -> Floats:
-        ratio = self.std_freedom * (self.spread / points[:, None]) ** 2
-        return np.asarray(chdtrc(self.std_freedom, ratio) @ self.weights)
+    def next_cdf(self, at: ArrayLike) -> Floats:
+        """Return the probability that the next order is below a value, or below each of B."""
+        return self._cdf(at, self.next_width)
 
-    def _interval(self, width: Floats, level: float) -> Interval:
-        tails = _tails(level)
-        if len(self.centre) == 1:
-            ends = self.centre[0] + width[0] * stdtrit(self.freedom, tails)
-            return float(ends[0]), float(ends[1])
-        far = _FAR * float(width.max())
-        return _bisect(
-            lambda points: self._cdf(points, width),
-            tails,
-            float(self.centre.min()) - far,
-            float(self.centre.max()) + far,
-        )
+    def std_cdf(self, at: ArrayLike) -> Floats:
+        """Return the probability that the standard deviation is below a value, or each of B."""
+        ratio = self.std_freedom * (self.spread / np.asarray(at)[..., None]) ** 2
+        return np.asarray((chdtrc(self.std_freedom, ratio) * self.weights).sum(axis=-1))
+
+    def _cdf(self, at: ArrayLike, width: Floats) -> Floats:
+        z = (np.asarray(at)[..., None] - self.centre) / np.maximum(width, 1e-300)
+        return np.asarray((stdtr(self.freedom, z) * self.weights).sum(axis=-1))
+
+    def _ends(self, width: Floats, level: float) -> Floats:
+        tails = _tails(level, self.centre)
+        if self.centre.shape[-1] == 1:
+            return np.asarray(self.centre[..., 0] + width[..., 0] * stdtrit(self.freedom, tails))
+        far = _FAR * width.max(axis=-1)
+        least, most = self.centre.min(axis=-1) - far, self.centre.max(axis=-1) + far
+        return _bisect(lambda points: self._cdf(points, width), tails, least, most)
 
 
 def posterior(
-    values: Floats, *, overlap: Floats | None = None, space_size: int | None = None
+    values: Floats,
+    *,
+    overlap: Floats | None = None,
+    space_size: int | None = None,
+    common: float = 0.0,
 ) -> Posterior | None:
     """Return what n >= 2 values, one per order, say; None if there are fewer or all are equal.
 
-    Equal values show no spread, so that no interval can be given.
+    Equal values show no spread, so that no interval can be given. See :func:`posteriors`.
+
+    Args:
+        values: (n,) accuracies, or differences between two methods.
+        overlap: (n, n) from :func:`position_overlap` for a Latin design; None for random orders.
+        space_size: |Ω|, from which the orders were drawn without replacement; None if endless.
+        common: variance of an error that all values share, in units of s²; it widens the interval
+            of the mean.
+    """
+    if len(values) < 2 or np.ptp(values) <= SAME:
+        return None
+    return posteriors(values, overlap=overlap, space_size=space_size, common=common)
+
+
+def posteriors(
+    values: Floats,
+    *,
+    overlap: Floats | None = None,
+    space_size: int | None = None,
+    common: float = 0.0,
+) -> Posterior:
+    """Return what B sets of n >= 2 values say; equal values give intervals without length.
 
     Independent values have the usual t and χ² with n-1 degrees of freedom; in a finite space the
     variance of the mean is s² (1/n - 1/|Ω|). As the variance of s² is less in a finite space and
@@ -131,44 +174,47 @@ def posterior(
     and pairs of classes at positions. Prior: 1/s for s, flat for the mean, Beta(1, 2) for h.
 
     Args:
-        values: (n,) accuracies, or differences between two methods.
-        overlap: (n, n) from :func:`position_overlap` for a Latin design; None for random orders.
+        values: (…, n) accuracies, or differences between two methods.
+        overlap: (…, n, n) from :func:`position_overlap` for Latin designs; None for random orders.
         space_size: |Ω|, from which the orders were drawn without replacement; None if endless.
+        common: variance of an error that all values share, in units of s²; it widens the interval
+            of the mean.
     """
-    count = len(values)
-    if count < 2 or np.ptp(values) <= SAME:
-        return None
+    count = values.shape[-1]
     left = 0.0 if space_size is None else 1 / max(space_size, count)  # may exceed all floats
     tails = 1.0 + _KURTOSIS * (count - 1) / (2.0 * count)
     std_freedom = (count - 1) / max((1.0 - count * left) * tails, 1e-6)
     if overlap is None:
-        spread = float(values.std(ddof=1))
+        spread = values.std(axis=-1, ddof=1, keepdims=True)
         return Posterior(
-            np.array([values.mean()]),
-            np.array([spread * np.sqrt(1.0 / count - left)]),
-            np.array([spread * np.sqrt(1.0 + 1.0 / count)]),
-            np.array([spread]),
+            values.mean(axis=-1, keepdims=True),
+            spread * np.sqrt(1.0 / count - left + common),
+            spread * np.sqrt(1.0 + 1.0 / count),
+            spread,
             np.ones(1),
             count - 1,
             std_freedom,
         )
     # One eigendecomposition serves every h, as C = (1-h) I + h K.
     eigenvalues, vectors = np.linalg.eigh(overlap)
-    along, ones = vectors.T @ values, vectors.T @ np.ones(count)
-    scales = 1.0 - _SHARES[:, None] + _SHARES[:, None] * np.maximum(eigenvalues, 0.0)
-    precision = (ones**2 / scales).sum(axis=1)
-    centre = (ones * along / scales).sum(axis=1) / precision
-    misfit = ((along - centre[:, None] * ones) ** 2 / scales).sum(axis=1)
-    log = np.log(_PRIOR) - 0.5 * (np.log(scales).sum(axis=1) + np.log(precision))
-    log -= 0.5 * (count - 1) * np.log(misfit)
-    weights = np.exp(log - log.max())
+    along = (values[..., None, :] @ vectors)[..., 0, :]
+    ones = vectors.sum(axis=-2)
+    shares = _SHARES[:, None]
+    scales = 1.0 - shares + shares * np.maximum(eigenvalues, 0.0)[..., None, :]
+    along, ones = along[..., None, :], ones[..., None, :]
+    precision = (ones**2 / scales).sum(axis=-1)
+    centre = (ones * along / scales).sum(axis=-1) / precision
+    misfit = ((along - centre[..., None] * ones) ** 2 / scales).sum(axis=-1).clip(_LEAST_MISFIT)
+    log = np.log(_PRIOR) - 0.5 * (np.log(scales).sum(axis=-1) + np.log(precision))
+    log = log - 0.5 * (count - 1) * np.log(misfit)
+    weights = np.exp(log - log.max(axis=-1, keepdims=True))
     spreads = np.sqrt(misfit / (count - 1))
     return Posterior(
         centre,
-        spreads * np.sqrt(np.maximum(1.0 / precision - (1.0 - _SHARES) * left, 0.0)),
+        spreads * np.sqrt(np.maximum(1.0 / precision - (1.0 - _SHARES) * left, 0.0) + common),
         spreads * np.sqrt(1.0 + 1.0 / precision),
         spreads,
-        weights / weights.sum(),
+        weights / weights.sum(axis=-1, keepdims=True),
         count - 1,
         std_freedom,
     )
@@ -213,17 +259,23 @@ def _beyond_chance(shared: Floats, expected: float, most: float) -> Floats:
     return np.asarray((shared - expected) / (most - expected))
 
 
-def _tails(level: float) -> Floats:
-    return np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+def _tails(level: float, components: Floats) -> Floats:
+    """Return both probabilities, shape (2,), with an axis for each batch axis of components."""
+    tails = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return tails.reshape(2, *(1 for _ in components.shape[:-1]))
+
+
+def _pair(ends: Floats) -> Interval:
+    return float(ends[0]), float(ends[1])
 
 
 def _bisect(
-    cdf: Callable[[Floats], Floats], probability: Floats, least: float, most: float
-) -> Interval:
-    """Return where a cdf reaches two probabilities, between two points."""
-    low, high = np.full(2, least), np.full(2, most)
+    cdf: Callable[[Floats], Floats], probability: Floats, least: Floats, most: Floats
+) -> Floats:
+    """Return where cdfs reach two probabilities, (2,) or (2, B), between two points each."""
+    low, high = np.broadcast_arrays(least + 0.0 * probability, most + 0.0 * probability)
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
         below = cdf(middle) < probability
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return float((low + high)[0] / 2.0), float((low + high)[1] / 2.0)
+    return np.asarray((low + high) / 2.0)

@@ -30,7 +30,7 @@ from edgecil.estimation.learnt_scale import SCALES, scale_curve, scaled
 from edgecil.estimation.ranking import average_ranking, rank
 from edgecil.estimation.set_scores import Score, set_score
 from edgecil.estimation.truth_tables import Source, TruthTable, truths
-from edgecil.io.arrays import Floats, Ints
+from edgecil.io.arrays import Floats
 from edgecil.io.notebook import html_table, require_pandas
 
 if TYPE_CHECKING:
@@ -187,7 +187,15 @@ def leaderboard(
     cells = [
         cell
         for table, group in zip(tables, groups, strict=True)
-        for cell in _evaluate(table, group, designs, chosen, budgets, METRICS.resolve(metric))
+        for cell in _evaluate(
+            table,
+            group,
+            designs,
+            chosen,
+            designs.names([table]),
+            budgets,
+            METRICS.resolve(metric),
+        )
     ]
     if estimators is None or "gaussian-learnt" in estimators:
         cells += _evaluate_learnt(tables, groups, designs, budgets, METRICS.resolve(metric))
@@ -242,6 +250,7 @@ def _evaluate(
     group: int,
     designs: Designs,
     estimators: Iterable[Estimator],
+    protocols: Iterable[str],
     budgets: Sequence[int],
     metric: str,
 ) -> list[_Cell]:
@@ -251,18 +260,22 @@ def _evaluate(
         for repeat in range(max(map(len, values.values())))
     ]
     cells = []
-    for protocol in designs.names([table]):
+    for protocol in protocols:
         for budget in budgets:
             drawn = designs.draw(table, protocol, budget)
             for estimator in estimators:
                 used = drawn[:_FEW] if estimator.few_draws and estimator.needs_predictor else drawn
                 for methods in repeats:
-                    estimates = {
-                        method: _estimate(estimator, designs, table, protocol, used, accuracies)
+                    observed = {
+                        method: designs.observe(table, protocol, used, accuracies)
                         for method, accuracies in methods.items()
                         if np.ptp(accuracies) > SAME
                     }
-                    estimates = {name: some for name, some in estimates.items() if some}
+                    estimates = {
+                        method: estimator.estimates(runs, intervals=True)
+                        for method, runs in observed.items()
+                        if estimator.obstacle(runs) is None
+                    }
                     error = _ranking_error(methods, estimates)
                     cells += [
                         _Cell(
@@ -276,21 +289,6 @@ def _evaluate(
                         for method, some in estimates.items()
                     ]
     return cells
-
-
-def _estimate(
-    estimator: Estimator,
-    designs: Designs,
-    table: TruthTable,
-    protocol: str,
-    drawn: Ints,
-    accuracies: Floats,
-) -> list[Estimate]:
-    """Return estimates from every draw; none if the estimator cannot use these observations."""
-    observed = [designs.observe(table, protocol, places, accuracies) for places in drawn]
-    if estimator.obstacle(observed[0]) is not None:
-        return []
-    return [estimator.estimate(runs) for runs in observed]
 
 
 def _measure(truth: Floats, estimates: Sequence[Estimate]) -> dict[str, float | None]:
@@ -358,11 +356,7 @@ def _evaluate_learnt(
                 ]
                 factor = float(SCALES[np.mean(others, axis=0).argmin()])
                 learnt = Estimator("gaussian-learnt", scaled(factor), 2, False, "learnt")
-                cells += [
-                    cell
-                    for cell in _evaluate(table, group, designs, [learnt], [budget], metric)
-                    if cell.protocol == protocol
-                ]
+                cells += _evaluate(table, group, designs, [learnt], [protocol], [budget], metric)
     return cells
 
 

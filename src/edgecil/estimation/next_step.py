@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
 from scipy.special import stdtrit
 
 from edgecil.estimation.claims import Answer
-from edgecil.estimation.comparison import Comparison
+from edgecil.estimation.comparison import SEED_EFFECT, Comparison
 from edgecil.estimation.intervals import LEVEL
 from edgecil.estimation.variance import OrderEffect
 
@@ -116,9 +116,9 @@ def advise(
 def orders_to_decide(pair: Comparison, space_size: int) -> int | None:
     """Return how many more orders the difference of two methods requires to exclude 0.
 
-    That is the least number after which the expected half-width t s/√n of its 90 % interval is
-    below the difference so far. None if neither all orders of the space nor a million suffice, or
-    without an interval.
+    That is the least number after which the expected half-width t s √(1/n + c) of its 90 % interval
+    is below the difference so far, with c for the training seeds' common effect. None if neither
+    all orders of the space nor a million suffice, or without an interval.
     """
     if pair.interval is None:
         return None
@@ -126,9 +126,11 @@ def orders_to_decide(pair: Comparison, space_size: int) -> int | None:
         return 0
     width = (pair.interval[1] - pair.interval[0]) / 2.0
 
+    def scale(count: int) -> float:
+        return _quantile(count) * math.sqrt(1.0 / count + SEED_EFFECT / pair.seeds)
+
     def decides(more: int) -> bool:
-        ratio = _scale(pair.n + more, None) / _scale(pair.n, None)
-        return width * ratio < abs(pair.difference)
+        return width * scale(pair.n + more) / scale(pair.n) < abs(pair.difference)
 
     low, high = 0, min(space_size, _MOST_ORDERS) - pair.n
     if high < 1 or not decides(high):
@@ -149,10 +151,14 @@ def expected_half_width(order_count: int, half_width: float, more: int, space_si
     return half_width * _scale(after, space_size) / _scale(order_count, space_size)
 
 
-def _scale(count: int, space_size: int | None) -> float:
+def _scale(count: int, space_size: int) -> float:
     """Return the half-width of the mean of so many orders, in standard deviations."""
-    unseen = 1.0 / count - (0.0 if space_size is None else 1 / space_size)
-    return float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * np.sqrt(max(unseen, 0.0)))
+    return _quantile(count) * math.sqrt(max(1.0 / count - 1 / space_size, 0.0))
+
+
+def _quantile(count: int) -> float:
+    """Return that of Student's t for the mean of so many orders."""
+    return float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0))
 
 
 def _gains(order_count: int, half_width: float, space_size: int) -> tuple[Gain, ...]:

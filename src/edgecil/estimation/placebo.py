@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from edgecil.estimation.budgets import draw_runs
 from edgecil.estimation.distances import Target
-from edgecil.estimation.estimators import ESTIMATORS
+from edgecil.estimation.estimators import ESTIMATORS, Observations
 from edgecil.estimation.intervals import LEVEL, Interval
 from edgecil.estimation.redraws import Candidates, latin_designs
 from edgecil.io.arrays import Floats, Ints
@@ -167,7 +167,8 @@ def _ratios(
 def _distances(candidates: Candidates, drawn: list[Ints]) -> Floats:
     """W₁, JSD and the missed range of each draw, shape (n, 3)."""
     truth, values = candidates.truth, candidates.accuracies[np.array(drawn)]
-    made = [estimate.distribution for estimate in ESTIMATORS[_ESTIMATOR].estimates(values)]
+    estimates = ESTIMATORS[_ESTIMATOR].estimates(Observations(values))
+    made = [estimate.distribution for estimate in estimates]
     jsd, distance = Target.of(truth.accuracies).distances(made).T
     low, high = values.min(axis=1), values.max(axis=1)
     missed = np.maximum(low - truth.min, 0.0) + np.maximum(truth.max - high, 0.0)

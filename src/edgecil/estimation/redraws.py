@@ -7,7 +7,7 @@ protocols are evaluated by their average over many draws.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -156,8 +156,8 @@ def redraw_estimates(
         for name, estimator in ESTIMATORS.items():
             used = places[:_FEW] if estimator.few_draws else places
             runs = candidates.runs(used)
-            if estimator.obstacle(replace(runs, accuracies=runs.accuracies[0])) is None:
-                estimates = estimator.estimates(runs.accuracies, runs.z, runs.levels)
+            if estimator.obstacle(runs) is None:
+                estimates = estimator.estimates(runs)
                 by_estimator[name] = Redraws(estimates, exhaustive and len(used) == len(places))
         if by_estimator:
             redraws[protocol] = by_estimator

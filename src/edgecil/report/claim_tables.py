@@ -197,7 +197,10 @@ def _decision(more: int | None) -> str:
     if more == 0:
         return "the 90 % interval of the difference excludes 0 already."
     if more is None:
-        return "all orders are not expected to suffice for a 90 % interval that excludes 0."
+        return (
+            "all orders are not expected to suffice for a 90 % interval that excludes 0; "
+            "train them with further seeds."
+        )
     return f"about {count(more, 'more order')} of both for a 90 % interval that excludes 0."
 
 
