@@ -27,7 +27,7 @@ EFFECTS: dict[str, tuple[dict[str, Any], ...]] = {
     "mos": ({"merging_rule": "use"},),
     "l2p": ({"batchwise": True}, {"positions": True}, {"batchwise": True, "positions": True}),
     "hide-prompt": ({"inference_rate": 0.00046875, "small_inference": True},),
-    "coda-prompt": ({"orthogonality": 0.0},),
+    "coda-prompt": ({"orthogonality": 0.0}, {"start": "gram-schmidt"}),
     "der": ({"balancing": 0},),
     "memo": ({"balancing": 0},),
     "tagfex": ({"balancing": 0},),

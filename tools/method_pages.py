@@ -217,12 +217,14 @@ def _order(method: str) -> str:
 
 
 def _table(text: str, head: str, method: str) -> list[str]:
-    """Head, rule and one method's rows of the first table that begins like this; all if ''."""
+    """Head, rule and one method's rows of all tables that begin like this; every row if ''."""
     lines = text.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith(head))
-    stop = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
-    rows = [line for line in lines[start + 2 : stop] if method in ("", _cells(line)[0])]
-    return [*lines[start : start + 2], *rows]
+    starts = [i for i, line in enumerate(lines) if line.startswith(head)]
+    rows: list[str] = []
+    for start in starts:
+        stop = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
+        rows += [line for line in lines[start + 2 : stop] if method in ("", _cells(line)[0])]
+    return [*lines[starts[0] : starts[0] + 2], *rows]
 
 
 def _cells(line: str) -> list[str]:

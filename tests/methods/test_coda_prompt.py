@@ -13,6 +13,7 @@ from edgecil.methods.coda_prompt import (
     CODAPromptConfig,
     component_weights,
     distance_from_orthogonal,
+    gram_schmidt_rows,
     orthogonal_rows,
 )
 from edgecil.methods.task import Scenario
@@ -115,6 +116,32 @@ def test_new_components_start_orthogonal_to_the_trained_old_ones() -> None:
     torch.testing.assert_close(new @ old.mT, torch.zeros(2, 3, 4), atol=1e-5, rtol=0)
     torch.testing.assert_close(new @ new.mT, torch.eye(3).expand(2, 3, 3), atol=1e-5, rtol=0)
     assert not torch.allclose(new[0], new[1])
+
+
+def test_gram_schmidt_by_hand() -> None:
+    """With two equal old rows c, the projection on c is subtracted twice, as in PILOT."""
+    axis = torch.zeros(1, 1, 5)
+    axis[..., 2] = 3.0
+    drawn = torch.randn(2, 1, 5, generator=torch.Generator().manual_seed(1))[:, 0]
+    new = gram_schmidt_rows(2, torch.cat([axis, axis], dim=1), torch.Generator().manual_seed(1))[0]
+    first = drawn[0].clone()
+    first[2] *= -1.0
+    second = drawn[1].clone()
+    second[2] *= -1.0
+    second -= (drawn[1] @ first) / (first @ first) * first
+    torch.testing.assert_close(new, torch.stack([first / first.norm(), second / second.norm()]))
+
+
+def test_gram_schmidt_is_orthogonal_where_the_old_rows_are() -> None:
+    old = orthogonal_rows(4, torch.empty(2, 0, 9), torch.Generator().manual_seed(0))
+    new = gram_schmidt_rows(3, old, torch.Generator().manual_seed(1))
+    torch.testing.assert_close(new @ old.mT, torch.zeros(2, 3, 4), atol=1e-5, rtol=0)
+    torch.testing.assert_close(new @ new.mT, torch.eye(3).expand(2, 3, 3), atol=1e-5, rtol=0)
+
+
+def test_an_unknown_start_is_refused() -> None:
+    with pytest.raises(UsageError, match="'random'"):
+        CODAPromptConfig(start="random")  # type: ignore[arg-type]
 
 
 def test_without_room_for_orthogonality_components_are_random_unit_vectors() -> None:

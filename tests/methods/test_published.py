@@ -85,6 +85,7 @@ def test_a_dataset_without_settings_is_refused_with_those_that_have_some() -> No
         ("mos", "merging_rule", "step", "use"),
         ("ewc", "fisher_images", "plain", "training"),
         ("hide-prompt", "inference_rate", 0.005, 0.00046875),
+        ("coda-prompt", "start", "orthogonal", "gram-schmidt"),
     ],
 )
 def test_paper_and_published_behave_as_published_and_fast_does_not(

@@ -17,7 +17,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from edgecil.methods import get_method
-from edgecil.methods.coda_prompt import CODAPrompt
+from edgecil.methods.coda_prompt import CODAPrompt, gram_schmidt_rows
 from edgecil.methods.ease import EASE, complete_prototypes
 from edgecil.methods.l2p import L2P
 from edgecil.methods.memory import MemoryBudget
@@ -178,6 +178,22 @@ def test_l2p_has_the_same_loss_and_gradients() -> None:
         (ours.prompts[0]["keys"], network.prompt.prompt_key),
     ):
         agree("l2p: gradients", own.grad, other.grad)
+
+
+def test_coda_prompt_starts_new_components_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs, _ = pair("coda-prompt", components=3)
+    learn_all(ours, SCENARIO, TASKS[:2])
+    prompt, old = theirs._network.prompt, ours.stacked("keys").detach()
+    prompt.task_count = 2
+    expected = gram_schmidt_rows(3, old, torch.Generator().manual_seed(5))
+    draws = torch.randn(3, len(old), old.shape[2], generator=torch.Generator().manual_seed(5))
+    for layer in range(ours.layers):
+        rows = iter(draws[:, layer])
+        monkeypatch.setattr(torch, "randn_like", lambda _, rows=rows: next(rows))
+        before = torch.zeros(prompt.e_pool_size, old.shape[2])
+        before[:6] = old[layer]
+        after = prompt.gram_schmidt(before)
+        agree("coda-prompt: new keys", expected[layer], after[6:9])
 
 
 def test_coda_prompt_has_the_same_loss_and_gradients() -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Literal
 
 import torch
 from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Prefix, Sockets
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, unknown
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
@@ -35,6 +36,43 @@ PUBLISHED = Recipe(
 )
 
 
+def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Draw unit rows (layers, count, d), orthogonal to each other and to the old in each layer.
+
+    Rows beyond the d orthogonal ones are random unit vectors.
+
+    Args:
+        count: number of new rows.
+        old: (layers, M, d), on the CPU.
+        generator: on the CPU.
+    """
+    drawn = torch.randn(len(old), count, old.shape[2], generator=generator)
+    basis = torch.linalg.qr(torch.cat([old, drawn], dim=1).mT).Q.mT
+    rows = basis[:, old.shape[1] :]
+    return torch.cat([rows, normalize(drawn[:, rows.shape[1] :], dim=-1)], dim=1)
+
+
+def gram_schmidt_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Draw unit rows (layers, count, d), less their projections on each row before them.
+
+    As in PILOT; the rows are orthogonal only if the old ones are.
+
+    Args:
+        count: number of new rows.
+        old: (layers, M, d), on the CPU.
+        generator: on the CPU.
+    """
+    rows = old
+    for drawn in torch.randn(count, len(old), old.shape[2], generator=generator):
+        shares = (rows @ drawn[:, :, None]) / rows.square().sum(dim=2, keepdim=True)
+        rest = drawn - (shares * rows).sum(dim=1)
+        rows = torch.cat([rows, rest[:, None]], dim=1)
+    return normalize(rows[:, old.shape[1] :], dim=-1)
+
+
+STARTS = {"orthogonal": orthogonal_rows, "gram-schmidt": gram_schmidt_rows}
+
+
 @dataclass(frozen=True)
 class CODAPromptConfig:
     """Hyper-parameters of CODA-Prompt.
@@ -45,6 +83,10 @@ class CODAPromptConfig:
         length: tokens of a prompt; the first half extends the keys, the second half the values.
         layers: number of blocks with prompts, counted from the first; at most the depth.
         orthogonality: λ; the published 0.1 times the factor 1e-6 in the authors' code.
+        start: how new components begin: `orthogonal` to all earlier ones, or by PILOT's
+            `gram-schmidt`, which subtracts the projections on earlier components as if these were
+            still orthogonal to each other. Training has made them alike, so that new components
+            lean towards or away from what they have in common.
     """
 
     recipe: Recipe = PUBLISHED
@@ -52,8 +94,11 @@ class CODAPromptConfig:
     length: int = 8
     layers: int = 5
     orthogonality: float = 1e-7
+    start: Literal["orthogonal", "gram-schmidt"] = "orthogonal"
 
     def __post_init__(self) -> None:
+        if self.start not in STARTS:
+            raise unknown("start of CODA-Prompt's components", self.start, STARTS)
         if self.components < 1 or self.layers < 1 or self.length < 2 or self.length % 2:
             raise UsageError(
                 "CODA-Prompt requires components >= 1, layers >= 1 and an even length >= 2. Got "
@@ -74,7 +119,7 @@ class CODAPromptConfig:
         augment=(),
         drop_last=False,
     ),
-    published_settings={"orthogonality": 0.0},
+    published_settings={"orthogonality": 0.0, "start": "gram-schmidt"},
 )
 class CODAPrompt(PromptMethod):
     """Prompts are sums over all components; the latest components are trained."""
@@ -97,7 +142,7 @@ class CODAPrompt(PromptMethod):
         for name, shape in shapes.items():
             before = [prompts[name].detach().cpu().flatten(2) for prompts in self.prompts]
             old = torch.cat([torch.empty(self.layers, 0, prod(shape)), *before], dim=1)
-            rows = orthogonal_rows(self.config.components, old, generator)
+            rows = STARTS[self.config.start](self.config.components, old, generator)
             new[name] = rows.unflatten(-1, shape)
         self.add_prompts(**new)
 
@@ -152,19 +197,3 @@ def distance_from_orthogonal(rows: torch.Tensor) -> torch.Tensor:
     """Return the mean squared entry of B Bᵀ − I, summed over layers, for rows (layers, M, d)."""
     identity = torch.eye(rows.shape[1], device=rows.device)
     return ((rows @ rows.mT - identity) ** 2).mean(dim=(1, 2)).sum()
-
-
-def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Draw unit rows (layers, count, d), orthogonal to each other and to the old in each layer.
-
-    Rows beyond the d orthogonal ones are random unit vectors.
-
-    Args:
-        count: number of new rows.
-        old: (layers, M, d), on the CPU.
-        generator: on the CPU.
-    """
-    drawn = torch.randn(len(old), count, old.shape[2], generator=generator)
-    basis = torch.linalg.qr(torch.cat([old, drawn], dim=1).mT).Q.mT
-    rows = basis[:, old.shape[1] :]
-    return torch.cat([rows, normalize(drawn[:, rows.shape[1] :], dim=-1)], dim=1)
