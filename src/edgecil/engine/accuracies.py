@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
@@ -68,8 +68,12 @@ class OrderAccuracies:
 
     @cached_property
     def _by_sequence(self) -> dict[ClassSequence, float]:
+        values = self.accuracies.tolist()
+        single = dict(zip(self.sequences, values, strict=True))
+        if len(single) == len(values):
+            return single
         grouped: dict[ClassSequence, list[float]] = {}
-        for sequence, accuracy in zip(self.sequences, self.accuracies.tolist(), strict=True):
+        for sequence, accuracy in zip(self.sequences, values, strict=True):
             grouped.setdefault(sequence, []).append(accuracy)
         return {
             sequence: values[0] if len(values) == 1 else fmean(values)
@@ -95,21 +99,19 @@ class AccuracyTable:
         if not self.runs:
             raise DataError("An accuracy table requires at least one run; got none.")
         first = self.runs[0]
-        classes = set(first.sequence.order)
-        checked: set[ClassSequence] = set()
         for run in self.runs:
             if run.dataset != first.dataset:
                 raise UsageError(
                     f"A table has runs of one dataset, but these are of {first.dataset!r} and "
                     f"{run.dataset!r}; split the table by dataset."
                 )
-            if run.sequence in checked:
-                continue
-            checked.add(run.sequence)
-            if run.sequence.sizes != first.sequence.sizes or set(run.sequence.order) != classes:
+        classes = set(first.sequence.order)
+        for place, sequence in enumerate(self.sequences):
+            if sequence.sizes != first.sequence.sizes or set(sequence.order) != classes:
+                run = self.runs[self.places.index(place)]
                 raise DataError(
                     "All sequences of a dataset must have the same classes and task sizes, but "
-                    f"{str(run.sequence)!r} ({run.method}, {run.protocol}) differs from "
+                    f"{str(sequence)!r} ({run.method}, {run.protocol}) differs from "
                     f"{str(first.sequence)!r}."
                 )
 
@@ -148,7 +150,20 @@ class AccuracyTable:
     @cached_property
     def sequences(self) -> tuple[ClassSequence, ...]:
         """The different sequences, in order of appearance."""
-        return tuple(dict.fromkeys(run.sequence for run in self.runs))
+        return tuple(self._index)
+
+    @cached_property
+    def places(self) -> list[int]:
+        """For each run, the place of its sequence in `sequences`."""
+        objects = {id(run.sequence): run.sequence for run in self.runs}  # few are hashed
+        places = {key: self._index[sequence] for key, sequence in objects.items()}
+        return [places[id(run.sequence)] for run in self.runs]
+
+    @cached_property
+    def _index(self) -> dict[ClassSequence, int]:
+        """The place of each different sequence."""
+        objects = {id(run.sequence): run.sequence for run in self.runs}
+        return {sequence: place for place, sequence in enumerate(dict.fromkeys(objects.values()))}
 
     @cached_property
     def failed(self) -> int:
@@ -157,34 +172,73 @@ class AccuracyTable:
 
     def runs_of(self, method: str, protocol: str | None = None) -> Sequence[Run]:
         """Return a method's runs for one protocol, or for all, in the order of the source."""
+        return [self.runs[row] for row in self._rows(method, protocol)]
+
+    def placed_runs(self, method: str) -> Iterator[tuple[int, Run]]:
+        """Return a method's runs that have an accuracy, with the places of their sequences."""
+        for row in self._rows(method):
+            if self.runs[row].accuracy is not None:
+                yield self.places[row], self.runs[row]
+
+    def _rows(self, method: str, protocol: str | None = None) -> Sequence[int]:
         return self._groups.get((method, protocol), ())
 
     @cached_property
-    def _groups(self) -> dict[tuple[str, str | None], list[Run]]:
-        """Runs by method and protocol, and by method alone."""
-        groups: dict[tuple[str, str | None], list[Run]] = {}
-        for run in self.runs:
-            groups.setdefault((run.method, None), []).append(run)
-            groups.setdefault((run.method, run.protocol), []).append(run)
+    def _groups(self) -> dict[tuple[str, str | None], list[int]]:
+        """Places of runs in the table, by method and protocol, and by method alone."""
+        groups: dict[tuple[str, str | None], list[int]] = {}
+        for row, run in enumerate(self.runs):
+            groups.setdefault((run.method, run.protocol), []).append(row)
+        for method in self.methods:
+            rows = [group for (name, _), group in groups.items() if name == method]
+            groups[method, None] = sorted(row for group in rows for row in group)
         return groups
 
     def orders(self, method: str, protocol: str | None = None) -> OrderAccuracies:
         """Return a method's accuracies over the sequences of one protocol, or of all protocols."""
         key = method, protocol
         if key not in self._orders:
-            self._orders[key] = _average_repeats(self.runs_of(*key), labelled=protocol is not None)
+            self._orders[key] = self._average_repeats(*key)
         return self._orders[key]
 
     @cached_property
     def _orders(self) -> dict[tuple[str, str | None], OrderAccuracies]:
         return {}
 
+    def _average_repeats(self, method: str, protocol: str | None) -> OrderAccuracies:
+        """Average over the training seeds of each labelled sequence; without a protocol, of each.
+
+        Protocols share runs: equal seed and accuracy mean the same run.
+        """
+        first: dict[tuple[str, int], tuple[int, float]] = {}
+        repeated: dict[tuple[str, int], dict[tuple[int, float], float]] = {}
+        for row in self._rows(method, protocol):
+            run = self.runs[row]
+            if run.accuracy is None:
+                continue
+            key = ("" if protocol is None else run.label), self.places[row]
+            training = run.seed, run.accuracy
+            if (other := first.setdefault(key, training)) is not training and other != training:
+                repeated.setdefault(key, {other: other[1]})[training] = run.accuracy
+        means = [
+            fmean(repeated[key].values()) if key in repeated else accuracy
+            for key, (_, accuracy) in first.items()
+        ]
+        return OrderAccuracies(
+            tuple(label for label, _ in first),
+            tuple(self.sequences[place] for _, place in first),
+            np.array(means, dtype=np.float64),
+        )
+
     def repeats(self, method: str) -> list[Floats]:
         """Return a method's accuracies grouped by sequence, one per training seed."""
-        grouped: dict[ClassSequence, list[tuple[int, float]]] = {}
-        for run in self.runs_of(method):
-            if run.accuracy is not None:
-                grouped.setdefault(run.sequence, []).append((run.seed, run.accuracy))
+        orders = self.orders(method)
+        if len(orders) == sum(1 for _ in self.placed_runs(method)):
+            return list(orders.accuracies[:, None])
+        grouped: dict[int, list[tuple[int, float]]] = {}
+        for place, run in self.placed_runs(method):
+            assert run.accuracy is not None
+            grouped.setdefault(place, []).append((run.seed, run.accuracy))
         return [
             np.array([value for _, value in sorted(set(group))] if group[1:] else [group[0][1]])
             for group in grouped.values()
@@ -192,14 +246,26 @@ class AccuracyTable:
 
     def training_counts(self, method: str) -> dict[ClassSequence, int]:
         """Count a method's trainings on the sequences that it was trained on several times."""
-        first: dict[ClassSequence, tuple[int, float]] = {}
-        repeated: dict[ClassSequence, set[tuple[int, float]]] = {}
-        for run in self.runs_of(method):
-            if run.accuracy is not None:
-                training = run.seed, run.accuracy
-                if (other := first.setdefault(run.sequence, training)) != training:
-                    repeated.setdefault(run.sequence, {other}).add(training)
-        return {sequence: len(trainings) for sequence, trainings in repeated.items()}
+        trainings: dict[int, set[tuple[int, float | None]]] = {}
+        for place, run in self.placed_runs(method):
+            trainings.setdefault(place, set()).add((run.seed, run.accuracy))
+        return {
+            self.sequences[place]: len(different)
+            for place, different in trainings.items()
+            if len(different) > 1
+        }
+
+    def count_trainings(self, method: str, sequences: tuple[ClassSequence, ...]) -> int:
+        """Count a method's different trainings on some sequences of the table."""
+        everything = sequences == self.sequences
+        places = set() if everything else {self._index[sequence] for sequence in sequences}
+        return len(
+            {
+                (place, run.seed, run.accuracy)
+                for place, run in self.placed_runs(method)
+                if everything or place in places
+            }
+        )
 
     def named(self, names: tuple[str, ...] | None) -> AccuracyTable:
         """Return the same runs with names of the classes; what was computed is kept."""
@@ -209,12 +275,14 @@ class AccuracyTable:
 
     def contradictions(self) -> list[tuple[Run, Run]]:
         """Return pairs of runs of one method, sequence and seed with different accuracies."""
-        firsts: dict[tuple[str, ClassSequence, int], Run] = {}
-        done = [run for run in self.runs if run.accuracy is not None]
-        pairs = [
-            (firsts.setdefault((run.method, run.sequence, run.seed), run), run) for run in done
-        ]
-        return [(first, run) for first, run in pairs if first.accuracy != run.accuracy]
+        firsts: dict[tuple[str, int, int], Run] = {}
+        pairs = []
+        for run, place in zip(self.runs, self.places, strict=True):
+            if run.accuracy is not None:
+                first = firsts.setdefault((run.method, place, run.seed), run)
+                if first.accuracy != run.accuracy:
+                    pairs.append((first, run))
+        return pairs
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
         """Return labels of a protocol's sequences on which no run of the method has an accuracy."""
@@ -251,25 +319,3 @@ class AccuracyTable:
             runs=tuple(replace(run, sequence=sequences[run.sequence]) for run in self.runs),
             names=None if names is None else tuple(names[id_] for id_ in sorted(names)),
         )
-
-
-def _average_repeats(runs: Iterable[Run], *, labelled: bool) -> OrderAccuracies:
-    """Average over the training seeds of each sequence, or of each labelled sequence."""
-    first: dict[tuple[str, ClassSequence], tuple[int, float]] = {}
-    repeated: dict[tuple[str, ClassSequence], dict[tuple[int, float], float]] = {}
-    for run in runs:
-        if run.accuracy is None:
-            continue
-        key, training = (run.label if labelled else "", run.sequence), (run.seed, run.accuracy)
-        # Protocols share runs: equal seed and accuracy mean the same run.
-        if (other := first.setdefault(key, training)) != training:
-            repeated.setdefault(key, {other: other[1]})[training] = run.accuracy
-    means = [
-        fmean(repeated[key].values()) if key in repeated else accuracy
-        for key, (_, accuracy) in first.items()
-    ]
-    return OrderAccuracies(
-        tuple(label for label, _ in first),
-        tuple(sequence for _, sequence in first),
-        np.array(means, dtype=np.float64),
-    )

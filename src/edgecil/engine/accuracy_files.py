@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilError, nearest
-from edgecil.io.files import check_header, read_rows, replace_file
+from edgecil.io.files import check_header, iterate_rows, replace_file
 from edgecil.io.numbers import parse_cell, parse_int
 from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.sequence import ClassSequence
@@ -22,6 +22,7 @@ from edgecil.sequences.sequence import ClassSequence
 _KEYS = ("method", "dataset", "protocol", "label", "sequence", "seed")
 _REQUIRED = ("method", "sequence")
 COLUMNS = (*_KEYS, DEFAULT_METRIC)
+_NOTHING_MORE: dict[str, str] = {}  # of all runs without further columns
 
 
 class DataFrame(Protocol):
@@ -118,8 +119,8 @@ _Rows = Iterator[tuple[int, dict[str, str]]]
 
 
 def _csv_rows(path: Path, metric: str) -> _Rows:
-    rows = read_rows(path)
-    header = [cell.strip() for cell in rows[0]] if rows else []
+    rows = iterate_rows(path)
+    header = [cell.strip() for cell in next(rows, [])]
     if not any(header):
         raise DataError(f"{path} is empty; it requires a header line and one line for each run.")
     for separator, name in ((";", "semicolons"), ("\t", "tabs")):
@@ -130,7 +131,7 @@ def _csv_rows(path: Path, metric: str) -> _Rows:
             )
     check_header(header, str(path))
     _check_columns(header, str(path), metric)
-    for number, cells in enumerate(rows[1:], start=2):
+    for number, cells in enumerate(rows, start=2):
         if len(cells) != len(header):
             raise DataError(
                 f"Row {number} of {path} has {len(cells)} cells but the header names {len(header)}."
@@ -170,11 +171,17 @@ def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
 
 def _parse_rows(rows: _Rows, origin: str, metric: str) -> Iterator[Run]:
     numbers: dict[tuple[object, ...], int] = {}
-    sequences: dict[str, ClassSequence] = {}  # equal ones are one object
+    sequences = _Sequences()
     repeats: dict[tuple[object, ...], int] = {}
+    further: list[str] | None = None
     for number, row in rows:
-        run = _parse(row, f"Row {number} of {origin}", metric, sequences)
-        order = (run.method, run.dataset, run.protocol, run.label, run.sequence)
+        if further is None:
+            further = [name for name in row if name not in (*_KEYS, metric)]
+        try:
+            run = _parse(row, metric, further, sequences)
+        except DataError as error:
+            raise DataError(f"Row {number} of {origin} {error}") from error
+        order = (run.method, run.dataset, run.protocol, run.label, id(run.sequence))
         if "seed" not in row:
             repeats[order] = repeats.get(order, -1) + 1
             run = replace(run, seed=repeats[order])
@@ -188,51 +195,58 @@ def _parse_rows(rows: _Rows, origin: str, metric: str) -> Iterator[Run]:
         yield run
 
 
-def _parse(
-    row: dict[str, str], where: str, metric: str, sequences: dict[str, ClassSequence]
-) -> Run:
-    """Return one row of the table; `sequences` holds those of earlier rows by their text."""
-    text = row["sequence"]
-    try:
-        sequence = sequences.get(text) or sequences.setdefault(text, ClassSequence.parse(text))
-    except (ValueError, EdgecilError) as error:
-        raise DataError(
-            f"{where} has the sequence {text!r}; write the ids of the classes, not their names, "
-            f"task by task: '0 1|2 3|4 5' ({str(error).rstrip('.')})."
-        ) from error
-    protocol = row.get("protocol", OWN_ORDERS)
-    for name, cell in (("method", row["method"]), ("protocol", protocol)):
-        if not cell:
-            raise DataError(f"{where} has no {name}; fill it in.")
+class _Sequences(dict[str, ClassSequence]):
+    """The sequences of a file by their text; equal ones are one object."""
+
+    def __init__(self) -> None:
+        self._different: dict[ClassSequence, ClassSequence] = {}
+
+    def __missing__(self, text: str) -> ClassSequence:
+        try:
+            sequence = ClassSequence.parse(text)
+        except (ValueError, EdgecilError) as error:
+            raise DataError(
+                f"has the sequence {text!r}; write the ids of the classes, not their names, task "
+                f"by task: '0 1|2 3|4 5' ({str(error).rstrip('.')})."
+            ) from error
+        self[text] = self._different.setdefault(sequence, sequence)
+        return self[text]
+
+
+def _parse(row: dict[str, str], metric: str, further: Sequence[str], sequences: _Sequences) -> Run:
+    """Return one row of the table; `further` names its columns that are kept as text."""
+    sequence = sequences[row["sequence"]]
+    method, protocol = row["method"], row.get("protocol", OWN_ORDERS)
+    if not method or not protocol:
+        raise DataError(f"has no {'protocol' if method else 'method'}; fill it in.")
     try:
         seed = parse_int(row.get("seed", "0"))
     except ValueError as error:
-        raise DataError(f"{where} has the seed {row['seed']!r}; seeds are integers.") from error
-    own = {*_KEYS, metric}
-    more = {name: cell for name, cell in row.items() if name not in own}
+        raise DataError(f"has the seed {row['seed']!r}; seeds are integers.") from error
+    label = row.get("label")
     return Run(
-        row["method"],
+        method,
         row.get("dataset", ""),
         protocol,
-        row.get("label", str(sequence)),
+        str(sequence) if label is None else label,
         sequence,
         seed,
-        _parse_value(row[metric], where, metric),
-        more,
+        _parse_value(row[metric], metric),
+        {name: row[name] for name in further} if further else _NOTHING_MORE,
     )
 
 
-def _parse_value(text: str, where: str, metric: str) -> float | None:
+def _parse_value(text: str, metric: str) -> float | None:
     value = parse_cell(text)
     if value is None:
         return None
     if metric == DEFAULT_METRIC and not 0.0 <= value <= 100.0:
         raise DataError(
-            f"{where} has the accuracy {text!r}; accuracies are per cent in [0, 100], or empty "
-            "for a failed run."
+            f"has the accuracy {text!r}; accuracies are per cent in [0, 100], or empty for a "
+            "failed run."
         )
     if not math.isfinite(value):
         raise DataError(
-            f"{where} has the {metric} {text!r}; values are numbers, or empty for a failed run."
+            f"has the {metric} {text!r}; values are numbers, or empty for a failed run."
         )
     return value

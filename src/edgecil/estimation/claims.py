@@ -184,7 +184,7 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
         sample.protocols,
         sample.blind,
         count,
-        _trainings(table, method, sample.sequences),
+        table.count_trainings(method, sample.sequences),
         float(values.min()),
         float(values.max()),
         name,
@@ -206,7 +206,7 @@ def _measured(table: AccuracyTable, method: str, truth: Truth) -> Answer:
         truth.protocols,
         True,
         len(values),
-        _trainings(table, method, truth.sequences),
+        table.count_trainings(method, truth.sequences),
         truth.min,
         truth.max,
         None,
@@ -217,17 +217,6 @@ def _measured(table: AccuracyTable, method: str, truth: Truth) -> Answer:
         Claim(0.0, None, "measured"),
         Claim(0.0, None, "measured"),
         Claim(1.0, None, "measured", CONFIDENCE),
-    )
-
-
-def _trainings(table: AccuracyTable, method: str, sequences: tuple[ClassSequence, ...]) -> int:
-    chosen = set(sequences)
-    return len(
-        {
-            (run.sequence, run.seed, run.accuracy)
-            for run in table.runs_of(method)
-            if run.accuracy is not None and run.sequence in chosen
-        }
     )
 
 

@@ -21,7 +21,6 @@ from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, post
 from edgecil.estimation.predictors import blind_protocols
 from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.sequences.given import CONTINUED
-from edgecil.sequences.sequence import ClassSequence
 
 _Key = TypeVar("_Key")
 
@@ -171,8 +170,7 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
     If both ran orders that were not chosen by similarity, only these count. An order that both
     trained with the same seeds is compared by the means over these seeds.
     """
-    place = {sequence: number for number, sequence in enumerate(table.sequences)}
-    trained = {name: _trainings(table, name, place) for name in methods}
+    trained = {name: _trainings(table, name) for name in methods}
     random = {name: blind_protocols(table, name) for name in methods}
     by_protocols: dict[frozenset[str], tuple[Bools, Bools]] = {}
     pairs: dict[tuple[str, str], Comparison] = {}
@@ -182,7 +180,7 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
             continue
         shared = frozenset(random[first] & random[second])
         if shared not in by_protocols:
-            by_protocols[shared] = _blind_orders(table, shared, place)
+            by_protocols[shared] = _blind_orders(table, shared)
         blind, other = by_protocols[shared]
         chosen = both[blind[both]]
         used = chosen if chosen.size else both
@@ -198,7 +196,7 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
         )
         if not chosen.size:
             compared = set(used.tolist())
-            names = (r.protocol for r in table.runs_of(first) if place[r.sequence] in compared)
+            names = (run.protocol for place, run in table.placed_runs(first) if place in compared)
             pair = replace(pair, protocols=tuple(dict.fromkeys(names)))
         pairs[first, second] = pair
     adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
@@ -208,15 +206,14 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
     return comparisons
 
 
-def _blind_orders(
-    table: AccuracyTable, protocols: frozenset[str], place: Mapping[ClassSequence, int]
-) -> tuple[Bools, Bools]:
+def _blind_orders(table: AccuracyTable, protocols: frozenset[str]) -> tuple[Bools, Bools]:
     """Return which sequences these protocols chose, and which of them are not of a Latin design."""
-    blind, other = np.zeros(len(place), dtype=bool), np.zeros(len(place), dtype=bool)
-    for run in table.runs:
-        if run.protocol in protocols:
-            blind[place[run.sequence]] = True
-            other[place[run.sequence]] |= run.protocol not in ("latin", CONTINUED)
+    chosen = {(run.protocol, place) for run, place in zip(table.runs, table.places, strict=True)}
+    blind, other = (np.zeros(len(table.sequences), dtype=bool) for _ in range(2))
+    for protocol, place in chosen:
+        if protocol in protocols:
+            blind[place] = True
+            other[place] |= protocol not in ("latin", CONTINUED)
     return blind, other
 
 
@@ -267,15 +264,15 @@ class _Trainings:
         return self.repeated.get(place) or {seed: [accuracy]}
 
 
-def _trainings(table: AccuracyTable, method: str, place: Mapping[ClassSequence, int]) -> _Trainings:
+def _trainings(table: AccuracyTable, method: str) -> _Trainings:
     first: dict[int, tuple[int, float]] = {}
     repeated: dict[int, set[tuple[int, float]]] = {}
-    for run in table.runs_of(method):
-        if run.accuracy is not None:
-            training, number = (run.seed, run.accuracy), place[run.sequence]
-            if (other := first.setdefault(number, training)) != training:
-                repeated.setdefault(number, {other}).add(training)
-    accuracies = np.full(len(place), np.nan)
+    for number, run in table.placed_runs(method):
+        assert run.accuracy is not None
+        training = run.seed, run.accuracy
+        if (other := first.setdefault(number, training)) is not training and other != training:
+            repeated.setdefault(number, {other}).add(training)
+    accuracies = np.full(len(table.sequences), np.nan)
     accuracies[list(first)] = [accuracy for _, accuracy in first.values()]
     by_seed: dict[int, dict[int, list[float]]] = {}
     for number, trainings in repeated.items():

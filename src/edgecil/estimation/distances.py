@@ -130,7 +130,7 @@ class Target:
         return np.array(
             [
                 (
-                    self._divergence(_binned(estimate.cdf(_around(self.edges)))),
+                    self._divergence(_binned(estimate.cdf(self._points))),
                     self._to_mixture(estimate),
                 )
                 for estimate in estimates
@@ -151,9 +151,24 @@ class Target:
         density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
         return level, z.clip(-_FARTHEST, _FARTHEST), density
 
+    @cached_property
+    def _sums(self) -> Floats:
+        """∫ F⁻¹ up to each level, (m + 1,)."""
+        level, _, _ = self._levels
+        return np.concatenate([[0.0], np.cumsum(np.diff(level) * self.values)])
+
+    @cached_property
+    def _area(self) -> Floats:
+        """∫ F up to each accuracy, (m,)."""
+        return np.concatenate([[0.0], np.cumsum(self.reached[:-1] * np.diff(self.values))])
+
+    @cached_property
+    def _points(self) -> Floats:
+        return _around(self.edges)
+
     def _to_normals(self, means: Floats, stds: Floats) -> Floats:
         """Return distances (B, 2) of normal distributions, with arguments of shape (B, 1)."""
-        reached = ndtr((_around(self.edges)[:, None] - means) / np.maximum(stds, _NARROWEST))
+        reached = ndtr((self._points[:, None] - means) / np.maximum(stds, _NARROWEST))
         jsd = self._divergence(_binned(reached))
         if len(self.values) > _FEW:
             return np.stack([jsd, self._by_blocks(means, stds)], axis=1)
@@ -193,8 +208,7 @@ class Target:
         are divided, down to single accuracies.
         """
         level, z, density = self._levels
-        count = len(self.values)
-        sums = np.concatenate([[0.0], np.cumsum(np.diff(level) * self.values)])
+        count, sums = len(self.values), self._sums
         row, start = np.arange(len(means)), np.zeros(len(means), dtype=np.int64)
         end = np.full(len(means), count)
         distance = np.zeros(len(means))
@@ -238,8 +252,7 @@ class Target:
             knots, cdf = knots[order], cdf[order]
         points, low = values[knots], level[knots[:-1]]
         under = estimate.shortfall(points)
-        area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(values))])[knots]
-        gaps = np.diff(area) - np.diff(under)
+        gaps = np.diff(self._area[knots]) - np.diff(under)
         crossed = np.flatnonzero((cdf[:-1] < low) & (cdf[1:] > low))
         if crossed.size:
             start, level_there = points[crossed], low[crossed]

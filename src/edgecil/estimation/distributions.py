@@ -20,6 +20,8 @@ from edgecil.io.arrays import Floats
 
 _STEPS = 60
 _NEAR = 1e-12
+_ALL = np.ones(1)  # the weights of every single location
+_ALL.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -79,7 +81,7 @@ class Distribution:
             return cls(mean, 1.0, std)  # which is an error
         made = object.__new__(cls)  # analyses make many of these
         object.__setattr__(made, "locations", np.array([mean], dtype=np.float64))
-        object.__setattr__(made, "weights", np.ones(1))
+        object.__setattr__(made, "weights", _ALL)
         object.__setattr__(made, "width", float(std))
         object.__setattr__(made, "mean", float(mean))
         object.__setattr__(made, "std", math.sqrt(std * std))

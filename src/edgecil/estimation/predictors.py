@@ -6,9 +6,10 @@ What estimates and correlates asks for a predictor and never whether it is S.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -74,10 +75,37 @@ class Predictor:
         return (cut - cut.mean()) / cut.std(), np.full(_LEVELS, 1.0 / _LEVELS)
 
 
-@lru_cache(maxsize=8)
+_Value = TypeVar("_Value")
+
+
+class BySequences(Generic[_Value]):
+    """The latest values that were computed for tuples of sequences.
+
+    Tuples are compared, not hashed: tuples of the same objects are compared at once.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._values: deque[tuple[tuple[ClassSequence, ...], _Value]] = deque(maxlen=size)
+
+    def get(self, sequences: tuple[ClassSequence, ...], compute: Callable[[], _Value]) -> _Value:
+        """Return the value for these sequences, computed if it is not among the latest."""
+        for others, value in self._values:
+            if others == sequences:
+                return value
+        value = compute()
+        self._values.append((sequences, value))
+        return value
+
+
+_orders = BySequences[Ints](8)
+
+
 def orders_of(sequences: tuple[ClassSequence, ...]) -> Ints:
     """Sequences as an array, shape (n, N); all predictors of a table ask for the same ones."""
-    return np.array([sequence.order for sequence in sequences], dtype=np.int64)
+    return _orders.get(
+        sequences,
+        lambda: np.array([sequence.order for sequence in sequences], dtype=np.int64),
+    )
 
 
 def objective_predictor(

@@ -101,12 +101,15 @@ def find_candidates(
     truth: Truth, ran: Mapping[str, OrderAccuracies], predictor: Predictor | None
 ) -> Candidates:
     """Return the truth, and the hard and easy sequence of every protocol that has both."""
-    place = truth.index()
     values = truth.accuracies.tolist()
     extremes = {}
-    for protocol, orders in ran.items():
-        if any(len(labelled_orders(orders, goal)) != 1 for goal in EXTREMES):
-            continue
+    chosen = {
+        protocol: orders
+        for protocol, orders in ran.items()
+        if all(len(labelled_orders(orders, goal)) == 1 for goal in EXTREMES)
+    }
+    place = truth.index() if chosen else {}
+    for protocol, orders in chosen.items():
         accuracies = orders.by_sequence()
         labelled = dict(zip(orders.labels, orders.sequences, strict=True))
         for goal in EXTREMES:
@@ -117,7 +120,7 @@ def find_candidates(
     return Candidates(
         truth,
         np.array(values),
-        None if predictor is None else predictor.z(place),
+        None if predictor is None else predictor.z(place or truth.sequences),
         None if predictor is None else predictor.levels(),
         extremes,
     )
@@ -125,6 +128,8 @@ def find_candidates(
 
 def labelled_orders(orders: OrderAccuracies, label: str) -> set[ClassSequence]:
     """Return the different orders with a label; a protocol should have one hard and one easy."""
+    if label not in orders.labels:
+        return set()
     pairs = zip(orders.labels, orders.sequences, strict=True)
     return {sequence for name, sequence in pairs if name == label}
 
@@ -213,8 +218,7 @@ def _redraw(
         runs = max(budget, len(fixed))
         others = size - sum(place < size for place in fixed)
         if comb(others, runs - len(fixed)) > draws:
-            drawn = [draw_runs(size, runs, rng, fixed=fixed) for _ in range(draws)]
-            return np.array(drawn), False
+            return _drawn(size, runs, tuple(fixed), draws, seed), False
         every = combinations(np.setdiff1d(np.arange(size), fixed), runs - len(fixed))
         shuffled = rng.permutation([[*fixed, *some] for some in every])
         return shuffled, candidates.truth.kind == "enumerated"
@@ -223,6 +227,15 @@ def _redraw(
         designs = latin_designs(space, budget, draws, seed)
         return np.array([[place[sequence] for sequence in design] for design in designs]), False
     return none, False
+
+
+@lru_cache(maxsize=8)
+def _drawn(size: int, runs: int, fixed: tuple[int, ...], draws: int, seed: int) -> Ints:
+    """Return random draws, a row each, which are the same for every method of a table."""
+    rng = np.random.default_rng(seed)
+    drawn = np.array([draw_runs(size, runs, rng, fixed=fixed) for _ in range(draws)])
+    drawn.setflags(write=False)
+    return drawn
 
 
 def latin_designs(

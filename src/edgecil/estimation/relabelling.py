@@ -18,16 +18,17 @@ import numpy as np
 from edgecil.estimation.analysis import MethodAnalysis
 from edgecil.estimation.comparison import holm
 from edgecil.estimation.correlation import Correlation, warn_of_predictor
-from edgecil.estimation.predictors import Predictor, orders_of, predictor_label
+from edgecil.estimation.predictors import BySequences, Predictor, orders_of, predictor_label
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence
 
-Relabelled = dict[tuple[int, tuple[ClassSequence, ...]], "Floats | None"]
+Relabelled = dict[int, BySequences["Floats | None"]]
 
 MOST = 999
 _FEWEST_ORDERS = 8  # fewer say nothing about a correlation
 _LEAST = 199
+_KEPT = 4  # sets of orders whose values are kept, of methods with different ones
 _SCORES = 100_000
 _CELLS = 2_000_000  # of an array of relabelled orders
 
@@ -71,10 +72,8 @@ def relabel(
     predictor: Predictor, sequences: tuple[ClassSequence, ...], done: Relabelled
 ) -> Floats | None:
     """:func:`relabelled_values`, computed once for all methods that ran the same orders."""
-    key = id(predictor), sequences
-    if key not in done:
-        done[key] = relabelled_values(predictor, sequences)
-    return done[key]
+    by_sequences = done.setdefault(id(predictor), BySequences(_KEPT))
+    return by_sequences.get(sequences, lambda: relabelled_values(predictor, sequences))
 
 
 def adjust_correlations(

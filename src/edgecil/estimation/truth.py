@@ -92,6 +92,8 @@ def _in_order(
     table: AccuracyTable, accuracies: Mapping[ClassSequence, float]
 ) -> dict[ClassSequence, float]:
     """Return sequences in the order of the table's runs, which is the same for every method."""
+    if tuple(accuracies) == table.sequences:
+        return dict(accuracies)
     return {one: accuracies[one] for one in table.sequences if one in accuracies}
 
 

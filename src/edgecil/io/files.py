@@ -90,14 +90,25 @@ def parse_json(text: str, source: str) -> Any:
 
 def read_rows(path: Path) -> list[list[str]]:
     """Return the rows of a CSV file that are not blank."""
-    return parse_rows(read_text(path), str(path))
+    return list(iterate_rows(path))
+
+
+def iterate_rows(path: Path) -> Iterator[list[str]]:
+    """Yield the rows of a CSV file that are not blank."""
+    return _rows(read_text(path), str(path), ",")
 
 
 def parse_rows(text: str, source: str, *, delimiter: str = ",") -> list[list[str]]:
     """Return the rows of a CSV text that are not blank; `source` names the text in the error."""
+    return list(_rows(text, source, delimiter))
+
+
+def _rows(text: str, source: str, delimiter: str) -> Iterator[list[str]]:
     reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
     try:
-        return [row for row in reader if row]
+        for row in reader:
+            if row:
+                yield row
     except csv.Error as error:
         raise DataError(f"{source} is not valid CSV: {error}.") from error
 
