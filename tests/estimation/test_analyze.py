@@ -385,3 +385,26 @@ def test_more_orders_than_floats_can_count(tmp_path: Path) -> None:
     answer = analyze(path)["a"].answer
     assert answer.mean.value == pytest.approx(61.5)
     assert answer.next_order.interval is not None
+
+
+@pytest.mark.parametrize("method", ["m", "n"])
+def test_two_different_hard_orders_are_named_and_not_mixed(method: str) -> None:
+    """Given to `edge` for one method, or one for each of two methods."""
+    table = table_of({"m": noisy(0)})
+    hard = next(run for run in table.runs if run.label == "hard")
+    other = next(
+        run for run in table.runs if run.protocol == "enumerate" and run.sequence != hard.sequence
+    )
+    second = replace(other, method=method, protocol="edge", label="hard")
+    dataset = quick(replace(table, runs=(*table.runs, second))).datasets[0]
+    (note,) = (note for note in dataset.notes if "'hard'" in note)
+    assert note.startswith("edge has 2 different orders")
+    compared = method == "n"  # a method of its own does not change the first one
+    assert ("not compared" in note) != compared
+    assert ("edge" in dataset.methods["m"].outside_range) == compared
+    alone = quick(table).datasets[0]
+    assert "edge" in alone.methods["m"].outside_range
+    assert not any("'hard'" in note for note in alone.notes)
+    if compared:
+        expected = alone.methods["m"].outside_range["edge"]
+        assert dataset.methods["m"].outside_range["edge"] == expected

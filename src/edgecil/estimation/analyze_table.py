@@ -173,12 +173,13 @@ def _summarize(
 
 def _note_repeats(table: AccuracyTable) -> list[str]:
     """Return a sentence on each protocol whose labels share sequences."""
-    runs: dict[str, dict[tuple[str, ClassSequence], None]] = {}
-    for run in table.runs:
-        runs.setdefault(run.protocol, {})[run.label, run.sequence] = None
+    runs: dict[str, dict[tuple[str, int], None]] = {}
+    for run, place in zip(table.runs, table.places, strict=True):
+        runs.setdefault(run.protocol, {})[run.label, place] = None
     notes = []
     for protocol, labelled in runs.items():
-        sentence = describe_duplicates(protocol, labelled)
+        sequences = ((label, table.sequences[place]) for label, place in labelled)
+        sentence = describe_duplicates(protocol, sequences)
         if sentence is None:
             continue
         if protocol in ("random", "random-legacy") and set(runs) - {protocol, "enumerate"}:
@@ -212,12 +213,19 @@ def _note_extremes(table: AccuracyTable) -> list[str]:
     for protocol in table.protocols:
         orders = [table.orders(method, protocol) for method in table.methods]
         for label in EXTREMES:
-            different = set[ClassSequence]().union(*(labelled_orders(o, label) for o in orders))
-            if len(different) > 1:
-                notes.append(
-                    f"{protocol} has {len(different)} different orders with the label {label!r}; "
-                    "it is not compared with random orders. Give each its own protocol."
-                )
+            by_method = [labelled_orders(own, label) for own in orders]
+            different = set[ClassSequence]().union(*by_method)
+            if len(different) < 2:
+                continue
+            effect = (
+                "it is not compared with random orders"
+                if any(len(own) > 1 for own in by_method)
+                else "the methods ran different ones"
+            )
+            notes.append(
+                f"{protocol} has {len(different)} different orders with the label {label!r}; "
+                f"{effect}. Give each its own protocol."
+            )
     return notes
 
 
@@ -242,15 +250,17 @@ def _note_fractions(table: AccuracyTable) -> list[str]:
 
 def _fractions(table: AccuracyTable, method: str) -> list[tuple[Run, float, float]]:
     """Return runs up to 1 % that would fit the method's others, in per cent, if times 100."""
-    runs = [(run, run.accuracy) for run in table.runs_of(method) if run.accuracy is not None]
-    usual = [value for _, value in runs if value > _FRACTION]
-    if not usual:
+    values = [run.accuracy for run in table.runs_of(method) if run.accuracy is not None]
+    usual = [value for value in values if value > _FRACTION]
+    if not usual or len(usual) == len(values):
         return []
     low, high = min(usual), max(usual)
     return [
         (run, low, high)
-        for run, value in runs
-        if 0.0 < value <= _FRACTION and low - _NEAR <= 100.0 * value <= high + _NEAR
+        for run in table.runs_of(method)
+        if run.accuracy is not None
+        and 0.0 < run.accuracy <= _FRACTION
+        and low - _NEAR <= 100.0 * run.accuracy <= high + _NEAR
     ]
 
 
