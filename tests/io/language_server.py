@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 Messages = list[dict[str, str]]
 
@@ -60,7 +61,8 @@ def serve(answer: Callable[[Messages], Reply | str]) -> Iterator[LanguageServer]
             time.sleep(reply.delay)
             data = reply.text().encode()
             try:
-                self.send_response(reply.status if self.path == "/v1/chat/completions" else 404)
+                path = urlsplit(self.path).path
+                self.send_response(reply.status if path == "/v1/chat/completions" else 404)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(reply.claimed_length or len(data)))
                 self.end_headers()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -89,19 +88,26 @@ def test_the_transcript_holds_the_conversation_and_no_key() -> None:
     assert "secret" not in repr(conversation.model)
 
 
-def test_a_password_in_the_address_is_neither_stored_nor_shown() -> None:
-    with serve(answers("1")) as server:
-        url = server.url.replace("http://", "http://me:pa55word@") + "?key=pa55word"
-        model = LanguageModel("toy", url, "k3y")
+@pytest.mark.parametrize("query", ["", "?key=pa55word"])
+def test_a_password_in_the_address_is_neither_stored_nor_shown(query: str) -> None:
+    refusal = Reply(status=401, body=json.dumps({"error": {"message": "{url} and k3y are wrong"}}))
+    with serve(answers("1", refusal)) as server:
+        url = server.url.replace("http://", "http://me:pa55word@") + query
+        refusal.body = (refusal.body or "").replace("{url}", f"{url} pa55word")
+        model = LanguageModel("toy", url, "k3y", retries=0)
         conversation = Conversation(model)
-        with suppress(EdgecilError):
-            conversation.ask("one?", number)
-    assert "pa55word" not in str(model) + repr(model) + str(conversation.record())
-    for path in cache_directory().rglob("*.json"):
-        assert "pa55word" not in path.read_text(encoding="utf-8")
-        assert path.stat().st_mode & 0o777 == 0o600
-    body = {"message": f"no access to {url} with k3y"}
-    assert not {"pa55word", "k3y"} & set(model._reason(body).replace(":", " ").split())
+        assert conversation.ask("one?", number) == 1
+        with pytest.raises(EdgecilError, match=r"401.*wrong") as refused:
+            conversation.ask("two?", number)
+    (path,) = (path for path in cache_directory().rglob("*") if path.is_file())
+    said = path.read_text(encoding="utf-8")
+    assert json.loads(said)["answer"]["content"] == "1"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    shown = [str(model), repr(model), str(conversation.record()), str(refused.value)]
+    for text in (said, str(path), *shown):
+        assert "pa55word" not in text
+        assert "k3y" not in text
 
 
 UNUSABLE = {
@@ -138,7 +144,7 @@ def test_two_unusable_answers_are_an_error_and_are_not_remembered(reply, reason)
 
 
 BROKEN = {
-    "slow": (Reply("7", delay=0.5), "did not answer within 0.2 seconds"),
+    "slow": (Reply("7", delay=60.0), "did not answer within 0.2 seconds"),
     "overloaded": (
         Reply(status=503, body='{"error": {"message": "try later."}}'),
         r"refused the request \(HTTP 503\): try later; check",
@@ -163,7 +169,9 @@ BROKEN = {
 def test_a_broken_endpoint_is_one_sentence_and_leaves_nothing_behind(reply, sentence) -> None:
     with serve(lambda messages: reply) as server:
         with pytest.raises(EdgecilError, match=sentence) as caught:
-            Conversation(model_of(server, timeout=0.2)).ask("number?", number)
+            Conversation(model_of(server, timeout=0.2 if reply.delay else 60.0)).ask(
+                "number?", number
+            )
         assert "\n" not in str(caught.value)
         assert files() == []
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from edgecil.io.files import cache_directory, replace_file
@@ -36,7 +36,7 @@ class LanguageModel:
 
     Attributes:
         name: the model's name at the endpoint.
-        base_url: the endpoint's address; it may contain a user and a password.
+        base_url: the endpoint's address; it may contain a user, a password and a query.
         key: the endpoint's API key.
         timeout: seconds to wait for an answer.
         retries: further attempts after an overload, a broken connection or a timeout.
@@ -81,8 +81,10 @@ class LanguageModel:
             )
         import openai
 
+        parts = urlsplit(self.base_url)
         client = openai.OpenAI(
-            base_url=self.base_url,
+            base_url=urlunsplit((parts.scheme, parts.netloc, parts.path, "", "")),
+            default_query=dict(parse_qsl(parts.query)),
             api_key=self.key,
             timeout=self.timeout,
             max_retries=self.retries,
@@ -128,7 +130,9 @@ class LanguageModel:
         """Return what an endpoint says about an error, in one line and without secrets."""
         message = body.get("message") if isinstance(body, dict) else body
         text = str(message or "no reason given").strip().splitlines()[0]
-        for secret in (self.base_url, self.key, urlsplit(self.base_url).password or ""):
+        parts = urlsplit(self.base_url)
+        parameters = [value for _, value in parse_qsl(parts.query)]
+        for secret in (self.base_url, self.key, parts.password or "", *parameters):
             if secret and secret != self.address:
                 text = text.replace(secret, "***")
         return printable(text)[:200].rstrip(".")
