@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import tempfile
@@ -8,18 +9,23 @@ from collections import defaultdict
 from itertools import count
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from edgecil.io.device import use_portable_kernels
 
 # Before any test computes with torch: stored accuracies are those of these kernels.
 use_portable_kernels()
 
-# Compiling a kernel at its first call must not look like a slow example. The examples are the same
-# in every `make test`: a red run means a change, not a new draw; `make attack` draws new ones.
+# Neither compiling a kernel at its first call nor a busy machine must look like a slow example.
+# The examples are the same in every `make test`: a red run means a change, not a new draw;
+# `make attack` draws new ones.
 settings.register_profile(
-    "edgecil", deadline=None, derandomize=not os.environ.get("EDGECIL_ATTACK")
+    "edgecil",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=not os.environ.get("EDGECIL_ATTACK"),
 )
 settings.load_profile("edgecil")
 
@@ -48,6 +54,15 @@ _seconds: defaultdict[str, float] = defaultdict(float)
 
 _FOLDER = tempfile.TemporaryDirectory()  # gone with the process
 _numbers = count()
+
+
+@pytest.fixture(autouse=True)
+def _same_chance() -> None:
+    """What a test draws without a generator does not depend on the tests before it."""
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 @pytest.fixture(autouse=True)

@@ -82,7 +82,7 @@ def test_mammoth_gets_the_tasks_intended(tmp_path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     similarity = text_similarity(get_classes("cifar100"))
     runs = protocol("edge", SequenceSpace.equal(100, 10), similarity=similarity)

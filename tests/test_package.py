@@ -39,7 +39,7 @@ def loaded_after(code: str) -> set[str]:
     """Top-level modules that a fresh interpreter has loaded after running some code."""
     script = f"{code}\nimport json, sys\nprint('\\n' + json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
     )
     return {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
 

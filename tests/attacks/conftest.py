@@ -28,6 +28,6 @@ def strength(fast: int, long: int) -> int:
 
 def attack_rng(name: str) -> random.Random:
     """Chance of an attack: the same in every `make test`, new (and printed) in `make attack`."""
-    seed = f"{name} {random.randrange(10**6)}" if LONG else name
+    seed = f"{name} {random.SystemRandom().randrange(10**6)}" if LONG else name
     print(f"seed: {seed!r}")
     return random.Random(seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 from edgecil.engine.experiment import Experiment
 from edgecil.estimation import Analysis
 from edgecil.io.json import to_plain
-from tests.attacks.conftest import LONG
+from tests.attacks.conftest import LONG, attack_rng
 from tests.engine.test_resume import finished
 from tests.toys import save_toy
 
@@ -79,7 +78,7 @@ def test_kills_at_io_boundaries(attack: Attack, tmp_path: Path) -> None:
     assert count > 100, "writes of SQLite must be among them"
     expected = outcome(tmp_path / "undisturbed")
     every = [(place, torn) for place in range(1, count + 1) for torn in (False, True)]
-    chosen = every if LONG else random.sample(every, FEW)
+    chosen = every if LONG else attack_rng("boundaries").sample(every, FEW)
     for place, torn in chosen:
         directory = tmp_path / f"{place}-{torn:d}"
         code, _ = attack(directory, place, torn=torn)

@@ -110,7 +110,7 @@ def test_an_interrupt_stops_the_programs_and_keeps_finished_runs(number, deaf) -
         assert edgecil.poll() is None
         time.sleep(0.02)
     edgecil.send_signal(number)
-    _, err = edgecil.communicate(timeout=60)
+    _, err = edgecil.communicate(timeout=300)
     assert edgecil.returncode == 130
     assert "out" in err
     wait_until(lambda: not is_alive(int(Path("pid.txt").read_text(encoding="utf-8"))))

@@ -33,7 +33,7 @@ def shell(*arguments: str, pipe: str = "", **environment: str) -> subprocess.Com
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
         env={**os.environ, **environment},
     )
 
@@ -202,7 +202,7 @@ def test_the_light_verbs_import_neither_torch_nor_numba_nor_matplotlib() -> None
         "sys.exit(', '.join(heavy) or 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
 

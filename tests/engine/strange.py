@@ -81,18 +81,18 @@ class Deadly(Instant):
 class Patient(Instant):
     def learn(self, task: Task) -> None:
         struck = Path(self.config.file).with_suffix(".struck")
-        deadline = time.monotonic() + 60.0
+        deadline = time.monotonic() + 300.0
         while self.config.strikes(task) and not struck.exists():
             assert time.monotonic() < deadline, "the deadly one never came"
             time.sleep(0.01)
         super().learn(task)
 
 
-@register_method("sleepy", StrangeConfig, "sleeps for a minute")
+@register_method("sleepy", StrangeConfig, "sleeps for ten minutes")
 class Sleepy(Instant):
     def learn(self, task: Task) -> None:
         if self.config.strikes(task):
-            time.sleep(60.0)
+            time.sleep(600.0)
         super().learn(task)
 
 

@@ -45,13 +45,20 @@ def counts(out: Path) -> dict[Any, Any]:
     return {run.sequence: [node.class_correct for node in run.nodes] for run in runs}
 
 
-def training_workers() -> list[int]:
-    """Processes that train a node now, as Ray names them."""
+def training_workers(nodes: Any) -> list[int]:
+    """Processes of this cluster that train a node now, as Ray names them."""
+    raylets = {
+        entry.process.pid
+        for node in nodes.list_all_nodes()
+        for entry in node.all_processes.get("raylet", [])
+    }
     workers = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                if (entry / "cmdline").read_bytes().startswith(b"ray::_train"):
+                status = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+                started = (entry / "cmdline").read_bytes().startswith(b"ray::_train")
+                if started and int(status[1]) in raylets:
                     workers.append(int(entry.name))
     return workers
 
@@ -69,9 +76,9 @@ def test_a_killed_worker_a_lost_node_and_a_killed_driver(tmp_path: Path) -> None
         distributed = ("--executor", "ray", "--address", nodes.address, "--workers", "2")
         with started(words(out, *distributed, "--retries", "3")) as process:
             wait_for(lambda: finished(out) >= 1, process)
-            wait_for(lambda: bool(training_workers()), process)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(training_workers()[0], signal.SIGKILL)
+            wait_for(lambda: bool(training_workers(nodes)), process)
+            with contextlib.suppress(ProcessLookupError, IndexError):  # it has just ended
+                os.kill(training_workers(nodes)[0], signal.SIGKILL)
             done = finished(out)
             wait_for(lambda: finished(out) > done, process)
             (lost,) = [node for node in nodes.list_all_nodes() if node != nodes.head_node]

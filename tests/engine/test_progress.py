@@ -109,7 +109,7 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
     status = Experiment.open(out).status()
     assert (status.alive, status.finished, status.planned, status.remaining) == (True, 1, 2, 2)
     assert [task.tasks for task in status.running] == [(second.tasks[0],)]
-    assert status.seconds_left == pytest.approx(160.0, abs=5.0)
+    assert status.seconds_left == pytest.approx(160.0, abs=20.0)
     (out / PROGRESS_FILE).unlink()
     status = Experiment.open(out).status()
     assert (status.alive, status.running) == (False, ())

@@ -299,7 +299,10 @@ def test_what_differs_is_recorded_with_each_result(store: Store) -> None:
     assert store.workers() == {node: {"cpu": "AVX2 instead of AVX512"} for node in plan}
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     data=st.data(),
     capacity=st.integers(1, 3),

@@ -34,7 +34,7 @@ def drive(root: Path, tasks: list[list[int]] = TASKS, seed: int = 0) -> tuple[An
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     result = folder / "result.json"
     read = json.loads(result.read_text(encoding="utf-8")) if result.exists() else None

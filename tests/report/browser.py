@@ -134,7 +134,7 @@ class Browser:
         return self._call("POST", f"{self._session}/goog/cdp/execute", body)
 
     def _wait(self) -> None:
-        for _ in range(200):
+        for _ in range(1200):
             try:
                 if self._call("GET", "/status")["ready"]:
                     return

@@ -42,7 +42,7 @@ def compile_latex(body: str, folder: Path) -> str:
         [str(PDFLATEX), "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
         cwd=folder,
         capture_output=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     log = done.stdout.decode(errors="replace")

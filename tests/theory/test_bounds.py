@@ -81,7 +81,7 @@ def test_imagenet_21k_takes_no_time(bound: SampleBound, sizes: list[int]) -> Non
     assert bound.epsilon(size, runs, delta=0.05) == pytest.approx(0.1, rel=0.01)
     assert bound.delta(size, runs, epsilon=0.1) <= 0.05
     assert bound.delta(size, size // 3, epsilon=0.1) > 0
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 5
     union = math.log(size) if bound.union else 0
     assert runs == math.ceil((union + math.log(40)) / (2 * 0.1**2))
 
