@@ -257,7 +257,11 @@ class Analysis:
     def save(self, path: str | Path) -> None:
         """Write the analysis as a JSON file that :meth:`load` and :func:`analyze` read."""
         with replace_file(Path(path)) as file:
-            file.write(with_checksum(to_json(self, SCHEMA)))
+            file.write(self.to_json())
+
+    def to_json(self) -> bytes:
+        """Return the content of the file that :meth:`save` writes."""
+        return with_checksum(to_json(self, SCHEMA))
 
     @classmethod
     def load(cls, path: str | Path) -> Analysis:

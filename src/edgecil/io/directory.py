@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.files import read_json, reason, replace_file
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 MARKER = ".edgecil"
 LOCK = "lock"
@@ -61,6 +67,19 @@ def claim(directory: str | Path, kind: str) -> None:
     if not marker.exists():
         with replace_file(marker) as file:
             file.write(json.dumps({"schema": "edgecil.directory/1", "kind": kind}).encode())
+
+
+@contextmanager
+def held(directory: str | Path) -> Iterator[None]:
+    """Wait until no other process writes a directory of edgecil, and keep others waiting."""
+    try:
+        with (Path(directory) / MARKER).open("rb") as marker:
+            if fcntl is not None:
+                with suppress(OSError):  # not every file system has locks
+                    fcntl.flock(marker, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise EdgecilError(f"Cannot use {directory}: {reason(error)}.") from error
 
 
 def marked_kind(directory: Path) -> str:

@@ -11,7 +11,7 @@ import stat
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -148,6 +148,34 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
         raise EdgecilError(f"Cannot write {path}: {reason(error)}.") from error
     finally:
         if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def replace_files(files: Iterable[tuple[Path, bytes]]) -> None:
+    """Write files that belong together: all, or after a failure none.
+
+    No older file is replaced before the last new one is complete. A kill during the renaming leaves
+    each file complete, old or new. No other process may write the same files at the same time.
+
+    Args:
+        files: each with its content; missing folders are created.
+    """
+    written: list[tuple[Path, Path]] = []
+    try:
+        for path, content in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            remove_abandoned(path)
+            handle, temporary = _new_temporary(path)
+            written.append((temporary, path))
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            temporary.chmod(0o666 & ~_umask())
+        for temporary, path in written:
+            temporary.replace(path)
+    except OSError as error:
+        raise EdgecilError(f"Cannot write {path}: {reason(error)}.") from error
+    finally:
+        for temporary, _ in written:
             temporary.unlink(missing_ok=True)
 
 

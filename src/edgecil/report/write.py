@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import UsageError
 from edgecil.estimation.analysis import Analysis
-from edgecil.io.directory import check_owner, claim
-from edgecil.io.files import replace_file
+from edgecil.io.directory import check_owner, claim, held
+from edgecil.io.files import replace_files
 from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.slug import slug
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from edgecil.estimation.sources import Source
 
 _ANALYSIS_FILE = "analysis.json"
+_PAGE_FILE = "index.html"
 _OTHER_DRAWS = 200  # of analyses by further metrics
 
 
@@ -97,7 +98,7 @@ def write_report(
     folder = _folder(analysis, out)
     check_owner(folder, "report", written_before=_holds_report)
     claim(folder, "report")
-    pages = []
+    pages, files = [], dict[Path, bytes]()
     for dataset in analysis.datasets:
         several = len(analysis.datasets) > 1
         place = folder / slug(dataset.dataset) if several else folder
@@ -111,8 +112,11 @@ def write_report(
             analysis.version,
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
-        pages.append(write_page(compose_page(dataset, origin, same), place))
-    analysis.save(folder / _ANALYSIS_FILE)
+        files |= page_files(compose_page(dataset, origin, same), place)
+        pages.append(place / _PAGE_FILE)
+    files[folder / _ANALYSIS_FILE] = analysis.to_json()
+    with held(folder):
+        replace_files(files.items())
     return Report(tuple(pages), analysis)
 
 
@@ -160,19 +164,13 @@ def _holds_report(folder: Path) -> bool:
         return file.read(64).startswith(b'{"schema":"edgecil.analysis/')
 
 
-def write_page(page: Page, folder: Path) -> Path:
-    """Write a page and the files beside it into a folder."""
-    for name, content in _files(page):
-        with replace_file(folder / name) as file:
-            file.write(content)
-    path = folder / "index.html"
-    with replace_file(path) as file:
-        file.write(page.html.encode())
-    return path
+def page_files(page: Page, folder: Path) -> dict[Path, bytes]:
+    """Return the files beside a page, and the page as the last one, in a folder."""
+    files = {folder / name: content for name, content in _files_beside(page)}
+    return {**files, folder / _PAGE_FILE: page.html.encode()}
 
 
-def _files(page: Page) -> Iterator[tuple[str, bytes]]:
-    """The files beside the page, by their path in its folder."""
+def _files_beside(page: Page) -> Iterator[tuple[str, bytes]]:
     for figure in page.figures:
         for name, content in figure.files():
             yield f"figures/{name}", content
