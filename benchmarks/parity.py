@@ -204,7 +204,8 @@ def row(
     if args.orders >= LEAST_ORDERS:
         agreement = f"{np.corrcoef(ours['final'], theirs['final'])[0, 1]:.2f}"
     numbers.append(agreement)
-    return f"| {' | '.join((name, classifier, *numbers, text, outcome))} |"
+    count = f"{args.orders} × {args.repeats}"
+    return f"| {' | '.join((name, classifier, count, *numbers, text, outcome))} |"
 
 
 def main() -> None:
@@ -233,7 +234,8 @@ def main() -> None:
     if args.cache and Path(args.cache).exists():
         kept = json.loads(Path(args.cache).read_text(encoding="utf-8"))
     pairs = ("final", "average", "std over orders", "std over repeats", "CPU s", "MB")
-    columns = ("method", "classifier", *pairs, "r over orders", "difference (90 %)", "verdict")
+    ends = ("r over orders", "difference (90 %)", "verdict")
+    columns = ("method", "classifier", "orders × repeats", *pairs, *ends)
     print(f"ours / {toolbox.NAME}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for name in args.methods.split(",") if args.methods else toolbox.LEARNERS:
         runs = {

@@ -1,0 +1,62 @@
+"""The pages of the methods: commands that run accepts, and what was measured."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("mkdocs")
+
+from edgecil.backbones.pretrained import PRETRAINED
+from edgecil.backbones.registry import BACKBONES
+from edgecil.cli.main import verb_parser
+from edgecil.methods import get_method
+from edgecil.methods.published import PUBLISHED
+from edgecil.methods.published_accuracies import ACCURACIES, PAPER_ACCURACIES
+from edgecil.recipes import recipe_names
+from edgecil.sequences import PROTOCOLS
+
+TOOL = Path(__file__).parents[1] / "tools" / "method_pages.py"
+PAGES = SimpleNamespace(**runpy.run_path(str(TOOL))).pages()
+PARSER = verb_parser("run")
+
+
+def page(method: str) -> str:
+    return str(PAGES[f"reference/reproduce/{method}.md"])
+
+
+@pytest.mark.parametrize("method", PUBLISHED)
+def test_run_accepts_every_command(method: str) -> None:
+    commands = re.findall(r"```console\n(.+)\n```", page(method))
+    assert len(commands) == 1 + 3 * (method in PAPER_ACCURACIES)
+    for command in commands:
+        program, verb, *words = shlex.split(command)
+        assert (program, verb) == ("edgecil", "run")
+        options = vars(PARSER.parse_args(words))
+        assert options["protocol"][0] in PROTOCOLS
+        if options.get("config"):
+            assert options["config"].removeprefix("recipe:") in recipe_names()
+        else:
+            get_method(method).recipe(options["recipe"], "resnet32")
+            network = options.get("pretrained") or options["backbone"]
+            assert network in PRETRAINED or network in BACKBONES
+
+
+def test_a_stated_accuracy_has_its_own_tasks_and_weights() -> None:
+    assert "--tasks 20" in page("ease")
+    assert "--pretrained vit-b16-in21k " in page("ease")
+    assert "--pretrained vit-b16-in21k-google" in page("l2p")
+    assert all(stated.pretrained in PRETRAINED for stated in ACCURACIES.values())
+
+
+@pytest.mark.parametrize("method", PAPER_ACCURACIES)
+def test_the_paper_s_methods_have_settings_and_parity(method: str) -> None:
+    text = page(method)
+    assert all(f"| {dataset} |" in text for dataset in PUBLISHED[method])
+    assert "Accuracies (ours / reference):" in text
+    assert f"[{method}](reproduce/{method}.md)" in PAGES["reference/published.md"]
