@@ -149,6 +149,7 @@ class Loader:
 
     environment: Environment
     recipe: Recipe
+    orders: Iterator[torch.Tensor] | None = None  # of the images in each epoch; random if None
 
     def __init__(
         self,
@@ -166,7 +167,9 @@ class Loader:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         count = len(self.dataset)
-        order = torch.randperm(count) if self.shuffle else torch.arange(count)
+        order = torch.arange(count)
+        if self.shuffle:
+            order = torch.randperm(count) if self.orders is None else next(self.orders)
         generator = torch.Generator().manual_seed(int(torch.randint(2**40, (1,))))
         steps = self.recipe.augment if self.dataset.augmented else ()
         prepare = self.environment.pipeline(steps)

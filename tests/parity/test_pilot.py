@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from edgecil.methods.method import Method, suited_to
 from edgecil.methods.mos import MOS
 from edgecil.methods.ranpac import RanPAC
 from edgecil.methods.recipe import Recipe
+from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, learn, learn_all, toy_dataset, toy_environment
 
@@ -40,7 +43,7 @@ SCENARIO = Scenario(DATASET)
 pytestmark = pytest.mark.skipif(not IS_PILOT, reason="make parity TOOLBOX=PATH of PILOT")
 
 
-def pair(name: str, **settings: Any) -> tuple[Any, Any, Any]:
+def pair(name: str, recipe: Recipe = RECIPE, **settings: Any) -> tuple[Any, Any, Any]:
     """Our learner, PILOT's around the same transformer, and its images; both untrained."""
     sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks"), str(TOOLBOX)]
     import reference
@@ -49,12 +52,12 @@ def pair(name: str, **settings: Any) -> tuple[Any, Any, Any]:
     environment = toy_environment(DATASET)
     entry = get_method(name)
     memory = MemoryBudget(total=None, per_class=1)
-    config = entry.configure(RECIPE, memory, {**entry.published_settings, **settings})
+    config = entry.configure(recipe, memory, {**entry.published_settings, **settings})
     ours: Method = entry.build(config, environment)
     reference.Loader.environment = suited_to(environment.pretrained, environment)
-    reference.Loader.recipe = RECIPE
+    reference.Loader.recipe = recipe
     torch.manual_seed(0)
-    theirs = reference_pilot._build(name, config, RECIPE, ours.vit, TASKS)  # type: ignore[attr-defined]
+    theirs = reference_pilot._build(name, config, recipe, ours.vit, TASKS)  # type: ignore[attr-defined]
     return ours, theirs, reference.Images(DATASET, TASKS, 1)
 
 
@@ -194,6 +197,90 @@ def test_coda_prompt_starts_new_components_alike(monkeypatch: pytest.MonkeyPatch
         before[:6] = old[layer]
         after = prompt.gram_schmidt(before)
         agree("coda-prompt: new keys", expected[layer], after[6:9])
+
+
+def test_coda_prompt_in_lockstep() -> None:
+    """Three tasks from the same first components, head and batches: the same afterwards."""
+    recipe = replace(RECIPE, schedule="quarter-cosine", drop_last=True, weight_decay=0.0, epochs=3)
+    ours, theirs, images = pair("coda-prompt", recipe, components=3)
+    network, names = theirs._network, {"e_p": "components", "e_k": "keys", "e_a": "attention"}
+
+    def theirs_of(kind: str, layer: int, task: int) -> torch.Tensor:
+        return getattr(network.prompt, f"{kind}_{layer}")[3 * task : 3 * task + 3]
+
+    def begin(first: Any, task: int) -> None:
+        for kind, name in names.items():
+            for layer in range(ours.layers):
+                theirs_of(kind, layer, task).copy_(first.prompts[-1][name][layer])
+        network.fc.weight[: first.head.classes].copy_(first.head.weight)
+        network.fc.bias[: first.head.classes].copy_(first.head.bias)
+
+    for task in in_lockstep(ours, theirs, images, begin):
+        for kind, name in names.items():
+            for layer in range(ours.layers):
+                value = theirs_of(kind, layer, task)
+                agree(f"coda-prompt: {name}", ours.prompts[-1][name][layer], value)
+        agree("coda-prompt: head", ours.head.weight, network.fc.weight[: ours.head.classes])
+
+
+def test_l2p_in_lockstep() -> None:
+    """Three tasks from the same first pool, head and batches: the same afterwards."""
+    recipe = replace(RECIPE, schedule="steps", milestones=(), weight_decay=0.0, epochs=3)
+    ours, theirs, images = pair("l2p", recipe)
+    network = theirs._network.backbone
+    pool = {"tokens": network.prompt.prompt, "keys": network.prompt.prompt_key}
+
+    def begin(first: Any, _: int) -> None:
+        for name, values in pool.items():
+            values.copy_(first.prompts[0][name])
+        network.head.weight[: first.head.classes].copy_(first.head.weight)
+        network.head.bias[: first.head.classes].copy_(first.head.bias)
+
+    for _ in in_lockstep(ours, theirs, images, begin):
+        for name, values in pool.items():
+            agree(f"l2p: {name}", ours.prompts[0][name], values)
+        agree("l2p: head", ours.head.weight, network.head.weight[: ours.head.classes])
+
+
+def in_lockstep(ours: Any, theirs: Any, images: Any, begin: Callable[..., None]) -> Iterator[int]:
+    """Train both on every task with the same batches; predictions must be the same.
+
+    Args:
+        ours: our prompt learner.
+        theirs: PILOT's.
+        images: PILOT's data manager.
+        begin: writes what ours begins a task with into PILOT's; called with our learner before
+            training and the number of the task.
+    """
+    import reference
+
+    train = theirs._train
+    for number in range(len(TASKS)):
+        with SCENARIO.task(TASKS[: number + 1], 0) as task:
+            first = type(ours)(ours.config, ours.environment)
+            first.restore(ours.state())
+            first.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
+            first.grow(task)
+            orders = [
+                torch.randperm(len(task.labels), generator=task.generator("learn", epoch))
+                for epoch in range(ours.recipe.epochs)
+            ]
+            ours.learn(task)
+
+        def copy_and_train(*loaders: Any, first: Any = first, number: int = number) -> None:
+            with torch.no_grad():
+                begin(first, number)
+            train(*loaders)
+
+        theirs._train = copy_and_train
+        reference.Loader.orders = iter(orders)
+        try:
+            theirs.incremental_train(images)
+        finally:
+            reference.Loader.orders = None
+        assert predictions(theirs) == ours_on_the_same_images(ours)
+        yield number
+        theirs.after_task()
 
 
 def test_coda_prompt_has_the_same_loss_and_gradients() -> None:

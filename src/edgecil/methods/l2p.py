@@ -98,8 +98,11 @@ class L2P(PromptMethod):
         nearest = similarity.topk(self.config.chosen, dim=1)
         if not self.config.batchwise:
             return nearest.values, nearest.indices
-        votes = nearest.indices.flatten().bincount(minlength=self.config.pool)
-        elected = votes.topk(self.config.chosen).indices.expand_as(nearest.indices)
+        # Ties are decided as in PILOT, whose votes begin with the prompts that any image chooses.
+        chosen, counts = nearest.indices.unique(sorted=True, return_counts=True)
+        votes = counts.new_zeros(self.config.pool)
+        votes[: len(counts)] = counts
+        elected = chosen[votes.topk(self.config.chosen).indices].expand_as(nearest.indices)
         return similarity.gather(1, elected), elected
 
     def prompted(self, images: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
