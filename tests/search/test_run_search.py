@@ -88,6 +88,24 @@ def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(
     assert result.value >= np.median(values)
 
 
+def test_another_classifier_may_be_searched_and_planned_for(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    small = {**toy, "method": "icarl", "sizes": (2, 2), "epochs": 1, "budget": 3, "confirm": 0}
+    result = edgecil.search(out=tmp_path / "out", **small, classifier="head")
+    runs = {run.sequence: run for run in result.experiment.results()}
+    for trial in result.trials:
+        assert trial.value == runs[trial.sequence].metric("accuracy", "head")
+    assert any(run.accuracy != run.metric("accuracy", "head") for run in runs.values())
+    widths = {
+        edgecil.next_runs(result.experiment, classifier=name)[0].steps["icarl"].half_width
+        for name in ("nme", "head")
+    }
+    assert len(widths) == 2
+    with pytest.raises(UsageError, match="classifier of 'instant'"):
+        edgecil.search(out=tmp_path / "other", **toy, classifier="nme")
+
+
 def test_every_option_of_a_search_may_be_in_a_file(toy: dict[str, Any], tmp_path: Path) -> None:
     text = (
         f"method = 'instant'\ndataset = '{toy['dataset'].as_posix()}'\nsizes = [1, 1, 1, 1]\n"

@@ -44,7 +44,7 @@ VERBS = (
         "next",
         "suggest the class orders to run next, and estimate how much they narrow the interval",
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
-        {"": ("<source...> target metric order_seed", _OUT)},
+        {"": ("<source...> target metric classifier order_seed", _OUT)},
         _next,
         lambda answer: explain_next(
             answer["datasets"], answer["out"], lambda name: f"--{name.replace('_', '-')}"

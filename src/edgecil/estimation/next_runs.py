@@ -82,6 +82,7 @@ def next_runs(
     *,
     target: float | None = None,
     metric: str | None = None,
+    classifier: str | None = None,
     order_seed: int = 0,
     out: str | Path | None = None,
 ) -> list[NextRuns]:
@@ -93,6 +94,8 @@ def next_runs(
         target: wanted half-width of the mean's 90 % interval, in points; by default half of the
             current one.
         metric: metric to which the interval refers; by default the experiment's.
+        classifier: the classifier of the learners, such as `nme`; each method's main one by
+            default.
         order_seed: seed for choosing class orders.
         out: JSON file to write the orders to, which `run` accepts as `sequences`; requires runs on
             one dataset. Nothing is written if no further orders are suggested.
@@ -100,7 +103,7 @@ def next_runs(
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")
     sources = list_sources(source)
-    runs = read_runs(sources, metric or default_metric(sources))
+    runs = read_runs(sources, metric or default_metric(sources), classifier)
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")

@@ -20,6 +20,7 @@ from edgecil.estimation.distances import wasserstein_2
 from edgecil.estimation.estimators import get_estimator
 from edgecil.estimation.ranking import Ranking
 from edgecil.io.files import replace_file
+from edgecil.report.metrics import metric_words
 from edgecil.report.table import escape_latex
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def paper_tables(
         raise DataError(
             f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
         )
-    style = _Style(tuple(protocol), estimator, wasserstein_order, bits)
+    title = escape_latex(metric_words(analysis.datasets[0].metric).title)
+    style = _Style(tuple(protocol), estimator, wasserstein_order, bits, title)
     tables = {"classic": _classic(analysis.datasets, style)}
     true = [dataset for dataset in analysis.datasets if _has_truth(dataset)]
     if true:
@@ -134,6 +136,7 @@ class _Style:
     estimator: str
     order: int
     bits: bool
+    metric: str
 
 
 @dataclass(frozen=True)
@@ -205,9 +208,9 @@ def _enumerable(datasets: Sequence[DatasetAnalysis], style: _Style) -> str:
         r"\midrule",
     ]
     caption = (
-        "Lowest and highest accuracy over all class orders (grey) and over the orders of each "
-        f"protocol, in per cent; distances between the {style.estimator} estimate and the truth "
-        f"(JSD in {unit}, $W_{style.order}$ in points). The best are bold."
+        f"Lowest and highest {style.metric} over all class orders (grey) and over the orders of "
+        f"each protocol, in per cent; distances between the {style.estimator} estimate and the "
+        f"truth (JSD in {unit}, $W_{style.order}$ in points). The best are bold."
     )
     return _float("l" + "c" * len(columns), [r"\toprule", *head, *rows], caption, "enumerable")
 
@@ -268,8 +271,8 @@ def _classic(datasets: Sequence[DatasetAnalysis], style: _Style) -> str:
         r"\midrule",
     ]
     caption = (
-        "Lowest and highest accuracy of the class orders of each protocol, and mean and standard "
-        f"deviation over all orders by the estimator {style.estimator}, in per cent."
+        f"Lowest and highest {style.metric} of the class orders of each protocol, mean and "
+        f"standard deviation over all orders by the estimator {style.estimator}, in per cent."
     )
     columns = "ll" + "ccc" * len(datasets)
     return _float(columns, [r"\toprule", *head, *rows], caption, "classic")
@@ -321,8 +324,8 @@ def ranking_table(blocks: Sequence[RankingBlock]) -> str:
         r"\midrule",
     ]
     caption = (
-        "Ranks of the methods (1 is best) by the accuracy of the worst and of the best order and "
-        "by the standard deviation; the true ranks are grey."
+        "Ranks of the methods (1 is best) on their worst and on their best order and by the "
+        "standard deviation; the true ranks are grey."
     )
     body = [r"\toprule", *head, *rows, r"\bottomrule"]
     return _float("l" + "c" * len(columns), body, caption, "ranking")

@@ -58,6 +58,7 @@ class _SearchOptions:
     budget: int = 20
     confirm: int = 3
     metric: str = DEFAULT_METRIC
+    classifier: str | None = None
     pilot: str | None = None
     batch: int = BATCH
 
@@ -82,6 +83,7 @@ def search(
     budget: int | None = None,
     confirm: int | None = None,
     metric: str | None = None,
+    classifier: str | None = None,
     pilot: str | Path | None = None,
     batch: int | None = None,
     config: Config = None,
@@ -108,6 +110,7 @@ def search(
         confirm: number of new trainings of the chosen order, 3 by default; they are part of the
             budget.
         metric: `accuracy` (default), `last`, `average`, `forgetting` or `bwt`.
+        classifier: the classifier of the learner, such as `nme`; its main one by default.
         pilot: an experiment directory or a CSV file with cheap runs of the same learner, such as
             runs with fewer epochs, as a further predictor.
         batch: number of orders to train at a time, 4 by default.
@@ -127,6 +130,7 @@ def search(
         "budget": budget,
         "confirm": confirm,
         "metric": metric,
+        "classifier": classifier,
         "pilot": pilot,
         "batch": batch,
     }
@@ -147,7 +151,8 @@ def search(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
     first = {"protocol": "latin", "budget": first_sequences(asked.budget - confirm)}
-    trainer = _Trainer({"config": trained, "out": out, "progress": progress, **options}, metric)
+    settings = {"config": trained, "out": out, "progress": progress, **options}
+    trainer = _Trainer(settings, metric, asked.classifier)
     start = trainer.train(
         "latin",
         overwrite=configured.get("overwrite") if overwrite is None else overwrite,
@@ -212,8 +217,8 @@ def _share_beyond(values: Sequence[float], value: float, goal: Goal) -> float:
 class _Trainer:
     """Trains sequences and reads their values, of which a higher one is always better."""
 
-    def __init__(self, options: Mapping[str, Any], metric: str) -> None:
-        self._options, self._metric = dict(options), metric
+    def __init__(self, options: Mapping[str, Any], metric: str, classifier: str | None) -> None:
+        self._options, self._metric, self._classifier = dict(options), metric, classifier
         self.sign = 1.0 if METRICS[metric].higher_is_better else -1.0
 
     def train(self, name: str, **options: Any) -> list[ClassSequence]:
@@ -222,7 +227,9 @@ class _Trainer:
         self.experiment: Experiment = run(**{**self._options, **given})
         results = self.experiment.results()
         self.method = results[0].method
-        self._values = {(run.sequence, run.seed): run.metric(self._metric) for run in results}
+        self._values = {
+            (run.sequence, run.seed): run.metric(self._metric, self._classifier) for run in results
+        }
         return [labelled.sequence for labelled in self.experiment.sequences()[name]]
 
     def has(self, sequences: Sequence[ClassSequence]) -> bool:
