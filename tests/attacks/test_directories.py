@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil import Experiment, analyze, write_report
+from edgecil import Experiment, analyze, plan_run, run, write_report
 from edgecil.cli.main import main
 from edgecil.engine.directory import clear, remove_features, remove_leftovers, writing
 from edgecil.engine.plan import Node
@@ -54,6 +54,15 @@ def test_a_directory_of_somebody_else_is_refused_and_unchanged(
     with pytest.raises(UsageError, match="did not write"):
         write_report(tmp_path / "run", out=precious)
     assert content(precious) == before
+
+
+def test_a_path_that_no_file_system_has_is_refused(tmp_path: Path) -> None:
+    experiment_bytes(tmp_path / "run")
+    with pytest.raises(UsageError, match="null"):
+        write_report(tmp_path / "run", out=tmp_path / "a\0b", draws=2)
+    for verb in (run, plan_run):
+        with pytest.raises(UsageError, match="null"):
+            verb(out="a\0b", dataset="quickdraw", method="finetune", classes=4, tasks=2)
 
 
 def test_only_listed_files_are_removed_from_our_own(precious: Path, tmp_path: Path) -> None:

@@ -147,3 +147,13 @@ def test_it_needs_no_torch(accuracies: Path, verb: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_names_cannot_control_the_terminal(cli: Cli, tmp_path: Path) -> None:
+    """A method of somebody's file cleared the screen."""
+    rows = "".join(f"a\x1b[2J\x07b,toy,random,o{i},{i}|{1 - i},0,{50 + i}\n" for i in (0, 1))
+    path = tmp_path / "runs.csv"
+    path.write_text("method,dataset,protocol,label,sequence,seed,accuracy\n" + rows)
+    printed = cli("analyze", path, "--draws", 2)
+    assert "a[2Jb" in printed.out
+    assert not {"\x1b", "\x07"} & set(printed.out + printed.err)

@@ -169,6 +169,7 @@ def test_the_described_similarity_is_saved_though_no_protocol_requires_it() -> N
     [
         ({"command": "train {order_file}"}, "{result_file}"),
         ({"command": "train 'x {order_file} {result_file}"}, "cannot be parsed"),
+        ({"command": "train {order_file} {result_file} \0"}, "null character"),
         ({"workers": 0}, "'workers'"),
         ({"repeats": 0}, "'repeats'"),
         ({"timeout": -1.0}, "'timeout'"),

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from edgecil.io.terminal import printable_lines
+
 if TYPE_CHECKING:
     from edgecil.report.table import Table
 
@@ -30,9 +32,9 @@ def print_parts(parts: Iterable[Table | str]) -> None:
 
     width = shutil.get_terminal_size((100, 24)).columns
     for part in parts:
-        print(part if isinstance(part, str) else as_text(part, width))
+        print(printable_lines(part if isinstance(part, str) else as_text(part, width)))
 
 
 def note(message: str) -> None:
     """A remark beside the answer, on stderr."""
-    print(message, file=sys.stderr)
+    print(printable_lines(message), file=sys.stderr)

@@ -33,6 +33,7 @@ from edgecil.engine.run_options import RunOptions
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError
 from edgecil.io.device import use_portable_kernels
+from edgecil.io.directory import check_path
 from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
@@ -313,6 +314,7 @@ def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
     directory = _given(out, values.get("out"))
     if not isinstance(directory, (str, Path)) or not str(directory):
         raise UsageError("The 'out' parameter is required: give the experiment directory.")
+    check_path(Path(directory))
     return Path(directory)
 
 

@@ -173,6 +173,8 @@ def run_external(
 
 def _split(command: str) -> list[str]:
     try:
+        if "\0" in command:
+            raise ValueError("it has a null character")
         return shlex.split(command)
     except ValueError as error:
         raise UsageError(f"'command' cannot be parsed: {error}. Got {command!r}.") from error

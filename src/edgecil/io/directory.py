@@ -27,6 +27,12 @@ LOCK = "lock"
 _UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+")
 
 
+def check_path(path: Path) -> None:
+    """Raise an error if no file system can have a path."""
+    if "\0" in str(path):
+        raise UsageError(f"'out' must be a path without null characters. Got {str(path)!r}.")
+
+
 def check_owner(
     directory: str | Path, kind: str, *, written_before: Callable[[Path], bool] = lambda path: False
 ) -> None:
@@ -38,6 +44,7 @@ def check_owner(
         written_before: whether a directory without a marker was written by an earlier version.
     """
     path = Path(directory)
+    check_path(path)
     try:
         if not path.exists():
             return

@@ -56,9 +56,16 @@ class LanguageModel:
             raise PrerequisiteError(
                 "No language model is chosen: set EDGECIL_LLM_MODEL to its name at the endpoint."
             )
+        address = os.environ.get("OPENAI_BASE_URL") or _OPENAI
+        try:
+            urlsplit(address)
+        except ValueError as error:
+            raise UsageError(
+                f"OPENAI_BASE_URL must be an address such as {_OPENAI}: {error}."
+            ) from error
         return cls(
             chosen,
-            os.environ.get("OPENAI_BASE_URL") or _OPENAI,
+            address,
             os.environ.get("OPENAI_API_KEY", ""),
             _timeout(os.environ.get("EDGECIL_LLM_TIMEOUT") or str(cls.timeout)),
         )

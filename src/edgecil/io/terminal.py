@@ -23,3 +23,15 @@ def printable(text: str) -> str:
         if character in "\t\n\r\u2028\u2029"
         or (unicodedata.category(character) not in ("Cc", "Cs") and character not in _BIDIRECTIONAL)
     )
+
+
+def printable_lines(text: str) -> str:
+    r"""Return a text of several lines without control characters; tabs are kept.
+
+    >>> printable_lines("a\x1b[2J\tb\nc")
+    'a[2J\tb\nc'
+    """
+    if text.isprintable():
+        return text
+    lines = ("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+    return "\n".join(lines)

@@ -14,6 +14,7 @@ from edgecil.estimation.summary import (
     protocol_range,
 )
 from edgecil.io.rounding import rounded, rounded_limit
+from edgecil.io.terminal import printable
 from edgecil.report.claim_tables import count, describe_pair
 from edgecil.report.duration import format_duration
 from edgecil.report.figures.canvas import missing_letters
@@ -316,7 +317,8 @@ def _objective(dataset: DatasetAnalysis, protocol: str) -> str:
 
 def _missing_letters(dataset: DatasetAnalysis) -> list[str]:
     label = "" if dataset.predictor is None else dataset.predictor.label
-    letters = missing_letters("".join([*dataset.methods, *dataset.compared_protocols, label]))
+    names = printable("".join([*dataset.methods, *dataset.compared_protocols, label]))
+    letters = missing_letters(names)
     if not letters:
         return []
     return [
