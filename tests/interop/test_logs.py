@@ -292,6 +292,13 @@ def test_a_fork_log_of_edge_has_hard_easy_and_median(tmp_path) -> None:
     assert len(experiment.results()) == 3
 
 
+def test_the_labels_of_a_fork_log_stay_under_the_protocol_that_is_given(tmp_path) -> None:
+    log = fork_log(tmp_path / "edge.log", "edge", [order_of(seed) for seed in (5, 6, 7)])
+    [(protocol, runs)] = imported([log], tmp_path, protocol="edge").sequences().items()
+    assert protocol == "edge"
+    assert [run.label for run in runs] == ["hard", "easy", "median"]
+
+
 def test_fork_logs_of_random_and_edge_share_an_experiment(tmp_path) -> None:
     drawn = [np.random.default_rng(seed).permutation(100).tolist() for seed in (0, 42, 1993)]
     chosen = [order_of(5), order_of(6), drawn[0]]
