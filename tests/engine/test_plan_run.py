@@ -10,6 +10,7 @@ import edgecil
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.plan_run import _with_first_times
+from edgecil.errors import UsageError
 from edgecil.sequences import SequenceSpace
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
@@ -71,6 +72,10 @@ def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path:
     assert 0.0 < again.seconds < 60.0
     shard = edgecil.plan_run(out=out, trial_seconds=0, shard="1/2", **options)
     assert shard.tasks == 12
+    other = {**one, "tasks": 4}
+    with pytest.raises(UsageError, match=r"sizes: \[2, 2\] stored"):
+        edgecil.plan_run(out=out, trial_seconds=0, **other)
+    assert edgecil.plan_run(out=out, trial_seconds=0, overwrite=True, **other).stored == 0
 
 
 def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:

@@ -106,6 +106,8 @@ def plan_run(
 ) -> RunPlan:
     """Return what `run` with the same arguments would do; nothing is written.
 
+    A directory whose results have other settings is refused, as by `run`.
+
     The expected time comes from the results in `out`. For a method without any, the first two tasks
     of one sequence are trained twice in another process and discarded: the second time shows what
     they cost when features and parts of learners are shared.
@@ -121,6 +123,7 @@ def plan_run(
     refuse_while_importing()
     require_training()
     from edgecil.engine.experiment import stored_answers
+    from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import prepare
 
     values = config_values(config)
@@ -130,7 +133,8 @@ def plan_run(
     answered = {} if overwrite else stored_answers(out)
     prepared = prepare(experiment, answered, storage=execution.storage).part(execution)
     plan, workers = prepared.plan, prepared.placement(execution).capacity
-    measured, sizes = ({}, []) if overwrite else _stored(out)
+    allowed = MACHINE if execution.allow_mismatch else ()
+    measured, sizes = ({}, []) if overwrite else _stored(out, prepared.identity, allowed)
     stored = measured.keys() & set(plan)
     first_times: dict[str, float] = {}
     for method in dict.fromkeys(run.method for run in plan.runs):
@@ -175,10 +179,13 @@ def _of_method(
     )
 
 
-def _stored(out: Path) -> tuple[dict[Node, float], list[int]]:
+def _stored(
+    out: Path, identity: Mapping[str, Any], allowed: Sequence[str]
+) -> tuple[dict[Node, float], list[int]]:
     """Return seconds of the stored task trainings, and the sizes of stored states in bytes."""
     try:
         with StoreReader(out) as store:
+            store.compare_identity(identity, allowed=allowed)
             seconds = {node: result.seconds for node, result in store.done().items()}
     except NoExperimentError:
         return {}, []

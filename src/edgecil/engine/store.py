@@ -29,7 +29,7 @@ from edgecil.engine.database import (
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.store_reader import NoExperimentError, StoreReader, node_key
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError
 from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -125,19 +125,11 @@ class Store(StoreReader):
         Returns:
             The differences that were allowed, by name.
         """
-        stored = self.identity()
-        given = json.loads(json.dumps(identity))
-        unequal = [
-            difference
-            for name in given
-            if name in stored
-            for difference in _differences(name, stored[name], given[name])
-        ]
-        self._refuse([entry for entry in unequal if entry[0] not in allowed])
+        unequal = self.compare_identity(identity, allowed=allowed)
         with self._writing():
-            rows = [(name, json.dumps(value)) for name, value in given.items()]
+            rows = [(name, json.dumps(value)) for name, value in identity.items()]
             self._write("identity", rows, conflict="OR IGNORE")
-        return {name: f"{new} instead of {old}" for name, old, new in unequal}
+        return unequal
 
     def add_config(self, config: Mapping[str, Any]) -> None:
         """Store the configuration of a call; one directory may serve several calls."""
@@ -254,15 +246,6 @@ class Store(StoreReader):
         for folder in (self._states, self.directory / "models"):
             _unlink(folder, r"\.[0-9a-f]{32}\.pt\.[a-z0-9_]{8}")
 
-    def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
-        """Raise an error if the given values differ from the stored ones."""
-        if differences:
-            lines = [f"  {path}: {old} stored, {new} given" for path, old, new in differences]
-            raise UsageError(
-                f"{self.directory} contains results with other settings; set 'overwrite' to delete "
-                "them and start over, or choose another 'out' directory.\n" + "\n".join(lines)
-            )
-
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Return a transaction in a database that still has its file; a failure is one sentence."""
@@ -310,14 +293,3 @@ def _unlink(directory: Path, pattern: str) -> None:
     for path in list(directory.iterdir()) if directory.is_dir() else []:
         if re.fullmatch(pattern, path.name) and path.is_file():
             path.unlink(missing_ok=True)
-
-
-def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
-    """Return where two plain values differ, leaf by leaf."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            difference
-            for name in {**old, **new}
-            for difference in _differences(f"{path}.{name}", old.get(name), new.get(name))
-        ]
-    return [] if old == new else [(path, old, new)]

@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from edgecil.engine.database import (
 )
 from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, RunResult, WholeRun
-from edgecil.errors import DataError
+from edgecil.errors import DataError, UsageError
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 
@@ -118,6 +119,38 @@ class StoreReader:
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
         return {name: self._json(value) for name, value in self._rows("identity")}
+
+    def compare_identity(
+        self, identity: Mapping[str, Any], *, allowed: Sequence[str] = ()
+    ) -> dict[str, str]:
+        """Refuse a directory whose results differ in what determines them.
+
+        Args:
+            identity: all that determines the results; names that are not stored may be added.
+            allowed: names in which it may differ from the stored one.
+
+        Returns:
+            The differences that were allowed, by name.
+        """
+        stored = self.identity()
+        given = json.loads(json.dumps(identity))
+        unequal = [
+            difference
+            for name in given
+            if name in stored
+            for difference in _differences(name, stored[name], given[name])
+        ]
+        self._refuse([entry for entry in unequal if entry[0] not in allowed])
+        return {name: f"{new} instead of {old}" for name, old, new in unequal}
+
+    def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
+        """Raise an error if the given values differ from the stored ones."""
+        if differences:
+            lines = [f"  {path}: {old} stored, {new} given" for path, old, new in differences]
+            raise UsageError(
+                f"{self.directory} contains results with other settings; set 'overwrite' to delete "
+                "them and start over, or choose another 'out' directory.\n" + "\n".join(lines)
+            )
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
@@ -254,3 +287,14 @@ def node_key(node: Node) -> str:
     """Return the stem of a node's files."""
     key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
     return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
+    """Return where two plain values differ, leaf by leaf."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            difference
+            for name in {**old, **new}
+            for difference in _differences(f"{path}.{name}", old.get(name), new.get(name))
+        ]
+    return [] if old == new else [(path, old, new)]
