@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError, UsageError
 from edgecil.interop.logs import by_task, import_logs, read_log
-from edgecil.sequences import ClassSequence, SequenceSpace, seeded
+from edgecil.sequences import ClassSequence, SequenceSpace, protocol, seeded
+from edgecil.similarity import text_similarity
 
 SETTINGS = {
     "config": "./exps/icarl.json",
@@ -297,6 +299,21 @@ def test_the_labels_of_a_fork_log_stay_under_the_protocol_that_is_given(tmp_path
     [(protocol, runs)] = imported([log], tmp_path, protocol="edge").sequences().items()
     assert protocol == "edge"
     assert [run.label for run in runs] == ["hard", "easy", "median"]
+
+
+@pytest.mark.parametrize("template", ["{name}", "a photo of a {name}."])
+def test_orders_that_edge_chose_get_its_labels(tmp_path, template) -> None:
+    similarity = text_similarity(get_classes("cifar100"), template=template)
+    space = SequenceSpace.base_increment(100, 50, 10)
+    hard, _, easy = protocol("edge", space, similarity=similarity)
+    orders = {"easy": easy.sequence.order, "hard": hard.sequence.order, "other": order_of(5)}
+    logs = [
+        write_log(tmp_path / f"{name}.log", order=list(order), increment=10, shuffle=False)
+        for name, order in orders.items()
+    ]
+    [runs] = imported(logs, tmp_path, protocol="edge").sequences().values()
+    assert [run.label for run in runs][:2] == ["easy", "hard"]
+    assert runs[2].label.startswith("order-")
 
 
 def test_fork_logs_of_random_and_edge_share_an_experiment(tmp_path) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -27,8 +28,10 @@ from edgecil.engine.store import Store
 from edgecil.errors import DataError, UsageError
 from edgecil.interop.configs import toolbox_dataset, toolbox_sizes
 from edgecil.io.files import read_text
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol as choose
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import TEMPLATE, text_similarity
 
 PROTOCOL = "logs"
 # The forks' setting `eval`: the protocol that it stands for, and the labels of its three orders.
@@ -236,7 +239,8 @@ def import_logs(
         paths: the log files.
         out: the experiment directory.
         protocol: the protocol that chose the orders. By default the one that the logs of the EDGE
-            authors' forks name, or else `logs`, whose orders do not count as random.
+            authors' forks name, or else `logs`, whose orders do not count as random. Orders that
+            the protocol chooses by the bundled embeddings get its labels, such as `hard`.
         overwrite: delete existing results and start over.
         on_left_out: called with a sentence on each run that is left out.
     """
@@ -251,7 +255,8 @@ def import_logs(
             store.check_identity(identity)
         stored = store.sequences()
         for name, members in groups.items():
-            store.add_sequences(name, _label_orders(stored.get(name, []), members))
+            chosen = _chosen_labels(name, members[0])
+            store.add_sequences(name, _label_orders(stored.get(name, []), members, chosen))
         _record(store, runs)
     return Experiment.open(out)
 
@@ -298,19 +303,48 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
     store.record_all(results)
 
 
+def _chosen_labels(name: str, run: LoggedRun) -> dict[ClassSequence, str]:
+    """Return the labels of the orders that a protocol chooses for the classes of a run.
+
+    They are empty unless the protocol depends on the similarity alone and the classes are known.
+    """
+    listed = toolbox_dataset(run.settings.get("dataset", ""))
+    by_similarity = name in PROTOCOLS and PROTOCOLS[name].needs_similarity
+    if not by_similarity or PROTOCOLS[name].asks_model or listed is None or "eval" in run.settings:
+        return {}
+    classes, space = get_classes(listed), SequenceSpace(run.sequence.sizes)
+    if len(classes) != space.classes:
+        return {}
+    labels = {}
+    with suppress(UsageError):  # a protocol that has no orders of these tasks gives no labels
+        for template in ("{name}", TEMPLATE):
+            similarity = text_similarity(classes, template=template)
+            for labelled in choose(name, space, similarity=similarity):
+                labels[labelled.sequence] = labelled.label
+    return labels
+
+
 def _label_orders(
-    stored: Iterable[LabelledSequence], runs: Iterable[LoggedRun]
+    stored: Iterable[LabelledSequence],
+    runs: Iterable[LoggedRun],
+    chosen: Mapping[ClassSequence, str],
 ) -> list[LabelledSequence]:
     """Return every order once: the stored ones, then those of the runs, no two with one label.
 
     Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
+
+    Args:
+        stored: of the experiment.
+        runs: in the logs.
+        chosen: labels that the protocol gives to its orders.
     """
     labels = {run.sequence: run.label for run in stored}
     taken = set(labels.values())
     for run in runs:
         sequence = run.sequence
         if sequence not in labels:
-            labels[sequence] = f"{run.label}-{run.order_hash}" if run.label in taken else run.label
+            label = chosen.get(sequence, run.label)
+            labels[sequence] = f"{label}-{run.order_hash}" if label in taken else label
             taken.add(labels[sequence])
     return [LabelledSequence(label, sequence) for sequence, label in labels.items()]
 
