@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import torch
 
 from edgecil.io import device
 
@@ -46,3 +48,17 @@ def test_mixed_precision_on_a_cpu_uses_the_newest_kernels(monkeypatch: pytest.Mo
         monkeypatch.delenv(name)
     device.use_portable_kernels(amp=True, device="auto")
     assert sorted(device.kernel_variables()) == sorted(names)
+
+
+def test_each_instruction_set_has_its_own_compiled_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+    places = set()
+    for capability in ("AVX2", "AVX512"):
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)  # noqa: B023
+        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")
+        monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR")
+        device.configure_compilation()
+        places.add(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+    assert places == {str(tmp_path / "compiled" / name) for name in ("avx2", "avx512")}

@@ -21,7 +21,7 @@ from edgecil.engine.handshake import describe_differences, differences, worker_i
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
-from edgecil.io.device import use_portable_kernels
+from edgecil.io.device import configure_compilation, use_portable_kernels
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import check_finite
@@ -54,6 +54,7 @@ class WorkerContext:
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
         use_portable_kernels(amp=self.environment.amp, device=self.environment.device)
+        configure_compilation()
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.set_num_threads(self.threads)
         torch.use_deterministic_algorithms(True, warn_only=True)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from edgecil.errors import UsageError
+from edgecil.io.files import cache_directory
 
 # The instruction sets that torch's own kernels, oneDNN and MKL may use. By default each library
 # uses the newest one of the processor, and each sums in another order: AVX-512 gives other
@@ -35,6 +36,20 @@ def use_portable_kernels(*, amp: bool = False, device: str = "cpu") -> None:
         return
     for name, value in _PORTABLE_KERNELS.items():
         os.environ.setdefault(name, value)
+
+
+def configure_compilation() -> None:
+    """Let torch.compile keep its code by instruction set, and compile in this process.
+
+    Its cache ignores the instruction set: code from AVX-512 gives wrong numbers under AVX2. Its own
+    worker processes would compete with ours.
+    """
+    import torch
+
+    capability = torch.backends.cpu.get_cpu_capability().replace(" ", "-").lower()
+    place = cache_directory() / "compiled" / capability
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(place))
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
 
 def kernel_variables() -> dict[str, str]:
