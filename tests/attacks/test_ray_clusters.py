@@ -14,6 +14,7 @@ import pytest
 
 import edgecil
 from edgecil.engine.executors import Job, get_executor
+from edgecil.engine.executors.ray_cluster import Request, live_nodes
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.engine.contexts import make_context
@@ -76,28 +77,23 @@ def test_an_unreachable_address_is_an_error_within_seconds(address: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("threads", "resources", "message"),
+    ("request_", "gpus", "message"),
     [
-        (4, {"num_cpus": 4}, "has the 4 processors of one worker; the largest has 2"),
-        (1, {"num_cpus": 1, "num_gpus": 1}, "has a GPU"),
+        (Request(4), 0.0, "has the 4 processors of one worker; the largest has 2"),
+        (Request(1, per_device=1), 0.0, "has a GPU"),
+        (Request(2, per_device=1), 1.0, "has both a GPU and the 2 processors"),
     ],
 )
-def test_requests_that_no_node_can_satisfy(
-    threads: int, resources: dict[str, float], message: str
-) -> None:
+def test_requests_that_no_node_can_satisfy(request_: Request, gpus: float, message: str) -> None:
     """They waited forever."""
-    from edgecil.engine.executors.ray import RayExecutor
-
-    executor = object.__new__(RayExecutor)
     nodes = [
-        {"Alive": True, "Resources": {"CPU": 1.0}},
+        {"Alive": True, "Resources": {"CPU": 1.0, "GPU": gpus}},
         {"Alive": True, "Resources": {"CPU": 2.0}},
         {"Alive": False, "Resources": {"CPU": 8.0, "GPU": 1.0}},
     ]
-    executor._ray, executor._resources = SimpleNamespace(nodes=lambda: nodes), resources
-    context = replace(make_context({"instant": {}}), threads=threads)
+    offered = [node["Resources"] for node in live_nodes(SimpleNamespace(nodes=lambda: nodes))]
     with pytest.raises(PrerequisiteError, match=message):
-        executor._check_resources(context)
+        request_.check(offered)
 
 
 @pytest.mark.attack
@@ -151,23 +147,32 @@ def test_unsatisfiable_requests_and_stopped_workers_of_a_cluster(
     ],
 )
 def test_what_a_cluster_answers_is_named(error: str, message: str) -> None:
-    from edgecil.engine.executors.ray import _connect
+    from edgecil.engine.executors.ray_cluster import connect
 
     def init(**options: object) -> None:
         os.write(2, b"gcs_client.cc:210: not ready\n")
         raise ConnectionError(f"{error}\nmore lines")
 
     with pytest.raises(PrerequisiteError, match=message) as raised:
-        _connect(SimpleNamespace(init=init), "auto", None)
+        connect(SimpleNamespace(init=init), "auto", None)
     assert error in str(raised.value)
     assert "more lines" not in str(raised.value)
+
+
+def test_a_private_cluster_is_no_other_one_on_this_machine() -> None:
+    """Ray connected to one that somebody had started, and refused the number of processors."""
+    from edgecil.engine.executors.ray_cluster import connect
+
+    asked: list[dict[str, object]] = []
+    connect(SimpleNamespace(init=lambda **options: asked.append(options)), None, 2)
+    assert [(it["address"], it["num_cpus"]) for it in asked] == [("local", 2)]
 
 
 def test_a_wrong_token_is_named_although_ray_only_logs_it(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """It took three minutes and named no cause."""
-    from edgecil.engine.executors.ray import ATTEMPTS, _connect
+    from edgecil.engine.executors.ray_cluster import ATTEMPTS, connect
 
     def init(**options: object) -> None:
         assert all(os.environ[name] == value for name, value in ATTEMPTS.items())
@@ -175,6 +180,6 @@ def test_a_wrong_token_is_named_although_ray_only_logs_it(
         raise ConnectionError("Failed to connect to Ray cluster")
 
     with pytest.raises(PrerequisiteError, match="refused this process: InvalidAuthToken: it is"):
-        _connect(SimpleNamespace(init=init), "auto", None)
+        connect(SimpleNamespace(init=init), "auto", None)
     assert not ATTEMPTS.keys() & os.environ.keys()
     assert capfd.readouterr().err == ""

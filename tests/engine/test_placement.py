@@ -75,15 +75,16 @@ def test_a_processor_starts_with_all_cores_and_goes_down() -> None:
 
 def test_what_a_user_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "cores", lambda: 12)
-    monkeypatch.setattr(placement, "choose_device", lambda name: name)
+    monkeypatch.setattr(placement, "why_unusable", lambda name: None)
     monkeypatch.setattr(placement, "free_on", lambda name: GB)
     default: dict[str, Any] = {"workers": None, "per_device": None, "threads": 1}
     assert place(None, **default).limits == {"cpu": 12}
     assert place(None, **{**default, "threads": 5}).limits == {"cpu": 2}
-    assert place(("cuda:1", "cuda:3"), **{**default, "workers": 3}).limits == {
-        "cuda:1": 2,
-        "cuda:3": 2,
-    }
+    three = place(("cuda:1", "cuda:3"), **{**default, "workers": 3})
+    assert (three.limits, three.capacity) == ({"cuda:1": 2, "cuda:3": 2}, 3)
+    assert fill(three, 4).count(None) == 1
+    one = place(("cuda:1", "cuda:3"), **{**default, "workers": 1})
+    assert fill(one, 2).count(None) == 1
     assert place(("cuda",), **{**default, "per_device": 2}).limits == {"cuda": 2}
     with pytest.raises(UsageError, match="not both"):
         place(None, workers=2, per_device=2, threads=1)
@@ -101,6 +102,18 @@ def test_all_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
         expand_devices(("all",))
 
 
+def test_a_gpu_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"'devices' has 'cuda:7'.*leave it out"):
+        expand_devices(("cuda:7",))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(
+        placement, "why_unusable", lambda name: None if name in ("cuda:0", "cuda:1") else "no"
+    )
+    assert expand_devices(("cuda:1", "cuda:0")) == ("cuda:1", "cuda:0")
+    with pytest.raises(UsageError, match=r"'cuda:2'.*choose from cuda:0 to cuda:1"):
+        expand_devices(("cuda:0", "cuda:2"))
+
+
 def test_devices_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "method": "finetune",
@@ -109,6 +122,10 @@ def test_devices_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     }
     with pytest.raises(UsageError, match="'devices' are GPUs"):
         edgecil.run(out=tmp_path / "out", devices="cuda:0,cuda:1", device="cpu", **options)
+    with pytest.raises(UsageError, match="'devices' has 'cuda:0'"):
+        edgecil.run(out=tmp_path / "out", devices="cuda:0", **options)
+    with pytest.raises(UsageError, match="'devices' is 'all'"):
+        edgecil.plan_run(out=tmp_path / "out", devices="all", **options)
     with pytest.raises(UsageError, match="which assigns GPUs itself"):
         edgecil.run(out=tmp_path / "out", devices=["cpu"], executor="ray", **options)
     assert not (tmp_path / "out" / "results.sqlite").exists()

@@ -18,7 +18,7 @@ class ExperimentConfig:
 
     Attributes:
         method: names of the methods, or `FILE.py:Class` for your own learner.
-        dataset: name of a dataset, or path of an image folder or an .npz file.
+        dataset: name of a dataset, or path of a folder of images or shards, or of an .npz file.
         root: directory of the dataset's files.
         classes: number of classes to use, the first ones in label order; all by default.
         classes_seed: draw the classes with this seed instead of taking the first ones.
@@ -149,7 +149,7 @@ class Execution:
     Attributes:
         workers: number of worker processes, each of which trains one task at a time. By default as
             many as fit into memory, at most one per `threads` cores; on a GPU one, until the first
-            training has shown how many fit.
+            training has shown how many fit; on a Ray cluster as many as its nodes have room for.
         devices: GPUs to train on, such as `cuda:0,cuda:1`, or `all`; each training goes to the GPU
             that has the fewest.
         workers_per_device: number of trainings at the same time on each GPU.

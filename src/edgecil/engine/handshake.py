@@ -21,7 +21,7 @@ from edgecil.methods import Environment
 from edgecil.methods.task import Scenario
 
 # What of an experiment's identity may differ from an earlier process if this is allowed.
-MACHINE = ("edgecil", "torch", "machine", "cpu")
+MACHINE = ("edgecil", "torch", "machine", "cpu", "gpu")
 
 _CHUNK = 1024
 
@@ -42,15 +42,13 @@ def suits(device: str) -> bool:
 
 
 def expected_identity(environment: Environment, scenario: Scenario | None = None) -> dict[str, str]:
-    """Return all that the results of a worker depend on besides its job.
+    """Return all that the results of a worker depend on besides its job and its GPU.
 
     Args:
         environment: its device and the names of networks.
         scenario: the dataset, where it was sent over a network.
     """
     identity = {**machine_identity(), "code": _code_digest()}
-    if environment.device.startswith("cuda"):
-        identity["gpu"] = torch.cuda.get_device_name(environment.device)
     for name in dict.fromkeys((environment.backbone, environment.pretrained)):
         if is_pretrained(name):
             identity[f"weights {name}"] = _weights_digest(name)
@@ -63,6 +61,11 @@ def worker_identity(environment: Environment, scenario: Scenario | None = None) 
     """Return the identity of this very process; see :func:`expected_identity`."""
     capability = torch.backends.cpu.get_cpu_capability()
     return {**expected_identity(environment, scenario), "cpu": capability}
+
+
+def gpu_identity(device: str) -> dict[str, str]:
+    """Return the type of the GPU; nothing for other devices."""
+    return {"gpu": torch.cuda.get_device_name(device)} if device.startswith("cuda") else {}
 
 
 def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,12 @@ from typing import Any
 import torch
 
 from edgecil.backbones.pretrained import supply_weights
-from edgecil.engine.handshake import describe_differences, differences, worker_identity
+from edgecil.engine.handshake import (
+    describe_differences,
+    differences,
+    gpu_identity,
+    worker_identity,
+)
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
@@ -32,7 +37,7 @@ class WorkerContext:
     """Data and settings that a worker needs besides the node.
 
     Attributes:
-        scenario: the dataset; its labels are on the device.
+        scenario: the dataset, in the memory of the host.
         environment: the environment of methods; its seed is replaced by the node's.
         configs: method configurations, by method name.
         threads: threads of torch; results depend on it, because it changes the order of sums.
@@ -66,11 +71,24 @@ class WorkerContext:
     @cached_property
     def unequal(self) -> dict[str, str]:
         """In what this process differs from the expected identity."""
+        return self.differences()
+
+    def differences(self, *, gpu: bool = True) -> dict[str, str]:
+        """Return in what this process differs from the expected identity.
+
+        Args:
+            gpu: compare the GPU, too.
+        """
         if self.expected is None:
             return {}
         with_dataset = "dataset" in self.expected
         given = worker_identity(self.environment, self.scenario if with_dataset else None)
-        return differences(self.expected, given)
+        expected = dict(self.expected)
+        if gpu:
+            given |= gpu_identity(self.environment.device)
+        else:
+            expected.pop("gpu", None)
+        return differences(expected, given)
 
     def build(self, node: Node) -> Method:
         """Return the node's method, untrained."""
@@ -134,11 +152,12 @@ def train_node(
                 message = "The state after the previous task is damaged; run again to repair it."
                 return Outcome(error=message, trace=traceback.format_exc(), damaged=True), None
             method.restore(state_before)
+        scenario = context.scenario.on(context.environment.device)
         everything = method.sees_everything
-        with context.scenario.task(node.prefix, node.seed, everything=everything) as task:
+        with scenario.task(node.prefix, node.seed, everything=everything) as task:
             method.learn(task)
         check_finite(_parameters(method), "by the end of the training")
-        correct, totals, confusion = _test(method, context.scenario, node)
+        correct, totals, confusion = _test(method, scenario, node)
         state = pack(method.state()) if keep else None
     except Exception as error:
         line = f"{type(error).__name__}: {error}".split("\n")[0]

@@ -23,12 +23,14 @@ from edgecil.engine.run import (
 )
 from edgecil.engine.run_options import RunOptions
 from edgecil.engine.store import NoExperimentError, StoreReader
+from edgecil.io.device import cores
 from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from edgecil.engine.executors.placement import Placement
     from edgecil.engine.node_training import WorkerContext
 
 TRIAL_SECONDS = 60.0
@@ -131,8 +133,10 @@ def plan_run(
     out = find_directory(values, out)
     overwrite = values.get("overwrite", False) if overwrite is None else overwrite
     answered = {} if overwrite else stored_answers(out)
-    prepared = prepare(experiment, answered, storage=execution.storage).part(execution)
-    plan, workers = prepared.plan, prepared.placement(execution).capacity
+    remote = execution.executor == "ray"
+    prepared = prepare(experiment, answered, storage=execution.storage, remote=remote)
+    prepared = prepared.part(execution)
+    plan, workers = prepared.plan, _count(prepared.placement(execution), experiment.threads)
     allowed = MACHINE if execution.allow_mismatch else ()
     measured, sizes = ({}, []) if overwrite else _stored(out, prepared.identity, allowed)
     stored = measured.keys() & set(plan)
@@ -161,6 +165,13 @@ def plan_run(
         states + _ROW * len(plan) if sizes or depth < 2 else None,
         tuple(first_times),
     )
+
+
+def _count(workers: Placement | int | None, threads: int) -> int:
+    """Return a number of workers; without one for a Ray cluster, that of this machine."""
+    if workers is None:
+        return max(1, cores() // threads)
+    return workers if isinstance(workers, int) else workers.capacity
 
 
 def _of_method(

@@ -66,18 +66,24 @@ class Prepared:
         part = execution.part
         return self if part is None else replace(self, plan=self.plan.shard(*part))
 
-    def placement(self, execution: Execution) -> Placement:
-        """Return how many trainings run at the same time, and on which devices."""
-        own = self.context.environment.device
-        devices = execution.devices or (None if own == "cpu" else (own,))
-        if execution.devices is not None:
-            if execution.executor == "ray":
+    def placement(self, execution: Execution) -> Placement | int | None:
+        """Return how many trainings run at the same time, and on which devices.
+
+        None stands for as many as a Ray cluster can run.
+        """
+        if execution.executor == "ray":
+            if execution.devices is not None:
                 raise UsageError(
                     "'devices' cannot be combined with the executor 'ray', which assigns GPUs "
                     "itself; leave it out, and set 'workers_per_device' to share them."
                 )
-            if not own.startswith("cuda") and any(it.startswith("cuda") for it in devices or ()):
-                raise UsageError(f"'devices' are GPUs, but 'device' is {own!r}; leave it out.")
+            return execution.workers
+        own = self.context.environment.device
+        devices = execution.devices or (None if own == "cpu" else (own,))
+        if execution.devices is not None and self.config.device not in ("auto", "cuda"):
+            raise UsageError(
+                f"'devices' are GPUs, but 'device' is {self.config.device!r}; leave it out."
+            )
         return place(
             devices,
             workers=execution.workers,
@@ -91,6 +97,7 @@ def prepare(
     answered: Mapping[str, Mapping[str, ClassSequence]] | None = None,
     *,
     storage: str = "auto",
+    remote: bool = False,
 ) -> Prepared:
     """Load the data, choose the sequences, and collect what determines the results.
 
@@ -98,8 +105,9 @@ def prepare(
         config: the experiment.
         answered: sequences that language models proposed earlier, by protocol and label.
         storage: where decoded images are kept, see :class:`~edgecil.engine.config.Execution`.
+        remote: the workers are in a cluster, which may have GPUs that this machine lacks.
     """
-    config, entries, dataset, context = load_context(config, storage=storage)
+    config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
     space = SequenceSpace.choose(
         len(dataset),
         tasks=config.tasks,
@@ -137,7 +145,7 @@ def prepare(
 
 
 def load_context(
-    config: ExperimentConfig, *, storage: str = "auto"
+    config: ExperimentConfig, *, storage: str = "auto", remote: bool = False
 ) -> tuple[ExperimentConfig, list[MethodEntry], ImageDataset, WorkerContext]:
     """Load the data and the methods' settings.
 
@@ -179,7 +187,7 @@ def load_context(
         preparation=config.preparation,
         storage=storage,
     )
-    device = choose_device(config.device)
+    device = "cuda" if remote and config.device == "cuda" else choose_device(config.device)
     statistics = image_statistics(
         dataset,
         entries,
@@ -199,7 +207,7 @@ def load_context(
         pretrained=canonical_backbone(config.pretrained),
     )
     context = WorkerContext(
-        Scenario(dataset, device),
+        Scenario(dataset),
         environment,
         configs,
         config.threads,

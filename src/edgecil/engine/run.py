@@ -226,7 +226,8 @@ def _run(
     )
     check_directory(out)
     answered = {} if overwrite else stored_answers(out)
-    prepared = prepare(experiment_config, answered, storage=execution.storage)
+    remote = execution.executor == "ray"
+    prepared = prepare(experiment_config, answered, storage=execution.storage, remote=remote)
     prepared = prepared.part(execution)
     if execution.share:
         prepared = prepared.sharing(out / "shared")
@@ -234,18 +235,18 @@ def _run(
     advice = suggest_repeats(prepared.config.method, prepared.config.repeats)
     if advice is not None and len(orders) > 1 and (overwrite or not (out / DATABASE).exists()):
         _log.warning("%s", advice)
-    placement = prepared.placement(execution)
     executor = get_executor(
         execution.executor,
         replace(prepared.context, allow_mismatch=execution.allow_mismatch),
-        workers=placement,
+        workers=prepared.placement(execution),
         address=execution.address,
         timeout=execution.timeout,
         per_device=execution.workers_per_device,
     )
     with closing(executor), writing(out, overwrite=overwrite) as store:
         allowed = MACHINE if execution.allow_mismatch else ()
-        unequal = store.check_identity(prepared.identity, allowed=allowed)
+        identity = {**prepared.identity, **executor.identity}
+        unequal = store.check_identity(identity, allowed=allowed)
         for name, runs in prepared.sequences.items():
             own = name in prepared.config.sequences  # these add to those of earlier calls
             store.add_sequences(name, runs, keep="all" if own else "finished")
@@ -253,7 +254,7 @@ def _run(
         store.add_config(asdict(portable_config(prepared.config)))
         if on_start is not None:
             on_start(prepared, store)
-        with ProgressWriter(out, workers=placement.capacity, shard=execution.shard) as progress:
+        with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
 
             def finish(finished: Finished) -> None:
                 progress.end(finished.job.node)

@@ -32,7 +32,7 @@ def use_portable_kernels(*, amp: bool = False, device: str = "cpu") -> None:
         amp: whether mixed precision is used.
         device: device to compute on, or `auto`.
     """
-    if amp and choose_device(device) == "cpu":
+    if amp and device in ("auto", "cpu") and choose_device(device) == "cpu":
         return
     for name, value in _PORTABLE_KERNELS.items():
         os.environ.setdefault(name, value)
@@ -79,15 +79,24 @@ def choose_device(name: str) -> str:
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
-        torch.zeros(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).split("\n")[0].split(". ")[0].rstrip(".")
+    reason = why_unusable(name)
+    if reason is not None:
         raise UsageError(
             f"Device {name!r} cannot be used on this machine: {reason}; choose another 'device', "
             "such as 'cpu'."
-        ) from error
+        )
     return name
+
+
+def why_unusable(device: str) -> str | None:
+    """Return why torch cannot compute on a device, a clause for errors; None if it can."""
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        return str(error).split("\n")[0].split(". ")[0].rstrip(".")
+    return None
 
 
 def cores() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -43,11 +44,15 @@ class Executor(Protocol):
     def capacity(self) -> int:
         """The number of jobs that run at once."""
 
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What the results depend on and only workers know: the type of their GPU."""
+
     def submit(self, job: Job) -> None:
         """Start a job and return at once."""
 
     def wait(self, seconds: float | None = None) -> Finished | None:
-        """Return the next job to end; None if none ends within some seconds.
+        """Return the next job to end; None if none ends within some seconds or more can run.
 
         Raises:
             EdgecilError: results can no longer be stored, or no worker can be reached.
@@ -64,7 +69,7 @@ def get_executor(
     name: str,
     context: WorkerContext,
     *,
-    workers: int | Placement,
+    workers: int | Placement | None,
     address: str | None = None,
     timeout: float | None = None,
     per_device: int | None = None,
@@ -74,7 +79,8 @@ def get_executor(
     Args:
         name: `local` or `ray`.
         context: data and settings for the workers.
-        workers: number of jobs that run at once, or how they are distributed over devices.
+        workers: number of jobs that run at once, or how they are distributed over devices; None
+            for as many as a Ray cluster can run.
         address: address of a Ray cluster; a private one on this machine by default.
         timeout: seconds after which a job is stopped and has failed; no limit by default.
         per_device: number of jobs that share a GPU of a Ray cluster.
@@ -84,6 +90,7 @@ def get_executor(
     if address is not None and name != "ray":
         raise UsageError(f"'address' requires the executor 'ray'. Got the executor {name!r}.")
     if name == "local":
+        assert workers is not None
         from edgecil.engine.executors.local import InProcess, WorkerPool
 
         fixed = isinstance(workers, int) or workers.devices == ("cpu",)
@@ -94,6 +101,6 @@ def get_executor(
     if name == "ray":
         from edgecil.engine.executors.ray import RayExecutor
 
-        count = workers if isinstance(workers, int) else workers.capacity
-        return RayExecutor(context, count, address, timeout=timeout, per_device=per_device or 1)
+        number = workers.capacity if isinstance(workers, Placement) else workers
+        return RayExecutor(context, number, address, timeout=timeout, per_device=per_device or 1)
     raise unknown("executor", name, EXECUTORS)

@@ -9,15 +9,17 @@ import signal
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from edgecil.engine.executors.executor import Finished, Job
 from edgecil.engine.executors.placement import Placement
-from edgecil.engine.handshake import expected_identity
+from edgecil.engine.handshake import expected_identity, gpu_identity
 from edgecil.engine.main_guard import WORKER, check_exit, start_error
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.plan import Node
@@ -38,6 +40,7 @@ class InProcess:
     """One job at a time in this process."""
 
     capacity = 1
+    identity: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
@@ -66,6 +69,9 @@ class WorkerPool:
     it begins a job; if it ends before, the job goes to another one. If no worker becomes ready, the
     run ends.
 
+    Attributes:
+        identity: the type of GPU.
+
     Args:
         context: data and settings for the workers.
         workers: number of processes, or how they are distributed over devices.
@@ -78,9 +84,9 @@ class WorkerPool:
         if isinstance(workers, int):
             workers = Placement(("cpu",), most=workers, per_device=workers)
         self._placement = workers
-        expected = expected_identity(context.environment)
-        scenario = context.scenario.on("cpu")  # each worker has a device of its own
-        context = self._context = replace(context, scenario=scenario, expected=expected)
+        self.identity = gpu_identity(context.environment.device)
+        expected = {**expected_identity(context.environment), **self.identity}
+        context = self._context = replace(context, expected=expected)
         self._timeout = timeout
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
@@ -335,7 +341,6 @@ def _work(connection: Connection, context: WorkerContext, device: str) -> None:
         import torch
 
         torch.cuda.set_device(device)  # `cuda` is this device from now on
-    context = replace(context, scenario=context.scenario.on(context.environment.device))
     context.prepare()
     with suppress(EOFError):
         while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from edgecil.errors import UsageError
-from edgecil.io.device import choose_device, cores, free_memory
+from edgecil.io.device import cores, free_memory, why_unusable
 
 _SHARE = 0.9  # of a device's free memory that jobs may use
 
@@ -14,7 +14,8 @@ class Placement:
     """Sends each job to the device with the fewest jobs.
 
     Without a given number, a GPU starts with one job at a time, and a processor with `most`. The
-    memory of the first finished job on a device then determines how many fit, at most `most`.
+    memory of the first finished job on a device then determines how many fit, at most `most`. On
+    all devices together there are at most `total`.
 
     Attributes:
         devices: their names, such as `cuda:1`.
@@ -27,6 +28,7 @@ class Placement:
         *,
         most: int,
         per_device: int | None = None,
+        total: int | None = None,
         free: Callable[[str], int] | None = None,
     ) -> None:
         self.devices = tuple(dict.fromkeys(devices))
@@ -34,7 +36,7 @@ class Placement:
             raise UsageError(
                 "'workers' and 'workers_per_device' must be at least 1, for at least one device."
             )
-        self._most = most
+        self._most, self._total = most, total
         self._room = {name: (free or free_on)(name) for name in self.devices}
         self._unmeasured = set(self.devices if per_device is None else ())
         self.limits = {
@@ -44,7 +46,8 @@ class Placement:
     @property
     def capacity(self) -> int:
         """The number of jobs at the same time on all devices."""
-        return sum(self.limits.values())
+        fitting = sum(self.limits.values())
+        return fitting if self._total is None else min(fitting, self._total)
 
     def choose(self, running: Mapping[str, int]) -> str | None:
         """Return the device for the next job; None if all have as many as they can.
@@ -54,6 +57,8 @@ class Placement:
         Args:
             running: number of jobs by device.
         """
+        if sum(running.values()) >= self.capacity:
+            return None
         free = [name for name in self.devices if running.get(name, 0) < self.limits[name]]
         return min(free, key=lambda name: (running.get(name, 0), -self._room[name]), default=None)
 
@@ -84,18 +89,28 @@ def place(
         if workers < 1:
             raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
         per_device = -(-workers // len(names))
-    return Placement(names, most=most, per_device=per_device)
+    return Placement(names, most=most, per_device=per_device, total=workers)
 
 
 def expand_devices(devices: Sequence[str]) -> tuple[str, ...]:
     """Return names of devices that exist; `all` stands for every GPU."""
-    if "all" in devices:
-        import torch
+    import torch
 
-        if not torch.cuda.device_count():
-            raise UsageError("'devices' is 'all', but this machine has no GPU; set 'device'.")
-        return tuple(f"cuda:{index}" for index in range(torch.cuda.device_count()))
-    return tuple(choose_device(name) for name in devices)
+    count = torch.cuda.device_count()
+    if "all" in devices:
+        if not count:
+            raise UsageError(
+                "'devices' is 'all', but torch finds no GPU on this machine; leave it out."
+            )
+        return tuple(f"cuda:{index}" for index in range(count))
+    for name in devices:
+        reason = why_unusable(name)
+        if reason is not None:
+            advice = f"choose from cuda:0 to cuda:{count - 1}" if count else "leave it out"
+            raise UsageError(
+                f"'devices' has {name!r}, which cannot be used on this machine: {reason}; {advice}."
+            )
+    return tuple(devices)
 
 
 def free_on(device: str) -> int:

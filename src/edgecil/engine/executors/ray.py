@@ -6,45 +6,54 @@ import itertools
 import logging
 import os
 import platform
-import re
 import signal
-import socket
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors.executor import Finished, Job
+from edgecil.engine.executors.ray_cluster import (
+    REACH,
+    Head,
+    Request,
+    can_grow,
+    connect,
+    live_nodes,
+)
 from edgecil.engine.handshake import describe_differences, expected_identity
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
 from edgecil.errors import EdgecilError, PrerequisiteError
-from edgecil.io.device import kernel_variables
+from edgecil.io.device import cores, kernel_variables
 
 HEARTBEAT = 2.0  # seconds between two signs of life of a job
 LOST_AFTER = 60.0  # seconds without a sign of life after which a job is given up
 WAITING_AFTER = 30.0  # seconds after which a job that no node has started is worth a warning
-_REACH = 5.0  # seconds to reach the head of a cluster
 _HANDSHAKE = 300.0  # seconds for all nodes to load the images and weights
 _TICK = 1.0
-ATTEMPTS = {"RAY_gcs_server_port_wait_time_s": "2"}  # to reach the head; 20 by default
+_COUNTED = 5.0  # seconds between two counts of the nodes
 
 _log = logging.getLogger(__name__)
 
 
 class RayExecutor:
-    """Each job is a Ray task that uses as many processors as a worker has threads.
+    """Each job is a Ray task that uses as many processors as a worker has threads, or a GPU.
+
+    This process need not have the GPU of the workers, whose type is asked for.
+
+    Attributes:
+        identity: the type of GPU.
 
     Args:
         context: data and settings for the workers.
-        workers: number of jobs at a time.
+        workers: number of jobs at a time; by default as many as the nodes of the cluster can run,
+            and twice as many if it can grow: what waits makes an autoscaler add nodes.
         address: address of a cluster; None starts a private one on this machine.
         timeout: seconds that a job may take.
         per_device: number of jobs that share a GPU.
@@ -53,7 +62,7 @@ class RayExecutor:
     def __init__(
         self,
         context: WorkerContext,
-        workers: int,
+        workers: int | None,
         address: str | None,
         *,
         timeout: float | None = None,
@@ -67,28 +76,45 @@ class RayExecutor:
                 "executor 'local'."
             ) from error
         self._ray = ray
-        self.capacity = workers
         self._timeout = timeout
         self._owner = not ray.is_initialized()
+        if self._owner and address is None:
+            workers = workers or max(1, cores() // context.threads)
         if self._owner:
-            _connect(ray, address, None if address else workers * context.threads)
+            connect(ray, address, None if address else (workers or 1) * context.threads)
         try:
-            self._resources: dict[str, float] = {"num_cpus": context.threads}
-            if context.environment.device.startswith("cuda"):
-                self._resources["num_gpus"] = 1 / per_device
-            self._check_resources(context)
-            context = _portable(context)
+            on_gpus = context.environment.device.startswith("cuda")
+            self._request = Request(context.threads, per_device if on_gpus else None)
+            self._workers = workers
+            self._grows = can_grow(ray)
+            if not self._grows:
+                self._request.check([node["Resources"] for node in live_nodes(ray)])
+            self._capacity, self._counted = 1, 0.0
+            self._head = Head(ray)
+            self.identity = {"gpu": self._ask_gpu()} if on_gpus else {}
+            context = _portable(context, self.identity)
             self._context = ray.put(context)
             self._pulse: Any = ray.remote(num_cpus=0)(_Pulse).remote()
             self._shake_hands(context)
         except BaseException:
             self.close()
             raise
-        self._train: Any = self._remote(num_returns=2, **self._resources)(_train)
+        self._train: Any = self._remote(num_returns=2, **self._request.options)(_train)
         self._numbers = itertools.count()
         self._running: dict[Any, _Sent] = {}
         self._states: dict[Path, Any] = {}
-        self._head = _Head(ray)
+
+    @property
+    def capacity(self) -> int:
+        """The number of jobs to submit, which follows the nodes that join and leave."""
+        if self._workers is not None:
+            return self._workers
+        now = time.monotonic()
+        if now - self._counted > _COUNTED and self._head.is_reachable():
+            self._counted = now
+            slots = sum(self._request.slots(node["Resources"]) for node in live_nodes(self._ray))
+            self._capacity = max(1, 2 * slots if self._grows else slots)
+        return self._capacity
 
     def submit(self, job: Job) -> None:
         """Send a job to the cluster."""
@@ -100,6 +126,7 @@ class RayExecutor:
 
     def wait(self, seconds: float | None = None) -> Finished | None:
         """Return the next job to end; a state to keep is fetched and written to disk."""
+        before = self.capacity
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             tick = _TICK if deadline is None else max(0.0, min(_TICK, deadline - time.monotonic()))
@@ -111,6 +138,8 @@ class RayExecutor:
             lost = self._check_pulse()
             if lost is not None:
                 return lost
+            if self.capacity > before:
+                return None  # a node has joined
             if deadline is not None and time.monotonic() >= deadline:
                 return None
 
@@ -135,7 +164,7 @@ class RayExecutor:
             return None
         self._head.asked = now
         try:
-            beats: dict[int, _Beat] = self._ray.get(self._pulse.read.remote(), timeout=_REACH)
+            beats: dict[int, _Beat] = self._ray.get(self._pulse.read.remote(), timeout=REACH)
         except self._ray.exceptions.RayError:
             return None  # the head is checked separately
         for reference, sent in list(self._running.items()):
@@ -155,11 +184,13 @@ class RayExecutor:
             self._ray.cancel(reference, force=True)
             place = NodeAffinitySchedulingStrategy(beat.node, soft=False)
             kill = self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(_kill)
-            self._ray.get(kill.remote(beat.pid), timeout=_REACH)
+            self._ray.get(kill.remote(beat.pid), timeout=REACH)
 
     def close(self) -> None:
         """Cancel running jobs; a cluster that existed before keeps running."""
         running = getattr(self, "_running", {})
+        if not self._ray.is_initialized():  # closed before; any call would start a private cluster
+            return
         with suppress(Exception):
             while running:
                 self._ray.cancel(running.popitem()[0], force=True)
@@ -186,23 +217,22 @@ class RayExecutor:
         variables = {"env_vars": kernel_variables()}
         return self._ray.remote(max_retries=0, runtime_env=variables, **options)
 
-    def _nodes(self) -> list[dict[str, Any]]:
-        return [node for node in self._ray.nodes() if node["Alive"]]
-
-    def _check_resources(self, context: WorkerContext) -> None:
-        """Raise an error if no node can ever run a job, which would wait forever."""
-        offered = [node["Resources"] for node in self._nodes()]
-        most = max((resources.get("CPU", 0.0) for resources in offered), default=0.0)
-        if most < context.threads:
+    def _ask_gpu(self) -> str:
+        """Return the type of the first GPU that is free; all others must equal it."""
+        answer = self._remote(**self._request.options)(_gpu_type).remote()
+        exceptions = self._ray.exceptions
+        if not self._ray.wait([answer], timeout=WAITING_AFTER)[0]:
+            _log.warning("Waiting for a free GPU of the Ray cluster.")
+        try:
+            name: str | None = self._ray.get(answer)
+        except exceptions.RayError as error:
+            raise _unusable(error) from error
+        if name is None:
             raise PrerequisiteError(
-                f"No node of the Ray cluster has the {context.threads} processors of one worker; "
-                f"the largest has {most:g}. Lower 'threads', or add a larger node."
+                "A node of the Ray cluster offers a GPU that torch cannot use; install torch with "
+                "CUDA there, or set 'device' to 'cpu'."
             )
-        if "num_gpus" in self._resources and not any(it.get("GPU", 0.0) > 0 for it in offered):
-            raise PrerequisiteError(
-                "No node of the Ray cluster has a GPU; set 'device' to 'cpu', or add a node with "
-                "one."
-            )
+        return name
 
     def _shake_hands(self, context: WorkerContext) -> None:
         """Compare every node with this process before anything is trained."""
@@ -210,11 +240,8 @@ class RayExecutor:
 
         usable = [
             node["NodeID"]
-            for node in self._nodes()
-            if all(
-                node["Resources"].get(name, 0.0) >= self._resources.get(option, 0.0)
-                for name, option in (("CPU", "num_cpus"), ("GPU", "num_gpus"))
-            )
+            for node in live_nodes(self._ray)
+            if self._request.slots(node["Resources"])
         ]
         answers = []
         for node in usable:
@@ -235,11 +262,7 @@ class RayExecutor:
                     "from the cluster, or start it again."
                 ) from error
             except exceptions.RayError as error:
-                line = str(error).strip().splitlines()[-1]
-                raise PrerequisiteError(
-                    f"A node of the Ray cluster cannot train ({line}); install the same versions "
-                    "of edgecil and torch on every node."
-                ) from error
+                raise _unusable(error) from error
         unequal = {host: differences for host, differences in greetings if differences}
         if unequal and not context.allow_mismatch:
             hosts = "; ".join(
@@ -305,106 +328,15 @@ class _Sent:
         return None
 
 
-class _Head:
-    """The head of the cluster, whose end must not leave this process waiting."""
-
-    def __init__(self, ray: Any) -> None:
-        self.address = str(ray.get_runtime_context().gcs_address)
-        self.asked = time.monotonic()
-        self._failures = 0
-        self._checked = 0.0
-
-    def check(self) -> None:
-        """Raise an error if the head cannot be reached twice in a row."""
-        if self._failures == 0 and time.monotonic() - self._checked < _REACH:
-            return
-        self._checked = time.monotonic()
-        self._failures = 0 if _unreachable(self.address) is None else self._failures + 1
-        if self._failures >= 2:
-            raise EdgecilError(
-                f"The head of the Ray cluster at {self.address} has ended. Finished results are "
-                "stored; start the cluster and run the experiment again with the same options to "
-                "resume."
-            )
+def _unusable(error: Exception) -> PrerequisiteError:
+    line = str(error).strip().splitlines()[-1]
+    return PrerequisiteError(
+        f"A node of the Ray cluster cannot train ({line}); install the same versions of edgecil "
+        "and torch on every node."
+    )
 
 
-def _connect(ray: Any, address: str | None, processors: int | None) -> None:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address is not None and (problem := _unreachable(address)) is not None:
-        raise PrerequisiteError(
-            f"Cannot reach a Ray cluster at {address}: {problem}; start one with 'ray start "
-            "--head', or give its address."
-        )
-    attempts = ATTEMPTS if address else {}
-    with tempfile.TemporaryFile() as log:
-        try:
-            with _environment(attempts), _stderr_to(log):
-                ray.init(
-                    address=address,
-                    num_cpus=processors,
-                    include_dashboard=None if address else False,
-                    log_to_driver=False,
-                    logging_level=logging.ERROR,
-                )
-            return
-        except Exception as exception:
-            error = exception
-        log.seek(0)
-        refused = re.findall(rb"Unauthenticated: (?:RPC error: )?([^\n]+)", log.read())
-    line = (str(error).strip() or type(error).__name__).splitlines()[0]
-    if refused:
-        line = refused[-1].decode("utf-8", "replace")
-    if refused or re.search(
-        r"auth|token|password|credential|permission", str(error), re.IGNORECASE
-    ):
-        raise PrerequisiteError(
-            f"The Ray cluster at {address} refused this process: {line.rstrip('.')}. Set "
-            "RAY_AUTH_MODE and RAY_AUTH_TOKEN as for the cluster."
-        ) from error
-    raise PrerequisiteError(
-        f"Cannot reach a Ray cluster at {address or 'this machine'}: {line}"
-    ) from error
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables that are not set, and remove them at the end."""
-    new = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(new)
-    try:
-        yield
-    finally:
-        for name in new:
-            del os.environ[name]
-
-
-@contextmanager
-def _stderr_to(file: IO[bytes]) -> Iterator[None]:
-    """Write what this process writes to its standard error, Ray's own log included, to a file."""
-    sys.stderr.flush()
-    before = os.dup(2)
-    os.dup2(file.fileno(), 2)
-    try:
-        yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(before, 2)
-        os.close(before)
-
-
-def _unreachable(address: str) -> str | None:
-    """Return why an address does not answer; None if it does or has no port."""
-    match = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:(\d{1,5})", address)
-    if match is None:
-        return None
-    try:
-        socket.create_connection((match[1], int(match[2])), timeout=_REACH).close()
-    except (OSError, OverflowError) as error:
-        return str(getattr(error, "strerror", None) or error)
-    return None
-
-
-def _portable(context: WorkerContext) -> WorkerContext:
+def _portable(context: WorkerContext, identity: Mapping[str, str]) -> WorkerContext:
     """Return the context with everything that other machines may lack, and what they must equal."""
     environment = context.environment
     names = dict.fromkeys((environment.backbone, environment.pretrained))
@@ -412,7 +344,7 @@ def _portable(context: WorkerContext) -> WorkerContext:
     return replace(
         context,
         weights={name: files for name, files in weights.items() if files},
-        expected=expected_identity(environment, context.scenario),
+        expected={**expected_identity(environment, context.scenario), **identity},
     )
 
 
@@ -456,9 +388,19 @@ def _fetch(reference: Any) -> WorkerContext:
     return context
 
 
+def _gpu_type() -> str | None:
+    """Return the GPU that Ray gives to a worker; None if torch cannot use it."""
+    import torch
+
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else None
+
+
 def _greet(references: list[Any]) -> tuple[str, dict[str, str]]:
-    """Return the name of the node, and in what a worker on it differs from the driver."""
-    return platform.node(), _fetch(references[0]).unequal
+    """Return the name of the node, and in what a worker on it differs from the driver.
+
+    Ray hides the GPUs from it; every training compares its own.
+    """
+    return platform.node(), _fetch(references[0]).differences(gpu=False)
 
 
 def _kill(pid: int) -> None:
