@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import sqlite3
+import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -112,6 +113,31 @@ def _dataset(path: Path) -> None:
     dataset = load_dataset(str(path))
     assert len(dataset) >= 1
     assert dataset.train.labels.max() < len(dataset)
+
+
+def _shard(suffix: str) -> bytes:
+    """A dataset of six images in one file."""
+    pictures = [_image("PNG")] * 6
+    labels = [0, 1] * 3
+    buffer = io.BytesIO()
+    if suffix == ".tar":
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            for place, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+                for name, content in (("png", picture), ("cls", str(label).encode())):
+                    member = tarfile.TarInfo(f"{place}.{name}")
+                    member.size = len(content)
+                    archive.addfile(member, io.BytesIO(content))
+        return buffer.getvalue()
+    import pyarrow
+    from pyarrow import ipc, parquet
+
+    table = pyarrow.table({"image": [{"bytes": it} for it in pictures], "label": labels})
+    if suffix == ".parquet":
+        parquet.write_table(table, buffer, row_group_size=4)
+        return buffer.getvalue()
+    with ipc.new_stream(buffer, table.schema) as writer:
+        writer.write_table(table)
+    return buffer.getvalue()
 
 
 def _folder(path: Path) -> None:
@@ -278,6 +304,10 @@ def formats(directory: Path) -> list[Format]:
             "toy.npz",
             _npz(x_train=images, y_train=labels, x_test=images, y_test=labels),
             _dataset,
+        ),
+        *(
+            Format(f"shard{kind}", _shard(kind), _dataset)
+            for kind in (".tar", ".parquet", ".arrow")
         ),
         Format("a.png", _image("PNG"), _folder),
         Format("a.jpg", _image("JPEG"), _folder),

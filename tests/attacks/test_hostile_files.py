@@ -14,7 +14,8 @@ from tests.attacks.conftest import attack_rng, strength
 from tests.attacks.hostile import Format, crafted, formats, mutants
 
 NAMES = [
-    *("runs.csv", "matrix.npy", "matrix.npz", "matrix.csv", "vectors.npz", "toy.npz", "a.png"),
+    *("runs.csv", "matrix.npy", "matrix.npz", "matrix.csv", "vectors.npz", "toy.npz"),
+    *("shard.tar", "shard.parquet", "shard.arrow", "a.png"),
     *("a.jpg", "train", "w.safetensors", "w.pt", "c.toml", "pycil.json", "result.json", "run.log"),
     *("results.sqlite", "captions.json", "captions.csv", "names.json", "names.csv", "names.txt"),
     *("orders.json", "analysis.json", "truths.npz", "published.csv", "hub-pins.json"),

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from edgecil.data.packed import ImageSource
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io import limits
 from edgecil.io.arrays import Pixels
@@ -37,7 +39,7 @@ _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 
 
 def choose_shape(
-    paths: Sequence[Path], size: int | None
+    paths: Sequence[ImageSource], size: int | None
 ) -> tuple[tuple[int, int, int], str | None]:
     """(channels, height, width) for a set of images, from their headers alone.
 
@@ -68,11 +70,11 @@ def choose_shape(
     )
 
 
-def decode_images(paths: Sequence[Path], shape: tuple[int, int, int]) -> Pixels:
+def decode_images(paths: Sequence[ImageSource], shape: tuple[int, int, int]) -> Pixels:
     """Return the pixels of image files, scaled by their shorter side and cropped at the centre.
 
     Args:
-        paths: n files that Pillow can read.
+        paths: n files that Pillow can read, or images inside larger files.
         shape: (channels, height, width) to bring each to; 1 channel is grey, 3 are RGB.
 
     Returns:
@@ -112,26 +114,19 @@ def resize_images(pixels: Pixels, size: int) -> Pixels:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Image]:
-    """Read the image in a file, whose size is checked before any pixel is decoded."""
+def _opened(path: ImageSource) -> Iterator[Image]:
+    """Read an image, whose size is checked before any pixel is decoded."""
     _require_pillow()
     import PIL.Image
 
     limit = limits.PIXELS.value
     if PIL.Image.MAX_IMAGE_PIXELS is not None and limit > PIL.Image.MAX_IMAGE_PIXELS:
         PIL.Image.MAX_IMAGE_PIXELS = limit  # the user has raised ours above Pillow's
-    try:
-        check_file(path)
-    except DataError as error:
-        if path.exists():
-            raise
-        raise DataError(
-            f"{path} belongs to the dataset but does not exist; this copy is incomplete."
-        ) from error
+    file = _checked(path) if isinstance(path, Path) else BytesIO(path.read())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
-            opened = PIL.Image.open(path, formats=_formats())
+            opened = PIL.Image.open(file, formats=_formats())
         with opened as image:
             limits.PIXELS.check(str(path), image.width * image.height)
             if image.mode.startswith(_DEEP):
@@ -146,8 +141,26 @@ def _opened(path: Path) -> Iterator[Image]:
             f"{path} has more than the limit of {limit:,} pixels; if you trust it, set the "
             f"environment variable {limits.PIXELS.variable} to a higher limit."
         ) from error
+    except PIL.UnidentifiedImageError as error:
+        raise DataError(
+            f"Cannot decode image {path}: it is damaged, or not in a format that is read "
+            f"({', '.join(_formats())}); replace or remove it."
+        ) from error
     except Exception as error:  # a decoder may raise anything
-        raise DataError(f"Cannot decode image {path}: {error}.") from error
+        raise DataError(f"Cannot decode image {path}: {error}; replace or remove it.") from error
+
+
+def _checked(path: Path) -> Path:
+    """Return the path of a regular file that exists."""
+    try:
+        check_file(path)
+    except DataError as error:
+        if path.exists():
+            raise
+        raise DataError(
+            f"{path} belongs to the dataset but does not exist; this copy is incomplete."
+        ) from error
+    return path
 
 
 @cache

@@ -14,6 +14,7 @@ from edgecil.classes import get_classes
 from edgecil.data.dataset import ImageDataset, Images, check_coverage, new_labels
 from edgecil.data.decode import choose_shape, decode_images
 from edgecil.data.image_store import ImageStore
+from edgecil.data.packed import ImageSource
 from edgecil.errors import DataError, PrerequisiteError, unknown
 from edgecil.io.arrays import Ints
 from edgecil.io.device import free_memory
@@ -27,7 +28,7 @@ class ImageFiles:
     Attributes:
         name: the dataset's name.
         names: N class names, in label order.
-        paths: n files.
+        paths: n files, or images inside larger files.
         labels: (n,) int64 in [0, N).
         testing: (n,) True for test images.
         size: pixels per side that the dataset is commonly used at; None for the images' own, or
@@ -38,7 +39,7 @@ class ImageFiles:
 
     name: str
     names: tuple[str, ...]
-    paths: tuple[Path, ...]
+    paths: tuple[ImageSource, ...]
     labels: Ints
     testing: NDArray[np.bool_]
     size: int | None = None
@@ -88,7 +89,7 @@ class ImageFiles:
             notes,
         )
 
-    def _at(self, indices: Iterable[int]) -> list[Path]:
+    def _at(self, indices: Iterable[int]) -> list[ImageSource]:
         return [self.paths[index] for index in indices]
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.data.decode import decode_images
+from edgecil.data.packed import ImageSource
 from edgecil.errors import DataError, EdgecilWarning
 from edgecil.io.arrays import Pixels
 from edgecil.io.files import cache_directory, replace_file
@@ -144,7 +145,10 @@ class ImageStore(PixelStore):
     """The decoded pixels of some image files."""
 
     def __init__(
-        self, paths: Sequence[Path], shape: tuple[int, int, int], directory: Path | None = None
+        self,
+        paths: Sequence[ImageSource],
+        shape: tuple[int, int, int],
+        directory: Path | None = None,
     ) -> None:
         self._paths = paths
         super().__init__(_name(paths, shape), (len(paths), *shape), directory)
@@ -174,15 +178,27 @@ def _read_note(path: Path) -> str | None:
     return text if checksum == f"{zlib.crc32(text.encode()):08x}" else None
 
 
-def _name(paths: Sequence[Path], shape: tuple[int, int, int]) -> str:
+def _name(images: Sequence[ImageSource], shape: tuple[int, int, int]) -> str:
     digest = hashlib.sha256(repr((STORE_VERSION, shape)).encode())
-    for path in paths:
-        try:
-            status = path.stat()
-        except OSError as error:
-            raise DataError(
-                f"{path} belongs to the dataset but does not exist; this copy is incomplete."
-            ) from error
-        digest.update(os.fsencode(path.absolute()) + b"\0")
-        digest.update(repr((status.st_size, status.st_mtime_ns)).encode())
+    shards: dict[Path, bytes] = {}
+    for image in images:
+        if isinstance(image, Path):
+            digest.update(_version(image))
+        else:
+            if image.file not in shards:
+                shards[image.file] = _version(image.file)
+            digest.update(shards[image.file] + repr(image.place).encode())
     return digest.hexdigest()[:32]
+
+
+def _version(path: Path) -> bytes:
+    """Return a file's path, size and modification time."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise DataError(
+            f"{path} belongs to the dataset but does not exist; this copy is incomplete."
+        ) from error
+    return (
+        os.fsencode(path.absolute()) + b"\0" + repr((status.st_size, status.st_mtime_ns)).encode()
+    )

@@ -24,8 +24,11 @@ from edgecil.data.formats import (
     imagenet,
     imagenet_variants,
     quickdraw,
+    tables,
+    webdataset,
 )
 from edgecil.data.formats.cifar import CIFAR10, CIFAR100
+from edgecil.data.formats.shards import SHARDS, TAR, find_shards
 from edgecil.data.image_files import ImageFiles
 from edgecil.data.resize import resize_dataset
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, unknown
@@ -108,7 +111,8 @@ def load_dataset(
 
     Args:
         name: a name in `IMAGE_DATASETS` (`quickdraw` and `quickdraw-pretrain` are bundled), a
-            folder of images with one sub-folder per class, or an .npz file.
+            folder of images with one sub-folder per class, a folder of WebDataset, Parquet or Arrow
+            shards or one such file, or an .npz file.
         root: the directory that holds the images of a named dataset.
         count: only the first `count` classes, in label order.
         seed: draw the `count` classes instead.
@@ -140,7 +144,7 @@ def load_dataset(
         if path.suffix.lower() == _ARRAYS and not path.is_dir():
             dataset = arrays.read_arrays(path)
             return resize_dataset(dataset.take(chosen(len(dataset))), size, storage)
-        files = folder.list_folder(path)
+        files = _list_images(path)
         dataset = files.decode(chosen(len(files.names)), size, storage)
         for note in dataset.notes:
             warnings.warn(note, EdgecilWarning, stacklevel=2)
@@ -165,6 +169,18 @@ def load_dataset(
     return resize_dataset(dataset.take(chosen(len(dataset))), size, storage)
 
 
+def _list_images(path: Path) -> ImageFiles:
+    """Return the images of a folder, or of the shards in it."""
+    shards = find_shards(path)
+    if not shards and path.suffix.lower() in SHARDS and not path.is_dir():
+        raise PrerequisiteError(f"There is no file {path}; give a folder of shards, or one shard.")
+    if not shards:
+        return folder.list_folder(path)
+    if shards[0].suffix.lower() == TAR:
+        return webdataset.list_webdataset(path, shards)
+    return tables.list_tables(path, shards)
+
+
 def dataset_path(name: str | Path) -> Path | None:
     """Return the path of a dataset that is given as one; None for a name.
 
@@ -173,7 +189,7 @@ def dataset_path(name: str | Path) -> Path | None:
     """
     text = os.fspath(name)
     path = Path(text).expanduser()
-    if path.suffix.lower() == _ARRAYS:
+    if path.suffix.lower() in (_ARRAYS, *SHARDS):
         return path
     if not isinstance(name, Path) and "/" not in text and os.sep not in text:
         if text in IMAGE_DATASETS or text in CLASS_LISTS or not path.is_dir():
@@ -186,14 +202,14 @@ def dataset_classes(name: str | Path) -> ClassList:
     """Return the classes of a dataset in label order; no image is decoded.
 
     Args:
-        name: a dataset's name, a folder of images, or an .npz file.
+        name: a dataset's name, a folder of images or shards, or an .npz file.
     """
     path = dataset_path(name)
     if path is None:
         return get_classes(str(name))
     if path.suffix.lower() == _ARRAYS and not path.is_dir():
         return arrays.read_array_classes(path)
-    files = folder.list_folder(path)
+    files = _list_images(path)
     return ClassList(files.name, files.names)
 
 

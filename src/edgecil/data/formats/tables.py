@@ -1,0 +1,257 @@
+"""Parquet and Arrow files with one image per row, as the Hugging Face hub and `datasets` have them.
+
+Images are a column of encoded images, or of `{bytes, path}` as `datasets` stores them; labels are a
+column of numbers or texts. Class names come from the features that `datasets` writes into the
+file. Reading requires the package pyarrow.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from edgecil.data.formats.shards import PARQUET, Shard, list_shards
+from edgecil.data.image_files import ImageFiles
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.io import limits
+from edgecil.io.files import check_file, parse_json
+
+IMAGES = ("image", "img")
+LABELS = ("label", "labels", "fine_label")
+
+_ROWS = 16  # of a Parquet file that are read at once
+_KEPT = 16  # times as many are kept, for threads that decode them
+
+
+def list_tables(root: Path, paths: Sequence[Path]) -> ImageFiles:
+    """Return the images in Parquet or Arrow files."""
+    return list_shards(root, paths, read_table)
+
+
+def read_table(path: Path) -> Shard:
+    """Return the rows of one file."""
+    arrow = _pyarrow()
+    check_file(path)
+    try:
+        table = _Parquet(path) if path.suffix.lower() == PARQUET else _Arrow(path, arrow)
+        features = _features(table.schema, path)
+        image = _choose(path, "images", _image_columns(table.schema, features), IMAGES)
+        label = _choose(path, "labels", _label_columns(table.schema, features), LABELS)
+        table.images = image
+        values = list(table.column(label))
+    except (EdgecilError, MemoryError):
+        raise
+    except Exception as error:  # a damaged file may raise anything
+        raise _damaged(path, error) from error
+    if any(value is None for value in values):
+        raise DataError(f"Row {values.index(None)} of {path} has no {label!r}.")
+    names: Any = features.get(label, {}).get("names")
+    named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    images = [Row(table, row) for row in range(len(values))]
+    return Shard(images, values, tuple(names) if named else None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The image in one row.
+
+    Attributes:
+        table: the file.
+        place: the row.
+    """
+
+    table: _Table
+    place: int
+
+    def __str__(self) -> str:
+        return f"row {self.place} of {self.file}"
+
+    @property
+    def file(self) -> Path:
+        """The file."""
+        return self.table.path
+
+    def read(self) -> bytes:
+        """Return the encoded image."""
+        try:
+            content = self.table.image(self.place)
+        except (EdgecilError, MemoryError):
+            raise
+        except Exception as error:
+            raise _damaged(self.file, error) from error
+        if content is None:
+            raise DataError(
+                f"Row {self.place} of {self.file} holds no image but at most its path; save the "
+                "dataset with the images in it (datasets: cast the column to Image() and save)."
+            )
+        limits.IMAGE.check(str(self), len(content))
+        return content
+
+
+class _Table:
+    """A file with columns.
+
+    Attributes:
+        path: the file.
+        schema: types of its columns.
+        images: name of the column with images.
+    """
+
+    path: Path
+    schema: Any
+    images: str
+
+    def column(self, name: str) -> Iterator[Any]:
+        """Yield the values of a column."""
+        raise NotImplementedError
+
+    def image(self, row: int) -> bytes | None:
+        """Return the encoded image in a row; None if there is none."""
+        raise NotImplementedError
+
+
+class _Parquet(_Table):
+    """Rows are decompressed in order, a few at a time; the last ones are kept."""
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        self.path, self._file = path, ParquetFile(path, memory_map=False)
+        self.schema = self._file.schema_arrow
+        groups = [self._file.metadata.row_group(i) for i in range(self._file.num_row_groups)]
+        for group in groups:
+            limits.ARRAYS.check(f"A row group of {path}", group.total_byte_size)
+        self._starts = list(accumulate((group.num_rows for group in groups), initial=0))
+        self._kept: dict[int, bytes | None] = {}
+        self._batches: Iterator[list[bytes | None]] = iter(())
+        self._next = 0  # the first row that is not read yet
+        self._lock = threading.Lock()
+
+    def column(self, name: str) -> Iterator[Any]:
+        """Yield the values of a column."""
+        for batch in self._file.iter_batches(batch_size=8192, columns=[name]):
+            yield from batch.column(0).to_pylist()
+
+    def image(self, row: int) -> bytes | None:
+        """Return the encoded image in a row; None if there is none."""
+        with self._lock:
+            if row not in self._kept:
+                group = bisect_right(self._starts, row) - 1
+                if row < self._next or self._starts[group] > self._next or not self._kept:
+                    self._batches = self._read(group)
+                    self._next = self._starts[group]
+            while row not in self._kept:
+                images = next(self._batches)
+                self._kept |= dict(enumerate(images, self._next))
+                self._next += len(images)
+                for old in list(self._kept)[: -_KEPT * _ROWS]:
+                    del self._kept[old]
+            return self._kept[row]
+
+    def _read(self, start: int) -> Iterator[list[bytes | None]]:
+        """Yield images from the start of a row group on."""
+        groups = list(range(start, len(self._starts) - 1))
+        options = {"row_groups": groups, "columns": [self.images], "use_threads": False}
+        for batch in self._file.iter_batches(batch_size=_ROWS, **options):
+            yield [_content(cell) for cell in batch.column(0)]
+
+
+class _Arrow(_Table):
+    """A file in Arrow's stream or file format, which stays on disk."""
+
+    def __init__(self, path: Path, arrow: Any) -> None:
+        source = arrow.memory_map(str(path))
+        is_file = source.read(6) == b"ARROW1"
+        source.seek(0)
+        reader = arrow.ipc.open_file(source) if is_file else arrow.ipc.open_stream(source)
+        table = reader.read_all()
+        table.validate(full=True)  # offsets of a damaged file point outside of it
+        self.path, self.schema, self._table = path, table.schema, table
+
+    def column(self, name: str) -> Iterator[Any]:
+        """Yield the values of a column."""
+        yield from self._table.column(name).to_pylist()
+
+    def image(self, row: int) -> bytes | None:
+        """Return the encoded image in a row; None if there is none."""
+        return _content(self._table.column(self.images)[row])
+
+
+def _content(cell: Any) -> bytes | None:
+    """Return the bytes in a cell with an image: binary, or a structure with `bytes`."""
+    if not cell.is_valid:
+        return None
+    value = cell if hasattr(cell, "as_buffer") else cell["bytes"]
+    return value.as_buffer().to_pybytes() if value.is_valid else None
+
+
+def _features(schema: Any, path: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return the features that `datasets` has stored, by column."""
+    stored = (schema.metadata or {}).get(b"huggingface")
+    if stored is None:
+        return {}
+    content = parse_json(stored.decode("utf-8", "replace"), f"The features of {path}")
+    for key in ("info", "features"):
+        content = content.get(key) if isinstance(content, dict) else None
+    if not isinstance(content, dict):
+        return {}
+    return {name: value for name, value in content.items() if isinstance(value, dict)}
+
+
+def _image_columns(schema: Any, features: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    from pyarrow import types
+
+    def has_bytes(kind: Any) -> bool:
+        if types.is_struct(kind):
+            index = kind.get_field_index("bytes")
+            return index >= 0 and has_bytes(kind.field(index).type)
+        return bool(types.is_binary(kind) or types.is_large_binary(kind))
+
+    columns = [column.name for column in schema if has_bytes(column.type)]
+    declared = [name for name in columns if features.get(name, {}).get("_type") == "Image"]
+    return declared or columns
+
+
+def _label_columns(schema: Any, features: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    from pyarrow import types
+
+    kinds = (types.is_integer, types.is_string, types.is_large_string)
+    columns = [column.name for column in schema if any(kind(column.type) for kind in kinds)]
+    declared = [name for name in columns if features.get(name, {}).get("_type") == "ClassLabel"]
+    usual = [name for name in columns if name in LABELS]
+    return declared or usual or columns
+
+
+def _choose(path: Path, what: str, columns: Sequence[str], usual: Sequence[str]) -> str:
+    """Return the only column, or the first one with a usual name."""
+    if len(columns) == 1:
+        return columns[0]
+    for name in usual:
+        if name in columns:
+            return name
+    listed = ", ".join(map(repr, columns)) or "none"
+    raise DataError(
+        f"{path} must have one column of {what}, or one named {usual[0]!r}. Columns that could be "
+        f"it: {listed}; rename one to {usual[0]!r}."
+    )
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.ipc
+    except ImportError as error:
+        raise PrerequisiteError(
+            "Reading Parquet and Arrow files requires pyarrow; run pip install 'edgecil[arrow]'."
+        ) from error
+    return pyarrow
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return DataError(f"Cannot read {path}: {line.rstrip('.')}.")
