@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 # A value in an error message, or a name that may be that of a parameter.
@@ -40,6 +41,22 @@ class PrerequisiteError(EdgecilError):
 
 class EdgecilWarning(UserWarning):
     """A choice that edgecil made and that a user may want to make differently."""
+
+
+def show_warnings(translate: Callable[[str], str]) -> None:
+    """Print each :class:`EdgecilWarning` of this process as its sentence, without a place in code.
+
+    Args:
+        translate: returns a sentence as it is to be printed.
+    """
+    usual = warnings.formatwarning
+
+    def formatted(message: Warning | str, category: type[Warning], *args: Any, **more: Any) -> str:
+        if issubclass(category, EdgecilWarning):
+            return f"edgecil: {translate(str(message))}\n"
+        return usual(message, category, *args, **more)
+
+    warnings.formatwarning = formatted
 
 
 def nearest(given: str, names: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import edgecil
 from edgecil.cli.main import GROUPS, VERBS, build_parser, main, verb_parser
 from edgecil.cli.training import show_trained
 from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
-from edgecil.errors import UsageError
+from edgecil.errors import EdgecilWarning, UsageError, show_warnings
 from edgecil.report.answer_tables import show_results
 from tests.cli.conftest import Cli
 
@@ -265,3 +266,14 @@ def test_results_end_with_the_command_for_their_intervals() -> None:
     assert str(line).endswith(": edgecil analyze 'my runs'")
     unfinished = replace(results, results=[replace(part, finished=0, mean=None)])
     assert list(map(str, show_trained(unfinished))) == list(map(str, show_results(unfinished)))
+
+
+def test_a_warning_is_one_sentence_with_the_names_of_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    show_warnings(lambda sentence: sentence.replace("'tasks'", "--tasks"))
+    ours = warnings.formatwarning(EdgecilWarning("Set 'tasks'."), EdgecilWarning, "a.py", 3)
+    assert ours == "edgecil: Set --tasks.\n"
+    other = warnings.formatwarning(UserWarning("Else."), UserWarning, "a.py", 3)
+    assert "a.py:3: UserWarning: Else." in other

@@ -165,11 +165,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unexpected argument {rest[0]!r}")
     options = vars(namespace)
     json, debug = options.pop("json", False), options.pop("debug", False)
+    edgecil.errors.show_warnings(lambda sentence: parser.translate(sentence, options))
     try:
         _answer(name, options, json=json)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader is gone (`edgecil … | head`).
+    except BrokenPipeError:  # the reader is gone (`edgecil … | head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (Exception, KeyboardInterrupt) as error:
         if debug:
