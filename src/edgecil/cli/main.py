@@ -157,8 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if words and not words[0].startswith("-"):
             top.error(str(unknown("verb", words[0], VERBS)))
         top.parse_args(words)
-    name, *words = words
-    parser = verb_parser(name)
+    parser = verb_parser(name := words.pop(0))
     parser.check_options(words)
     namespace, rest = parser.parse_known_args(words)
     if rest:
@@ -217,6 +216,5 @@ def _explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KeyboardInterrupt):
         return "Interrupted.", 130
     if isinstance(error, OSError) and error.strerror:
-        where = f" ({error.filename})" if error.filename else ""
-        return f"{error.strerror}{where}.", 1
+        return f"{error.strerror}{f' ({error.filename})' if error.filename else ''}.", 1
     return f"{type(error).__name__}: {error} (--debug shows where).", 1
