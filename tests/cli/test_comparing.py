@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from edgecil.estimation import write_accuracies
+from edgecil.estimation import compare_accuracies, write_accuracies
 from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.next_step import NextStep
-from edgecil.report.claim_tables import explain_next
+from edgecil.report.claim_tables import describe_pair, explain_next
 from edgecil.sequences.sequence import ClassSequence
 from tests.cli.conftest import Cli
 from tests.estimation.tables import noisy, runs_of
@@ -117,6 +118,24 @@ def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli: Cli, tmp_path: P
 def test_a_limit_near_zero_has_a_sign_and_digits(cli: Cli, tmp_path: Path) -> None:
     file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.48])
     assert "(90 %: −0.04 to 2.4)" in cli("compare", file).out
+
+
+def test_a_difference_that_many_pairs_give_by_luck_is_not_called_one() -> None:
+    pair = compare_accuracies([61.0, 58.9, 64.0], [60.0, 57.2, 63.4])
+    assert pair.interval is not None
+    assert pair.interval[0] > 0.0
+    alone = describe_pair("A", "B", replace(pair, adjusted_p=0.09))
+    assert alone.startswith("A is better than B")
+    among_many = describe_pair("A", "B", replace(pair, adjusted_p=0.23))
+    assert "not clearly different" in among_many
+    assert "p = 0.23" in among_many
+
+
+def test_no_probability_is_rounded_to_certainty() -> None:
+    pair = compare_accuracies([61.2, 58.9, 64.0, 60.0], [40.0, 37.5, 43.9, 39.0])
+    assert pair.new_order_probability is not None
+    assert 0.995 < pair.new_order_probability < 1.0
+    assert "above 99 %" in describe_pair("A", "B", pair)
 
 
 def test_fractions_are_refused_by_every_verb(cli: Cli, tmp_path: Path) -> None:

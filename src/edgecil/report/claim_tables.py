@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from edgecil.estimation.next_step import NextStep
 
 _SHOWN = 5  # orders
+_BY_LUCK = 0.1  # p from which a difference is not called one; that of a 90 % interval
 _DESCRIBED = 6  # pairs; more of them are in the table only
 
 
@@ -118,17 +119,25 @@ def describe_pair(
         return f"{better} is {_points(gain)} better than {other}{of_metric} on average, {share}."
     low, high = sorted(sign * end for end in pair.interval)
     between = f"90 %: {_signed(low)} to {_signed(high)}"
-    if low <= 0.0 <= high:
+    by_luck = pair.adjusted_p is not None and pair.adjusted_p > _BY_LUCK
+    if low <= 0.0 <= high or by_luck:
+        if not low <= 0.0 <= high:
+            between += f", p = {pair.adjusted_p:.2f} adjusted for the number of pairs"
         return (
             f"{better} and {other} are not clearly different{of_metric}: {_points(gain)} on "
             f"average ({between}); {better} is {'' if pair.tied else 'better '}{share}."
         )
     chance = pair.new_order_probability
     what = "in a new training of a random order" if all_run else "on a new order"
-    new = "" if chance is None else f", and {what} with probability {100.0 * chance:.0f} %"
+    new = "" if chance is None else f", and {what} with probability {_percent(chance)}"
     return (
         f"{better} is better than {other}{of_metric} by {_points(gain)} ({between}), {share}{new}."
     )
+
+
+def _percent(chance: float) -> str:
+    """A probability that is not certain does not become 100 %."""
+    return "above 99 %" if chance > 0.995 else f"{100.0 * chance:.0f} %"
 
 
 def count(number: int, noun: str) -> str:
@@ -263,7 +272,8 @@ def explain_goal(goal: GoalStatus) -> Iterator[str]:
     for name, interval in goal.intervals.items():
         text = "no interval yet" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
         after = f"after {goal.order_count} orders"
-        yield f"Mean of {name} {after}: {text} (90 %, valid after every order)"
+        valid = "90 %, valid after every order, for this training seed"
+        yield f"Mean of {name} {after}: {text} ({valid})"
     if goal.answer is None:
         yield "The budget does not suffice to decide the goal; raise it to continue."
     else:
