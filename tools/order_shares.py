@@ -16,13 +16,14 @@ import numpy as np
 
 import edgecil
 from edgecil.io.json import to_json
-from edgecil.methods import method_names
+from edgecil.methods import get_method, method_names
 from edgecil.methods.order_share import FILE, SCHEMA, OrderShare, OrderShares
 
 COMMAND = "python tools/order_shares.py"
 PAGE = Path(__file__).parents[1] / "docs" / "methods.md"
 BEGIN, END = "<!-- order shares: tools/order_shares.py -->", "<!-- end of order shares -->"
 DIGITS = 4
+PACKAGE = "edgecil."  # other packages may register methods, too
 
 
 def compute_shares(tables: Iterable[edgecil.TruthTable]) -> dict[str, OrderShare]:
@@ -62,7 +63,8 @@ def render_table(shares: dict[str, OrderShare]) -> str:
         lines.append(
             f"| {method} | {it.order_std:.2f} | {it.noise_std:.2f} | {share} | {it.tables} |"
         )
-    missing = [f"`{name}`" for name in sorted(method_names()) if name not in shares]
+    own = [name for name in method_names() if get_method(name).build.__module__.startswith(PACKAGE)]
+    missing = [f"`{name}`" for name in sorted(own) if name not in shares]
     if missing:
         lines += ["", f"Not measured yet: {', '.join(missing)}."]
     return "\n".join(lines)
