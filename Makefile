@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Tests start hundreds of processes, which would compile the package every time without bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick slow attack lint types oldest docs tutorial wheel benchmark parity clean
+.PHONY: demo test quick slow attack lint types oldest docs tutorial wheel benchmark parity evidence clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
@@ -56,6 +56,10 @@ wheel: $(VENV)/bin/python
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/light_core.py
 	$(BIN)/python benchmarks/training.py
+
+# Measures what the docs quote from the bundled truth tables again, and writes it into the docs.
+evidence: $(VENV)/.dev
+	$(BIN)/python tools/evidence.py
 
 # Our learners in lockstep with those of your own checkout of PyCIL or PILOT: make parity TOOLBOX=~/PyCIL
 parity: $(VENV)/.dev

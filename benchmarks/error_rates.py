@@ -36,6 +36,7 @@ from edgecil.similarity import SimilarityMatrix
 from edgecil.theory import confidence_interval
 
 FIRST, LAST = 5, 30
+FAR = 2.0  # pairs that differ by as many standard deviations share a row
 LEVEL = 0.9
 PARTS = ("until", "placebo", "relabelling")
 
@@ -90,8 +91,19 @@ def until(tables: list[TruthTable], trials: int) -> None:
             print(_sequential(name, truths, trials, rng), flush=True)
     print("\n| pair | true difference, s | decided, % | wrong, % | median orders |")
     print("|---|---|---|---|---|")
+    far: list[np.ndarray] = []
     for name, truths in differences.items():
-        print(_decided(name, truths, trials, rng), flush=True)
+        if effect_of(truths) >= FAR:
+            far += truths
+        else:
+            print(_decided(name, truths, trials, rng), flush=True)
+    if far:
+        print(_decided(f"all other pairs, each {FAR:g} or more", far, trials, rng), flush=True)
+
+
+def effect_of(truths: list[np.ndarray]) -> float:
+    """The true difference in standard deviations, mean over truths."""
+    return float(np.mean([abs(truth.mean()) / truth.std() for truth in truths]))
 
 
 def _sequential(name: str, truths: list[np.ndarray], trials: int, rng: np.random.Generator) -> str:
@@ -127,7 +139,7 @@ def _decided(name: str, truths: list[np.ndarray], trials: int, rng: np.random.Ge
         decided += int(some.sum())
         wrong += int((some & (above != (truth.mean() > 0.0))).sum())
         orders.append(FIRST + first[some])
-    effect = np.mean([abs(truth.mean()) / truth.std() for truth in truths])
+    effect = effect_of(truths)
     total, all_orders = trials * len(truths), np.concatenate(orders)
     middle = f"{np.median(all_orders):.0f}" if all_orders.size else "–"
     return (
@@ -158,7 +170,7 @@ def placebo(tables: list[TruthTable], trials: int) -> None:
 
 def relabelling(tables: list[TruthTable], trials: int) -> None:
     rng = np.random.default_rng(2)
-    print("\n| relabelling test | single truths, % | Fisher's z, % | some learner, by Holm, % |")
+    print("\n| relabelling test | single truths, % | Fisher's z, % | some method, by Holm, % |")
     print("|---|---|---|---|")
     for objective in ("adjacent", "generalization"):
         single, fisher, some, truths, families = 0, 0, 0, 0, 0

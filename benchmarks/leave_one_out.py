@@ -2,126 +2,174 @@
 
     python benchmarks/leave_one_out.py [--draws 50] [estimate intervals]
 
-Constants are chosen on the truths of three of the four sets of six drawings and judged on the
-fourth, in turn. `estimate`: the kernel of `smoothed`, by W₁ at 3, 5, 10 and 30 Latin orders, as a
-multiple of that of random orders with `gaussian-c4`. `intervals`: the excess kurtosis in the
-interval of the standard deviation (random and Latin orders), and b in the prior Beta(1, b) of the
-share of position effects (mean and difference, Latin orders), by the squared distance of the
-coverage from 90 %.
+Constants are chosen on the truths of all sets of six drawings but one and judged on that one, in
+turn. `estimate`: the kernel of `smoothed`, by W₁ at 3, 5, 10 and 30 Latin orders, as a multiple of
+that of random orders with `gaussian-c4`. `intervals`: the excess kurtosis in the interval of the
+standard deviation (random and Latin orders), b in the prior Beta(1, b) of the share of position
+effects (mean, Latin orders), and the effect of a training seed (difference, random and Latin
+orders; judged by another seed), by the squared distance of the coverage from 90 %.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
 
 import numpy as np
 from scipy.special import chdtrc
 
 import edgecil
-from edgecil.estimation import Distribution, Estimate, Observations, intervals
+from edgecil.estimation import Distribution, get_estimator, intervals
 from edgecil.estimation.accuracy_steps import round_to_steps
-from edgecil.estimation.leaderboard import BUDGETS
+from edgecil.estimation.designs import Designs
+from edgecil.estimation.distances import SAME, Target
+from edgecil.estimation.estimators import Observations
+from edgecil.estimation.intervals import posteriors
+from edgecil.estimation.leaderboard import BUDGETS, REFERENCE
 from edgecil.estimation.truth_tables import TruthTable
-from edgecil.sequences.latin import latin
 
 KERNELS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 KURTOSES = (0.4, 0.5, 0.6, 0.75, 1.0)
 PRIORS = (1.0, 2.0, 3.0, 4.0)
+SEED_EFFECTS = (0.0, 0.008, 0.016, 0.024, 0.032, 0.04)
 ORDERS = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 TAIL = (1.0 - intervals.LEVEL) / 2.0
-PAIRS = 6
 
 
-def smoothed(kernel: float) -> Callable[..., Estimate]:
-    """The estimate `smoothed` with another kernel, without intervals."""
-
-    def estimate(runs: Observations, **_: object) -> Estimate:
-        values = runs.accuracies
-        mean, spread = float(values.mean()), float(values.std())
-        relative = min(kernel * 1.06 * len(values) ** -0.2, 1.0)
-        at = mean + np.sqrt(1.0 - relative**2) * (values - mean)
-        made = Distribution(at, np.ones(len(values)), relative * spread)
-        ends = float(values.min()), float(values.max())
-        return Estimate(round_to_steps(made, values), *ends)
-
-    return estimate
+def truths_of(table: TruthTable) -> list[np.ndarray]:
+    rows = [row for method in table.methods for row in table.accuracies(method)]
+    return [row for row in rows if np.ptp(row) > SAME]
 
 
-def judge_estimate(tables: list[TruthTable], draws: int) -> None:
-    own = {f"{kernel}": smoothed(kernel) for kernel in KERNELS}
-    ours, reference = [], []
-    for table in tables:
-        board = edgecil.leaderboard(
-            table, bundled=False, protocol=["latin"], estimators=own, draws=draws
-        )
-        ours.append(
-            [[board.row("latin", name, n).wasserstein.mean for n in BUDGETS] for name in own]
-        )
-        reference.append([board.row("random", "gaussian-c4", n).wasserstein.mean for n in BUDGETS])
-    distance, unit = (
-        np.array(ours),
-        np.array(reference),
-    )  # (sets, kernels, budgets), (sets, budgets)
+def judge_estimate(tables: list[TruthTable], designs: Designs) -> None:
+    distance = np.empty((len(tables), len(KERNELS), len(BUDGETS)))
+    unit = np.empty((len(tables), len(BUDGETS)))
+    plain = get_estimator(REFERENCE[1])
+    for place, table in enumerate(tables):
+        for column, budget in enumerate(BUDGETS):
+            latin, random = (designs.draw(table, name, budget) for name in ("latin", "random"))
+            ours, reference = [], []
+            for truth in truths_of(table):
+                target = Target.of(truth)
+                estimates = plain.estimates(Observations(truth[random]))
+                made = [estimate.distribution for estimate in estimates]
+                reference.append(target.distances(made)[:, 1].mean() / truth.std())
+                ours.append(
+                    [
+                        target.distances([smooth(some, kernel) for some in truth[latin]])[
+                            :, 1
+                        ].mean()
+                        / truth.std()
+                        for kernel in KERNELS
+                    ]
+                )
+            distance[place, :, column] = np.mean(ours, axis=0)
+            unit[place, column] = np.mean(reference)
     chosen, judged = choose(
-        lambda some: (distance[some].mean(axis=0) / unit[some].mean(axis=0)).sum(axis=1),
-        distance,
+        lambda some: (distance[some].mean(axis=0) / unit[some].mean(axis=0)).sum(axis=1), distance
     )
-    print("kernels chosen:", [KERNELS[index] for index in chosen])
-    print("relative W₁ out of sample:", (judged.mean(axis=0) / unit.mean(axis=0)).round(3))
-    every = (distance.mean(axis=0) / unit.mean(axis=0)).round(3)
-    print("relative W₁ with the best kernel of each budget, in sample:", every.min(axis=0))
+    print(f"Kernels chosen: {listed(chosen, KERNELS)}.\n")
+    print("| relative W₁ of `latin` with a smoothed estimate | 3 runs | 5 | 10 | 30 |")
+    print("|---|---|---|---|---|")
+    row("kernel chosen on the other class sets", judged.mean(axis=0) / unit.mean(axis=0))
+    every = distance.mean(axis=0) / unit.mean(axis=0)
+    row("best kernel of each number of runs, in sample", every.min(axis=0))
 
 
-def judge_intervals(tables: list[TruthTable], draws: int) -> None:
-    rng = np.random.default_rng(0)
-    orders = {
-        n: [
-            (rng.choice(90, n, replace=False), latin(tables[0].space, n, rng)) for _ in range(draws)
-        ]
-        for n in ORDERS
+def smooth(values: np.ndarray, kernel: float) -> Distribution:
+    """The estimate `smoothed` with another kernel."""
+    mean, spread = float(values.mean()), float(values.std())
+    relative = min(kernel * 1.06 * len(values) ** -0.2, 1.0)
+    at = mean + np.sqrt(1.0 - relative**2) * (values - mean)
+    return round_to_steps(Distribution(at, np.ones(len(values)), relative * spread), values)
+
+
+def judge_intervals(tables: list[TruthTable], designs: Designs) -> None:
+    parts: dict[str, tuple[Sequence[float], Callable[..., np.ndarray], tuple[str, ...]]] = {
+        "standard deviation": (KURTOSES, std_covered, ("random", "latin")),
+        "mean": (PRIORS, mean_covered, ("latin",)),
+        "difference of two methods": (SEED_EFFECTS, difference_covered, ("random", "latin")),
     }
-    place = {sequence: index for index, sequence in enumerate(tables[0].sequences)}
-    std = {"random": [], "latin": []}
-    mean: dict[str, list] = {"mean": [], "difference": []}
-    for table in tables:
-        values = {method: table.accuracies(method) for method in table.methods}
-        truths = [row for rows in values.values() for row in rows]
-        gaps = [
-            (a - b, float(values[first].mean() - values[second].mean()))
-            for first, second in list(combinations(values, 2))[:PAIRS]
-            for a, b in zip(values[first], values[second], strict=False)
-        ]
-        rows: dict[str, list] = {"random": [], "latin": [], "mean": [], "difference": []}
-        for n in ORDERS:
-            hits: dict[str, list] = {key: [] for key in rows}
-            for chosen, design in orders[n]:
-                overlap = intervals.position_overlap(design)
-                places = np.array([place[one] for one in design])
-                for truth in truths:
-                    hits["random"].append(std_covered(truth, chosen, None))
-                    hits["latin"].append(std_covered(truth, places, overlap))
-                    hits["mean"].append(
-                        mean_covered(truth[places], truth.mean(), overlap, len(truth))
-                    )
-                for gap, exact in gaps:
-                    hits["difference"].append(mean_covered(gap[places], exact, overlap, None))
-            for key, some in hits.items():
-                rows[key].append(np.nanmean(some, axis=0))
-        for key in std:
-            std[key].append(np.array(rows[key]).T)
-        for key in mean:
-            mean[key].append(np.array(rows[key]).T)
-    for title, constants, parts in (("kurtosis", KURTOSES, std), ("b", PRIORS, mean)):
-        coverage = np.concatenate([np.array(some) for some in parts.values()], axis=2)
+    lines, notes = [], []
+    for claim, (constants, covered, protocols) in parts.items():
+        coverage = np.array(
+            [
+                [[covered(table, protocol, n, designs) for n in ORDERS] for protocol in protocols]
+                for table in tables
+            ]
+        )  # (sets, protocols, orders, constants)
+        coverage = np.moveaxis(coverage, -1, 1)
         chosen, judged = choose(
-            lambda some, coverage=coverage: ((coverage[some].mean(axis=0) - 0.9) ** 2).sum(axis=1),
-            coverage,
+            lambda some, c=coverage: ((c[some].mean(axis=0) - 0.9) ** 2).sum(axis=(1, 2)), coverage
         )
-        print(f"{title} chosen:", [constants[index] for index in chosen], "at", ORDERS)
-        for name, some in zip(parts, np.split(judged.mean(axis=0), len(parts)), strict=True):
-            print(f"coverage of {title}, {name}, out of sample:", some.round(3))
+        notes.append(f"{claim}: {listed(chosen, constants)}")
+        for protocol, values in zip(protocols, judged.mean(axis=0), strict=True):
+            lines.append((f"{claim} | `{protocol}`", values))
+    print(f"Constants chosen: {'; '.join(notes)}.\n")
+    print(f"| claim | protocol | orders: {' | '.join(map(str, ORDERS))} |")
+    print("|---|---" + "|---" * len(ORDERS) + "|")
+    for title, values in lines:
+        row(title, values)
+
+
+def std_covered(table: TruthTable, protocol: str, n: int, designs: Designs) -> np.ndarray:
+    """For each kurtosis, how often the interval contains the true standard deviation."""
+    hits = []
+    for truth in truths_of(table):
+        made, varied = observe(truth, table, protocol, n, designs, len(truth))
+        true = truth.std(ddof=1)
+        for kurtosis in KURTOSES:
+            freedom = (n - 1) / ((1 - n / len(truth)) * (1 + kurtosis * (n - 1) / (2 * n)))
+            below = chdtrc(freedom, freedom * (made.spread / true) ** 2) * made.weights
+            hits.append(inside(below.sum(axis=-1))[varied].mean())
+    return np.mean(np.reshape(hits, (-1, len(KURTOSES))), axis=0)
+
+
+def mean_covered(table: TruthTable, protocol: str, n: int, designs: Designs) -> np.ndarray:
+    """For each prior, how often the interval contains the true mean."""
+    hits, usual = [], intervals._PRIOR
+    for b in PRIORS:
+        prior = (1.0 - intervals._SHARES) ** (b - 1.0)
+        intervals._PRIOR = prior / prior.sum()
+        own = []
+        for truth in truths_of(table):
+            made, varied = observe(truth, table, protocol, n, designs, len(truth))
+            own.append(inside(made.mean_cdf(truth.mean()))[varied].mean())
+        hits.append(np.mean(own))
+    intervals._PRIOR = usual
+    return np.array(hits)
+
+
+def difference_covered(table: TruthTable, protocol: str, n: int, designs: Designs) -> np.ndarray:
+    """For each effect of a seed, how often the interval holds the difference of another seed."""
+    values = {method: table.accuracies(method) for method in table.methods}
+    hits = []
+    for first, second in combinations(values, 2):
+        seeds = min(len(values[first]), len(values[second]))
+        for seed, other in permutations(range(seeds), 2):
+            gain = values[first][seed] - values[second][seed]
+            exact = values[first][other].mean() - values[second][other].mean()
+            for effect in SEED_EFFECTS:
+                made, varied = observe(gain, table, protocol, n, designs, None, 2.0 * effect)
+                hits.append(inside(made.mean_cdf(exact))[varied].mean())
+    return np.mean(np.reshape(hits, (-1, len(SEED_EFFECTS))), axis=0)
+
+
+def observe(
+    truth: np.ndarray,
+    table: TruthTable,
+    protocol: str,
+    n: int,
+    designs: Designs,
+    size: int | None,
+    common: float = 0.0,
+) -> tuple[intervals.Posterior, np.ndarray]:
+    """What the designs say, and in which of them values differ."""
+    drawn = designs.draw(table, protocol, n)
+    overlap = designs.overlap(table, drawn) if protocol == "latin" else None
+    made = posteriors(truth[drawn], overlap=overlap, space_size=size, common=common)
+    return made, np.ptp(truth[drawn], axis=1) > SAME
 
 
 def choose(
@@ -133,34 +181,17 @@ def choose(
     return chosen, np.array([measured[index, best] for index, best in enumerate(chosen)])
 
 
-def std_covered(truth: np.ndarray, places: np.ndarray, overlap: np.ndarray | None) -> list[float]:
-    """For each kurtosis, whether the interval contains the true standard deviation."""
-    made = intervals.posterior(truth[places], overlap=overlap, space_size=len(truth))
-    if made is None:
-        return [np.nan] * len(KURTOSES)
-    n, true = len(places), truth.std(ddof=1)
-    covered = []
-    for kurtosis in KURTOSES:
-        freedom = (n - 1) / ((1 - n / len(truth)) * (1 + kurtosis * (n - 1) / (2 * n)))
-        below = chdtrc(freedom, freedom * (made.spread / true) ** 2) @ made.weights
-        covered.append(float(TAIL <= below <= 1.0 - TAIL))
-    return covered
+def inside(below: np.ndarray) -> np.ndarray:
+    return np.asarray((below >= TAIL) & (below <= 1.0 - TAIL))
 
 
-def mean_covered(
-    values: np.ndarray, true: float, overlap: np.ndarray, size: int | None
-) -> list[float]:
-    """For each prior, whether the interval contains the true mean."""
-    covered = []
-    usual = intervals._PRIOR
-    for b in PRIORS:
-        prior = (1.0 - intervals._SHARES) ** (b - 1.0)
-        intervals._PRIOR = prior / prior.sum()
-        made = intervals.posterior(values, overlap=overlap, space_size=size)
-        below = np.nan if made is None else made.mean_below(float(true))
-        covered.append(np.nan if made is None else float(TAIL <= below <= 1.0 - TAIL))
-    intervals._PRIOR = usual
-    return covered
+def listed(chosen: list[int], constants: Sequence[float]) -> str:
+    return ", ".join(f"{constants[index]:g}" for index in chosen)
+
+
+def row(title: str, values: np.ndarray) -> None:
+    cells = (f"{value:.2f}".removeprefix("0") for value in values)
+    print(f"| {title} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
@@ -171,8 +202,10 @@ def main() -> None:
     tables = [
         table for table in edgecil.truths() if table.kind == "enumerated" and len(table.methods) > 1
     ]
+    tables = [table for table in tables if table.space == tables[0].space]
+    designs = Designs(["latin"], draws=options.draws, seed=0)
     for part in options.part:
-        {"estimate": judge_estimate, "intervals": judge_intervals}[part](tables, options.draws)
+        {"estimate": judge_estimate, "intervals": judge_intervals}[part](tables, designs)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ class Answer:
         highest: the highest accuracy.
         estimator: that gives `distribution`; None if it is the measured one.
         distribution: over all orders, estimated or measured.
-        mean: over all orders.
+        mean: over all orders, with the training seeds that were run.
         std: standard deviation over all orders, unbiased for normal accuracies.
         next_order: accuracy of the next random order: a prediction interval around the mean.
         outside: expected share of all orders with an accuracy outside [lowest, highest].

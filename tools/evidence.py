@@ -1,0 +1,126 @@
+"""Measure everything that the docs quote from the truth tables again, and write it into the docs.
+
+    python tools/evidence.py                     all of it; about ten minutes of one core
+    python tools/evidence.py calibration until   only these
+    python tools/evidence.py --list              names, pages and commands
+
+Run it after `tools/build_truths.py pack` has changed the bundled tables. Every table stands in the
+docs between `<!-- evidence: NAME -->` and `<!-- end of evidence -->`; the output of its command
+replaces what is between them, each as soon as it is measured. `calibration` comes first, because it
+also stores the coverage that claims are labelled with. Nothing is trained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import edgecil
+
+ROOT = Path(__file__).parents[1]
+TABLES = "tables"
+# By name: the page, and the command (without `python`). A second name with the same command has the
+# second part of its output, after a rule.
+EVIDENCE = {
+    TABLES: ("leaderboard.md", "tools/evidence.py --tables"),
+    "calibration": (
+        "estimation.md",
+        "benchmarks/calibration.py tests/demo/accuracies.csv --draws 50 --write",
+    ),
+    "intervals": ("estimation.md", "benchmarks/leave_one_out.py intervals"),
+    "until": ("estimation.md", "benchmarks/error_rates.py until --trials 1000"),
+    "placebo": ("estimation.md", "benchmarks/error_rates.py placebo --trials 400"),
+    "relabelling": ("estimation.md", "benchmarks/error_rates.py relabelling --trials 1000"),
+    "estimate": ("leaderboard.md", "benchmarks/leave_one_out.py estimate"),
+    "simulated": ("leaderboard.md", "benchmarks/protocols.py --simulated"),
+    "default": ("leaderboard.md", "benchmarks/protocols.py"),
+    "leaderboard": ("leaderboard.md", "benchmarks/protocols.py"),
+    "search-large": (
+        "how-to/search.md",
+        "benchmarks/search.py --same-training --learners ease --draws 5",
+    ),
+    "search": ("how-to/search.md", "benchmarks/search.py --draws 4"),
+}
+RULE = "\n---\n"
+END = "<!-- end of evidence -->"
+
+
+def start_of(name: str) -> str:
+    """The comment before a block."""
+    return f"<!-- evidence: {name} -->"
+
+
+def measure(command: str) -> tuple[str, float]:
+    """The output of a command, and the processor's seconds that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
+    output = subprocess.run(
+        [sys.executable, *command.split()],
+        cwd=ROOT,
+        env={**environment, "PYTHONPATH": str(ROOT / "src")},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return output, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def replace_block(text: str, name: str, output: str) -> str:
+    """A page with the block of this name replaced; an error if it has none."""
+    pattern = re.compile(f"{re.escape(start_of(name))}.*?{re.escape(END)}", re.DOTALL)
+    block = f"{start_of(name)}\n\n{output.strip()}\n\n{END}"
+    changed, count = pattern.subn(lambda _: block, text)
+    if count != 1:
+        raise SystemExit(f"The block {start_of(name)} occurs {count} times in its page, not once.")
+    return changed
+
+
+def print_tables() -> None:
+    """What the bundled file has: classes, orders, methods and how often each is repeated."""
+    print("| table | orders | classes | methods (repeats) |\n|---|---|---|---|")
+    for table in edgecil.truths():
+        kind = "all" if table.kind == "enumerated" else "random"
+        methods = ", ".join(
+            f"{method} ({len(result.seeds)})" for method, result in table.results.items()
+        )
+        names = ", ".join(table.classes or ())
+        tasks = f"in {table.space.tasks} tasks"
+        print(f"| `{table.name}` | {kind} {len(table.sequences):,} {tasks} | {names} | {methods} |")
+
+
+def main() -> None:
+    """Parse the command line, measure, and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("name", nargs="*", help="; ".join(EVIDENCE))
+    parser.add_argument("--list", action="store_true", help="print the commands")
+    parser.add_argument("--tables", action="store_true", help="print what the bundled file has")
+    options = parser.parse_args()
+    unknown = [name for name in options.name if name not in EVIDENCE]
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}. Choose from {', '.join(EVIDENCE)}.")
+    if options.tables:
+        print_tables()
+        return
+    commands = dict.fromkeys(EVIDENCE[name][1] for name in options.name or EVIDENCE)
+    for command in commands:
+        names = [name for name, (_, own) in EVIDENCE.items() if own == command]
+        if options.list:
+            print(f"{', '.join(names)}: docs/{EVIDENCE[names[0]][0]}: python {command}")
+            continue
+        output, seconds = measure(command)
+        for name, part in zip(names, output.split(RULE, len(names) - 1), strict=True):
+            path = ROOT / "docs" / EVIDENCE[name][0]
+            path.write_text(replace_block(path.read_text("utf-8"), name, part), "utf-8")
+        print(f"{', '.join(names)}: {seconds:.0f} CPU s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
