@@ -83,6 +83,15 @@ def _torch(value: Any) -> bytes:
     return buffer.getvalue()
 
 
+def _with_pickle(archive: bytes, content: bytes) -> bytes:
+    """An archive of torch with another pickle in it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(buffer, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, content if name.endswith("data.pkl") else source.read(name))
+    return buffer.getvalue()
+
+
 def _image(kind: str) -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (8, 8), (10, 200, 30)).save(buffer, kind)
@@ -433,6 +442,8 @@ def crafted(directory: Path) -> Iterator[tuple[str, bytes, str]]:
     yield "deep.json", b"[" * 100_000 + b"]" * 100_000, "result.json"
     yield "keys.pt", _torch({1: torch.ones(2)}), "w.pt"
     yield "code.pt", pickle.dumps({"a": Path("x")}), "w.pt"
+    yield "id.pt", _with_pickle(_torch({"a": torch.ones(2)}), b"\x80\x02K\x01Q."), "w.pt"
+    yield "latin.json", b'{"schema":"edgecil.analysis/1","\xe5":1}', "analysis.json"
     yield "code", b"cos\nsystem\n(S'touch pwned'\ntR.", "train"
     yield "empty", b"", "train"
     labels = np.array([0, 1, 2, 2**62])

@@ -24,15 +24,15 @@ pytestmark = [
 
 
 @contextlib.contextmanager
-def cluster() -> Iterator[Any]:
-    """Two raylets with one processor each."""
+def cluster(**second: Any) -> Iterator[Any]:
+    """Two raylets with one processor each, unless the second one has other options."""
     cluster_utils = pytest.importorskip("ray.cluster_utils")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     nodes = cluster_utils.Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
     )
     try:
-        nodes.add_node(num_cpus=1)
+        nodes.add_node(**{"num_cpus": 1, **second})
         nodes.wait_for_nodes()
         yield nodes
     finally:
@@ -45,11 +45,11 @@ def counts(out: Path) -> dict[Any, Any]:
     return {run.sequence: [node.class_correct for node in run.nodes] for run in runs}
 
 
-def training_workers(nodes: Any) -> list[int]:
-    """Processes of this cluster that train a node now, as Ray names them."""
+def training_workers(nodes: Any, only: Any = None) -> list[int]:
+    """Processes of this cluster, or of one of its nodes, that train now, as Ray names them."""
     raylets = {
         entry.process.pid
-        for node in nodes.list_all_nodes()
+        for node in ([only] if only else nodes.list_all_nodes())
         for entry in node.all_processes.get("raylet", [])
     }
     workers = []

@@ -153,6 +153,10 @@ def test_closing_twice_with_a_job_under_way_is_harmless(name: str, tmp_path: Pat
     executor.submit(Job(ROOT, None, None))
     executor.close()
     executor.close()
+    if name == "ray":
+        import ray
+
+        assert not ray.is_initialized(), "the second call started another cluster"
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def read_progress(directory: Path) -> RunProgress | None:
     """Return the progress in an experiment directory; None if there is none or it is damaged."""
     try:
         return msgspec.json.decode((directory / PROGRESS_FILE).read_bytes(), type=RunProgress)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return None
 
 

@@ -81,7 +81,7 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
             given = plain.get("schema") if isinstance(plain, Mapping) else None
             raise DataError(f"{origin} must have the schema {schema!r}. Got {given!r} instead.")
         return msgspec.json.decode(data, type=kind, dec_hook=_decode)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{origin} does not have the schema {schema!r}: {error}.") from error
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 import warnings
 import zipfile
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError
+from edgecil.errors import DataError, EdgecilError
 from edgecil.io.files import check_file
 from edgecil.io.hub import first_file, hub_folder
 from edgecil.io.torchscript import check_archive, is_torchscript, read_torchscript
@@ -96,29 +95,13 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         path: the file.
         leave_out: beginnings of names not to read; a leading `module.` is removed from all names.
     """
-    from safetensors import SafetensorError
-
     check_file(path)
     try:
         safe = path.suffix == ".safetensors"
         tensors = _read_safetensors(path, leave_out) if safe else _read_torch(path)
-    except (
-        AttributeError,
-        EOFError,
-        IndexError,
-        KeyError,
-        MemoryError,
-        OSError,
-        OverflowError,
-        RecursionError,
-        RuntimeError,
-        SafetensorError,
-        StopIteration,
-        TypeError,
-        ValueError,
-        pickle.UnpicklingError,
-        zipfile.BadZipFile,
-    ) as error:
+    except EdgecilError:
+        raise
+    except Exception as error:  # torch raises anything for a damaged pickle, also AssertionError
         raise DataError(
             f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
             f"file ({str(error).splitlines()[0] if str(error) else type(error).__name__})."

@@ -94,7 +94,7 @@ class RayExecutor:
             self.identity = {"gpu": self._ask_gpu()} if on_gpus else {}
             context = _portable(context, self.identity)
             self._context = ray.put(context)
-            self._pulse: Any = ray.remote(num_cpus=0)(_Pulse).remote()
+            self._pulse = self._start_pulse()
             self._shake_hands(context)
         except BaseException:
             self.close()
@@ -103,6 +103,15 @@ class RayExecutor:
         self._numbers = itertools.count()
         self._running: dict[Any, _Sent] = {}
         self._states: dict[Path, Any] = {}
+
+    def _start_pulse(self) -> Any:
+        """Start the actor of the heartbeats on this process's own node, which cannot be lost."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = self._ray.get_runtime_context().get_node_id()
+        place = NodeAffinitySchedulingStrategy(here, soft=True)
+        actor = self._ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy=place)(_Pulse)
+        return actor.remote()
 
     @property
     def capacity(self) -> int:
@@ -169,12 +178,24 @@ class RayExecutor:
             return None  # the head is checked separately
         for reference, sent in list(self._running.items()):
             message = sent.problem(beats.get(sent.number), now, self._timeout)
+            if sent.waits and not self._grows and self._head.is_reachable():
+                self._check_nodes()
             if message is None:
                 continue
             del self._running[reference]
             self._kill(reference, beats[sent.number])
             return Finished(sent.job, Outcome(error=message, trace=message))
         return None
+
+    def _check_nodes(self) -> None:
+        """Raise an error if the nodes that could run a waiting job have left the cluster."""
+        try:
+            self._request.check([node["Resources"] for node in live_nodes(self._ray)])
+        except PrerequisiteError as error:
+            raise PrerequisiteError(
+                f"{error} Finished results are stored; run the experiment again with the same "
+                "options to resume."
+            ) from error
 
     def _kill(self, reference: Any, beat: _Beat) -> None:
         """End the process of a job, even if it is stopped, so that its resources become free."""
@@ -188,13 +209,14 @@ class RayExecutor:
 
     def close(self) -> None:
         """Cancel running jobs; a cluster that existed before keeps running."""
+        if not self._ray.is_initialized():
+            return  # any further call would start a new cluster on this machine
         running = getattr(self, "_running", {})
-        if not self._ray.is_initialized():  # closed before; any call would start a private cluster
-            return
         with suppress(Exception):
-            while running:
+            while running and self._head.is_reachable():
                 self._ray.cancel(running.popitem()[0], force=True)
-            self._ray.kill(self._pulse)
+            if self._head.is_reachable():
+                self._ray.kill(self._pulse)
         if self._owner:
             self._ray.shutdown()
             self._owner = False
@@ -304,24 +326,25 @@ class _Sent:
     begun: float | None = None
     heard: float = 0.0
     last: int = -1
-    warned: bool = False
+    waits: bool = False
 
     def problem(self, beat: _Beat | None, now: float, timeout: float | None) -> str | None:
         """Return why the job must be given up; None if it goes on."""
         if beat is None:
             self.submitted = self.submitted or now
-            if not self.warned and now - self.submitted > WAITING_AFTER:
-                self.warned = True
+            if not self.waits and now - self.submitted > WAITING_AFTER:
+                self.waits = True
                 _log.warning(
                     "A training has waited %g s for free processors of the Ray cluster.",
                     WAITING_AFTER,
                 )
             return None
-        if self.begun is None:
+        self.waits = False
+        if self.begun is None and beat.trains:
             self.begun = now
         if beat.count != self.last:
             self.last, self.heard = beat.count, now
-        if timeout is not None and now - self.begun > timeout:
+        if timeout is not None and self.begun is not None and now - self.begun > timeout:
             return f"The training was stopped after {timeout:g} s."
         if now - self.heard > LOST_AFTER:
             return f"The worker on {beat.host} did not respond for {LOST_AFTER:g} s."
@@ -350,12 +373,13 @@ def _portable(context: WorkerContext, identity: Mapping[str, str]) -> WorkerCont
 
 @dataclass(frozen=True)
 class _Beat:
-    """The last sign of life of a job."""
+    """The last sign of life of a job; whether it loads its data, or trains already."""
 
     count: int
     host: str
     node: str
     pid: int
+    trains: bool = True
 
 
 class _Pulse:
@@ -416,19 +440,26 @@ def _train(
     import ray
 
     reference, pulse = references
-    identifier, ended = ray.get_runtime_context().get_node_id(), threading.Event()
+    identifier, counts = ray.get_runtime_context().get_node_id(), itertools.count()
+    trains, ended = threading.Event(), threading.Event()
+
+    def send() -> Any:
+        message = _Beat(next(counts), platform.node(), identifier, os.getpid(), trains.is_set())
+        return pulse.beat.remote(number, message)
 
     def beat() -> None:
-        for count in itertools.count():
+        while not ended.wait(HEARTBEAT):
             with suppress(Exception):
-                message = _Beat(count, platform.node(), identifier, os.getpid())
-                pulse.beat.remote(number, message)
-            if ended.wait(HEARTBEAT):
-                return
+                send()
 
-    context = _fetch(reference)
+    with suppress(Exception):
+        ray.get(send(), timeout=REACH)  # arrived: this process is missed if it is stopped now
     threading.Thread(target=beat, daemon=True).start()
     try:
+        context = _fetch(reference)
+        trains.set()
+        with suppress(Exception):
+            send()
         return train_node(context, node, parent, keep=keep)
     finally:
         ended.set()

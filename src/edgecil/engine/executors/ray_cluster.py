@@ -18,6 +18,7 @@ from typing import IO, Any
 from edgecil.errors import EdgecilError, PrerequisiteError
 
 REACH = 5.0  # seconds to reach the head of a cluster
+_BETWEEN = 1.0  # seconds between two checks: Ray ends this process soon after its head
 ATTEMPTS = {"RAY_gcs_server_port_wait_time_s": "2"}  # to reach the head; 20 by default
 
 
@@ -113,7 +114,7 @@ class Head:
 
     def check(self) -> None:
         """Raise an error if the head cannot be reached twice in a row."""
-        if self._failures == 0 and time.monotonic() - self._checked < REACH:
+        if time.monotonic() - self._checked < _BETWEEN:
             return
         self._checked = time.monotonic()
         self._failures = 0 if self.is_reachable() else self._failures + 1

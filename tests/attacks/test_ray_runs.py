@@ -1,0 +1,198 @@
+"""Whole runs on a real Ray cluster of two nodes that end, stop, shrink or lie. By `make attack`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgecil.cli.main import main
+from tests.engine.test_cluster import cluster, counts, training_workers
+from tests.engine.test_resume import finished, started, wait_for
+from tests.toys import save_toy, toy_vit
+
+pytestmark = [
+    pytest.mark.attack,
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found in /proc"),
+]
+
+NODES = 12
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_toy(tmp_path_factory.mktemp("data") / "toy.npz")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Any, Any]:
+    out = tmp_path_factory.mktemp("undisturbed") / "run"
+    assert main(words(data, out, "--workers", "1")) == 0
+    return counts(out)
+
+
+def words(data: Path, out: Path, *more: str) -> list[str]:
+    text = f"run --method icarl --dataset {data} --tasks 2 --protocol enumerate --epochs 40"
+    return [*text.split(), "--out", str(out), *more]
+
+
+def on(nodes: Any, *more: str) -> list[str]:
+    return ["--executor", "ray", "--address", nodes.address, *more]
+
+
+def raylet(node: Any) -> int:
+    return int(node.all_processes["raylet"][0].process.pid)
+
+
+@pytest.mark.parametrize("workers", [["--workers", "2"], []], ids=["two workers", "all nodes"])
+@pytest.mark.parametrize("gone", ["server", "node"])
+def test_a_killed_head_ends_the_run_with_the_way_to_resume(
+    data: Path, undisturbed: dict[Any, Any], tmp_path: Path, gone: str, workers: list[str]
+) -> None:
+    out = tmp_path / "run"
+    with cluster() as nodes, started(words(data, out, *on(nodes, *workers))) as process:
+        wait_for(lambda: finished(out) >= 1, process)
+        start = time.monotonic()
+        if gone == "server":
+            nodes.head_node.kill_gcs_server()
+        else:
+            nodes.head_node.kill_all_processes(check_alive=False, allow_graceful=False)
+        _, error = process.communicate(timeout=300)
+        seconds = time.monotonic() - start
+    assert process.returncode == 1, error
+    assert "Traceback" not in error
+    (sentence,) = [line for line in error.splitlines() if line.startswith("edgecil: ")]
+    assert "head of the Ray cluster" in sentence
+    assert "resume" in sentence
+    assert seconds < 60.0
+    before = finished(out)
+    assert 1 <= before < NODES
+    with cluster() as nodes:
+        assert main(words(data, out, *on(nodes, "--workers", "2"))) == 0
+    assert counts(out) == undisturbed
+    print(f"head ({gone}) killed after {before} of {NODES} results: ended in {seconds:.0f} s")
+
+
+@pytest.mark.parametrize("stopped", ["worker", "node"])
+def test_what_is_stopped_does_not_stop_the_run(
+    data: Path, undisturbed: dict[Any, Any], tmp_path: Path, stopped: str
+) -> None:
+    """A worker by SIGSTOP, or a node with all its processes, as a machine that hangs."""
+    out = tmp_path / "run"
+    frozen: list[int] = []
+
+    def catch() -> bool:
+        frozen[:] = training_workers(nodes, other)[:1]
+        return bool(frozen)
+
+    with cluster() as nodes:
+        (other,) = [node for node in nodes.list_all_nodes() if node != nodes.head_node]
+        with started(words(data, out, *on(nodes, "--workers", "2", "--retries", "3"))) as process:
+            try:
+                wait_for(lambda: finished(out) >= 1, process)
+                wait_for(catch, process)
+                if stopped == "node":
+                    frozen[:] = [raylet(other), *children(raylet(other))]
+                for pid in frozen:
+                    os.kill(pid, signal.SIGSTOP)
+                start = time.monotonic()
+                _, error = process.communicate(timeout=600)
+            finally:
+                for pid in frozen:
+                    try:
+                        os.kill(pid, signal.SIGCONT)
+                    except ProcessLookupError:
+                        continue
+        assert process.returncode == 0, error
+        assert "Traceback" not in error
+        assert "Attempt 1 of 4" in error, "the stopped training is tried again"
+    assert counts(out) == undisturbed
+    print(f"stopped {stopped}: the run ended after {time.monotonic() - start:.0f} s, 0 different")
+
+
+def children(parent: int) -> list[int]:
+    import psutil
+
+    return [process.pid for process in psutil.Process(parent).children(recursive=True)]
+
+
+def test_requests_that_no_node_can_satisfy_end_the_run(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with cluster() as nodes:
+        start = time.monotonic()
+        assert main(words(data, tmp_path / "run", *on(nodes, "--threads", "4"))) == 1
+        assert time.monotonic() - start < 60.0
+    assert "has the 4 processors of one worker; the largest has 1" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_cluster_that_lost_its_only_large_node_ends_the_run(data: Path, tmp_path: Path) -> None:
+    """What it asks for was there at the start; then it waited forever."""
+    out = tmp_path / "run"
+    with cluster(num_cpus=2) as nodes:
+        (large,) = [node for node in nodes.list_all_nodes() if node != nodes.head_node]
+        options = on(nodes, "--workers", "1", "--threads", "2", "--retries", "5")
+        with started(words(data, out, *options)) as process:
+            wait_for(lambda: finished(out) >= 1, process)
+            nodes.remove_node(large, allow_graceful=False)
+            _, error = process.communicate(timeout=600)
+    assert process.returncode == 1
+    assert "Traceback" not in error
+    assert "has the 2 processors of one worker" in error
+    assert "resume" in error
+    assert finished(out) >= 1
+
+
+def test_a_node_with_other_weights_and_older_instructions_gives_the_same_rows(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """9 of 15 rows were wrong with other weights, 8 of 30 with SSE4; both are sent now."""
+    caches = [hub(tmp_path / name, flipped=name == "other") for name in ("own", "other")]
+    monkeypatch.setenv("HF_HUB_CACHE", str(caches[0]))
+    learner = ["--method", "ease", "--pretrained", "us/tiny", "--protocol", "enumerate"]
+    command = ["run", *learner, "--dataset", str(data), "--tasks", "2", "--epochs", "4"]
+    older = {
+        "HF_HUB_CACHE": str(caches[1]),
+        "EDGECIL_HUB_PINS": str(tmp_path / "pins.json"),
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_CBWR": "SSE4_1",
+    }
+    with cluster(env_vars=older) as nodes:
+        (other,) = [node for node in nodes.list_all_nodes() if node != nodes.head_node]
+        options = [*command, "--out", str(tmp_path / "run"), *on(nodes, "--workers", "2")]
+        used: set[int] = set()
+        with started(options) as process:
+            while process.poll() is None:
+                used |= set(training_workers(nodes, other))
+                time.sleep(0.01)
+            _, error = process.communicate()
+    assert process.returncode == 0, error
+    assert used, "the lying node must have trained"
+    assert main([*command, "--out", str(tmp_path / "local"), "--workers", "1"]) == 0
+    assert counts(tmp_path / "run") == counts(tmp_path / "local")
+    rows = sum(len(nodes) for nodes in counts(tmp_path / "run").values())
+    print(f"lying node: {rows} rows, 0 different")
+
+
+def hub(cache: Path, *, flipped: bool) -> Path:
+    """A cache of the hub with the weights `us/tiny`, of which one value may differ."""
+    folder = cache / "models--us--tiny" / "snapshots" / "abc"
+    folder.mkdir(parents=True)
+    (folder.parents[1] / "refs").mkdir()
+    (folder.parents[1] / "refs" / "main").write_text("abc", encoding="utf-8")
+    source = Path(toy_vit())
+    shutil.copy(source.with_suffix(".json"), folder / "model.json")
+    content = bytearray(source.read_bytes())
+    if flipped:
+        content[-2] ^= 0x40
+    (folder / "model.safetensors").write_bytes(content)
+    return cache
