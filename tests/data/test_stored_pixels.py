@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,3 +138,22 @@ def test_images_cannot_be_changed(
 
 def test_pixels_in_memory_are_a_usual_tensor() -> None:
     assert type(stored_tensor(np.zeros((1, 1, 2, 2), np.uint8))) is torch.Tensor
+
+
+def test_batches_for_a_gpu_are_read_into_pinned_memory(
+    both: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a GPU memory cannot be pinned: what is asked for is noted instead."""
+    stored, usual = both
+    asked: list[bool] = []
+    empty = torch.empty
+
+    def noted(*sizes: Any, pin_memory: bool = False, **options: Any) -> torch.Tensor:
+        asked.append(pin_memory)
+        return empty(*sizes, **options)
+
+    monkeypatch.setattr(torch, "empty", noted)
+    for available in (False, True):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: available)  # noqa: B023
+        assert torch.equal(stored[torch.tensor([2, 0])], usual[torch.tensor([2, 0])])
+    assert asked == [False, True]
