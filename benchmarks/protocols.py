@@ -1,10 +1,12 @@
 """The leaderboard of docs/leaderboard.md: protocols and estimators on the bundled truth tables.
 
     python benchmarks/protocols.py [--draws 60] [--budgets 3 5 10 30]
+    python benchmarks/protocols.py --default [--draws 300]
     python benchmarks/protocols.py --simulated
 
-Prints the default protocol and estimator beside the targets that they were given, then one Markdown
-table per budget. It takes one to two minutes of CPU and trains nothing.
+Prints one Markdown table per budget. It takes one to two minutes of CPU and trains nothing.
+`--default` prints the default protocol and estimator on six classes beside the targets that they
+were given, with more draws.
 
 `--simulated` says how the gain of Latin orders depends on the learner. It prints, for normal truths
 of which effects of classes at positions explain a share h, the W₁ of Latin orders with the default
@@ -19,8 +21,11 @@ import argparse
 import numpy as np
 
 import edgecil
-from edgecil.estimation.estimators import default_estimator
-from edgecil.estimation.leaderboard import BUDGETS
+from edgecil.estimation.designs import Designs
+from edgecil.estimation.distances import Target
+from edgecil.estimation.estimators import Observations, default_estimator, get_estimator
+from edgecil.estimation.leaderboard import BUDGETS, REFERENCE
+from edgecil.estimation.set_scores import set_score
 from edgecil.estimation.truth_tables import TruthTable, Values
 from edgecil.report.leaderboard_table import leaderboard_tables
 from edgecil.report.table import as_markdown
@@ -29,7 +34,6 @@ from edgecil.sequences.space import SequenceSpace
 SPACE = SequenceSpace.equal(6, 3)
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 LEARNERS = 12
-RULE = "---"  # between the parts of the output
 TARGETS = {
     3: 0.87,
     5: 0.81,
@@ -40,18 +44,45 @@ TARGETS = {
 
 def print_board(budgets: list[int], draws: int) -> None:
     board = edgecil.leaderboard(budgets=budgets, draws=draws)
-    print(f"{board.truths} truths, {board.sets} class sets, {draws} draws.\n")
-    print("| | " + " | ".join(f"{budget} runs" for budget in budgets) + " |")
-    print("|---" * (1 + len(budgets)) + "|")
-    scores = [board.row("latin", default_estimator(n), n).relative for n in budgets]
-    print("| relative W₁ | " + " | ".join(f"{score.mean:.3f}" for score in scores) + " |")
-    ends = " | ".join(f"{score.low:.2f} to {score.high:.2f}" for score in scores)
-    print(f"| 90 % interval over class sets | {ends} |")
-    targets = " | ".join(f"{TARGETS[n]:.2f}" if n in TARGETS else "–" for n in budgets)
-    print(f"| target | {targets} |")
-    print(f"\n{RULE}\n")
     for table in leaderboard_tables(board):
         print(table if isinstance(table, str) else as_markdown(table), flush=True)
+
+
+def print_default(budgets: list[int], draws: int) -> None:
+    tables = [table for table in edgecil.truths() if table.space == SPACE]
+    designs = Designs(["latin"], draws=draws, seed=0)
+    rows = {"relative W₁": [], "90 % interval over class sets": [], "target": []}
+    for budget in budgets:
+        ours, reference = (
+            distances(tables, designs, protocol, estimator, budget)
+            for protocol, estimator in (("latin", default_estimator(budget)), REFERENCE)
+        )
+        score = set_score(*ours, reference)
+        rows["relative W₁"].append(f"{score.mean:.3f}")
+        rows["90 % interval over class sets"].append(f"{score.low:.2f} to {score.high:.2f}")
+        rows["target"].append(f"{TARGETS[budget]:.2f}" if budget in TARGETS else "–")
+    truths = sum(len(table.accuracies(method)) for table in tables for method in table.methods)
+    print(f"{truths} truths, {len(tables)} class sets, {draws} draws.\n")
+    print("| | " + " | ".join(f"{budget} runs" for budget in budgets) + " |")
+    print("|---" * (1 + len(budgets)) + "|")
+    for title, cells in rows.items():
+        print(f"| {title} | {' | '.join(cells)} |")
+
+
+def distances(
+    tables: list[TruthTable], designs: Designs, protocol: str, estimator: str, budget: int
+) -> tuple[list[float], list[int]]:
+    """W₁ in standard deviations of every truth, mean over draws, and the number of its table."""
+    values, numbers = [], []
+    for number, table in enumerate(tables):
+        drawn = designs.draw(table, protocol, budget)
+        for method in table.methods:
+            for truth in table.accuracies(method):
+                made = get_estimator(estimator).estimates(Observations(truth[drawn]))
+                both = Target.of(truth).distances([estimate.distribution for estimate in made])
+                values.append(float(both[:, 1].mean() / truth.std()))
+                numbers.append(number)
+    return values, numbers
 
 
 def print_simulated(budgets: list[int], draws: int) -> None:
@@ -118,12 +149,16 @@ def standard(values: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--draws", type=int, default=60)
+    parser.add_argument("--draws", type=int)
     parser.add_argument("--budgets", type=int, nargs="*", default=list(BUDGETS))
+    parser.add_argument("--default", action="store_true")
     parser.add_argument("--simulated", action="store_true")
     options = parser.parse_args()
-    show = print_simulated if options.simulated else print_board
-    show(options.budgets, options.draws)
+    if options.default:
+        print_default(options.budgets, options.draws or 300)
+    else:
+        show = print_simulated if options.simulated else print_board
+        show(options.budgets, options.draws or 60)
 
 
 if __name__ == "__main__":

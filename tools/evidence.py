@@ -24,8 +24,7 @@ import edgecil
 
 ROOT = Path(__file__).parents[1]
 TABLES = "tables"
-# By name: the page, and the command (without `python`). A second name with the same command has the
-# second part of its output, after a rule.
+# By name: the page, and the command (without `python`).
 EVIDENCE = {
     TABLES: ("leaderboard.md", "tools/evidence.py --tables"),
     "calibration": (
@@ -38,7 +37,7 @@ EVIDENCE = {
     "relabelling": ("estimation.md", "benchmarks/error_rates.py relabelling --trials 1000"),
     "estimate": ("leaderboard.md", "benchmarks/leave_one_out.py estimate"),
     "simulated": ("leaderboard.md", "benchmarks/protocols.py --simulated"),
-    "default": ("leaderboard.md", "benchmarks/protocols.py"),
+    "default": ("leaderboard.md", "benchmarks/protocols.py --default"),
     "leaderboard": ("leaderboard.md", "benchmarks/protocols.py"),
     "search-large": (
         "how-to/search.md",
@@ -46,7 +45,6 @@ EVIDENCE = {
     ),
     "search": ("how-to/search.md", "benchmarks/search.py --draws 4"),
 }
-RULE = "\n---\n"
 END = "<!-- end of evidence -->"
 
 
@@ -109,17 +107,15 @@ def main() -> None:
     if options.tables:
         print_tables()
         return
-    commands = dict.fromkeys(EVIDENCE[name][1] for name in options.name or EVIDENCE)
-    for command in commands:
-        names = [name for name, (_, own) in EVIDENCE.items() if own == command]
+    for name in options.name or EVIDENCE:
+        page, command = EVIDENCE[name]
         if options.list:
-            print(f"{', '.join(names)}: docs/{EVIDENCE[names[0]][0]}: python {command}")
+            print(f"{name}: docs/{page}: python {command}")
             continue
         output, seconds = measure(command)
-        for name, part in zip(names, output.split(RULE, len(names) - 1), strict=True):
-            path = ROOT / "docs" / EVIDENCE[name][0]
-            path.write_text(replace_block(path.read_text("utf-8"), name, part), "utf-8")
-        print(f"{', '.join(names)}: {seconds:.0f} CPU s", flush=True)
+        path = ROOT / "docs" / page
+        path.write_text(replace_block(path.read_text("utf-8"), name, output), "utf-8")
+        print(f"{name}: {seconds:.0f} CPU s, docs/{page}", flush=True)
 
 
 if __name__ == "__main__":
