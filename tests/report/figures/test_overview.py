@@ -109,3 +109,11 @@ def test_an_estimate_on_the_accuracies_that_can_occur_has_a_bar_for_each() -> No
     cut, fewer = _estimated(distribution, Scale(191.0 * step, 85.0, 0.0, 100.0))
     assert cut[0] == 191.0 * step
     np.testing.assert_allclose(fewer, np.array([0.5, 0.0, 0.25]) / step)
+
+
+def test_an_estimate_of_equal_runs_has_no_shape_and_of_uneven_runs_few_bars() -> None:
+    scale = Scale(0.0, 100.0, 0.0, 100.0)
+    equal = Distribution(np.full(11, 80.0), np.full(11, 1 / 11), 0.0)
+    assert _estimated(equal, scale)[1].size == 0
+    uneven = Distribution(np.array([20.0, 20.000001, 80.0]), np.full(3, 1 / 3), 0.0)
+    assert 0 < _estimated(uneven, scale)[1].size < 200

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.distances import grid
+from edgecil.estimation.distances import SAME, grid
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.order_table import OrderRow
 from edgecil.estimation.summary import MethodSummary
@@ -272,9 +272,10 @@ def _estimated(distribution: Distribution, scale: Scale) -> tuple[Floats, Floats
     An estimate that is rounded to the accuracies that can occur has a bar for each, one step wide.
     """
     low, high = distribution.interval(0.99)
-    if distribution.width == 0.0 and len(distribution.locations) > 1:
-        step = float(np.diff(distribution.locations).min())
-        bars = round((high - low) / step) + 1
+    gaps = np.diff(distribution.locations)
+    step = float(gaps[gaps > SAME].min(initial=np.inf)) if distribution.width == 0.0 else np.inf
+    bars = round((high - low) / step) + 1
+    if step < np.inf and bars < _DENSITY_POINTS:
         edges = low + step * (np.arange(bars + 1) - 0.5)
     else:
         edges = np.linspace(low, high, _DENSITY_POINTS)
