@@ -325,9 +325,8 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
             "pull_constraint": True,
             "pull_constraint_coeff": 0.5,
         },
-        {"pool": 20, "length": 4, "chosen": 3, "pull": 0.5},
-        "get_original_backbone, min_lr, reinit_optimizer, freeze, batchwise_prompt, "
-        "pull_constraint",
+        {"pool": 20, "length": 4, "chosen": 3, "pull": 0.5, "batchwise": True},
+        "get_original_backbone, min_lr, reinit_optimizer, freeze, pull_constraint",
     ),
     "coda_prompt": (
         {**SCHEDULED, "tuned_epoch": 20, "init_lr": 0.001, "prompt_param": [50, 6.0, 0.1]},
@@ -363,11 +362,12 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
             "ffn_num": 32,
             "use_diagonal": False,
             "alpha": 0.2,
-            "beta": 0,
+            "use_init_ptm": True,
+            "beta": 1,
             "use_reweight": True,
         },
-        {"bottleneck": 32, "others": 0.2},
-        "vpt_type, use_diagonal, beta, use_reweight",
+        {"bottleneck": 32, "others": 0.2, "unmodified": 1},
+        "vpt_type, use_diagonal, use_reweight",
     ),
     "mos": (
         {
@@ -379,17 +379,18 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
             "ensemble": True,
             "crct_epochs": 20,
             "ca_lr": 0.01,
-            "ca_storage_efficient_method": "covariance",
+            "ca_storage_efficient_method": "variance",
             "n_centroids": 10,
             "ffn_num": 8,
         },
         {
+            "covariance": "diagonal",
             "bottleneck": 8,
             "merging": 0.3,
             "contrast": 0.2,
             "alignment": {"epochs": 20, "learning_rate": 0.01},
         },
-        "ensemble, ca_storage_efficient_method, n_centroids",
+        "ensemble, n_centroids",
     ),
     "ranpac": (
         {"tuned_epoch": 20, "init_lr": 0.01, "ffn_num": 32, "use_RP": True, "M": 5000},
@@ -420,20 +421,27 @@ def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "settings"),
+    ("method", "given", "settings"),
     [
-        ({"model_name": "ease", "use_init_ptm": True, "beta": 1}, {"unmodified": 1}),
-        ({"model_name": "ease", "use_init_ptm": False, "beta": 1}, {}),
-        (
-            {"model_name": "mos", "ca_storage_efficient_method": "variance"},
-            {"covariance": "diagonal"},
-        ),
-        ({"model_name": "mos", "ca_storage_efficient_method": "covariance"}, {}),
+        ("ease", {"use_init_ptm": True, "beta": 1}, {"unmodified": 1}),
+        ("ease", {"use_init_ptm": False, "beta": 1}, {"unmodified": 0}),
+        ("mos", {"ca_storage_efficient_method": "variance"}, {"covariance": "diagonal"}),
+        ("mos", {"ca_storage_efficient_method": "covariance"}, {"covariance": "full"}),
+        ("l2p", {"batchwise_prompt": True}, {"batchwise": True}),
+        ("l2p", {"batchwise_prompt": False}, {"batchwise": False}),
     ],
 )
-def test_choices_of_the_authors_become_settings(tmp_path, given, settings) -> None:
-    config, _ = read(tmp_path, **given)
-    assert dict(config.set.get(given["model_name"], {})) == settings
+def test_choices_become_settings_whatever_they_are(tmp_path, method, given, settings) -> None:
+    config, remarks = read(tmp_path, model_name=method, **given)
+    assert config.set == {method: settings}
+    assert not any(key in " ".join(remarks) for key in given)
+
+
+def test_a_choice_that_is_not_here_is_listed(tmp_path) -> None:
+    given = {"model_name": "mos", "ca_storage_efficient_method": "multi-centroid"}
+    config, remarks = read(tmp_path, **given)
+    assert config.set == {}
+    assert "ca_storage_efficient_method" in remarks[1]
 
 
 def test_every_implemented_method_has_such_keys() -> None:

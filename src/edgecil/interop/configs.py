@@ -73,6 +73,7 @@ OWN_SETTINGS = {
         "length": "length",
         "top_k": "chosen",
         "pull_constraint_coeff": "pull",
+        "batchwise_prompt": "batchwise",
     },
     "hide-prompt": {
         "length": "length",
@@ -94,6 +95,7 @@ OWN_SETTINGS = {
     "aper": {"ffn_num": "bottleneck"},
 }
 METHODS = {"replay": "er", "aper-adapter": "aper", "adam-adapter": "aper"}
+COVARIANCES = {"covariance": "full", "variance": "diagonal"}  # of MOS; multi-centroid is not here
 SCHEDULES = {"steplr": "steps", "constant": "steps", "cosine": "cosine"}
 # Keys whose values are checked here; the configuration checks all others.
 KINDS: dict[str, type] = {
@@ -102,6 +104,7 @@ KINDS: dict[str, type] = {
     "backbone_type": str,
     "scheduler": str,
     "milestones": list,
+    "ca_storage_efficient_method": str,
 }
 _SHARED = (
     "model_name",
@@ -339,11 +342,11 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
         prompts = _prompt_settings(config)
         used += ["prompt_param"] if prompts else []
         settings |= prompts
-    if method == "ease" and config.get("use_init_ptm"):
-        settings["unmodified"] = config.get("beta", 0)
+    if method == "ease" and "use_init_ptm" in config:
+        settings["unmodified"] = config.get("beta", 0) if config["use_init_ptm"] else 0
         used += ["use_init_ptm", "beta"]
-    if method == "mos" and config.get("ca_storage_efficient_method") == "variance":
-        settings["covariance"] = "diagonal"
+    if method == "mos" and config.get("ca_storage_efficient_method") in COVARIANCES:
+        settings["covariance"] = COVARIANCES[config["ca_storage_efficient_method"]]
         used.append("ca_storage_efficient_method")
     return used, settings
 
