@@ -89,8 +89,14 @@ def _ones_minus(G) -> list[list[float]]:
 
 
 def _cluster(M, g: int) -> Tasks:
-    """Line 4: hierarchical clustering on M into g clusters (complete linkage), largest first."""
-    assignment = fcluster(linkage(squareform(M, checks=False), "complete"), g, "maxclust")
+    """Line 4: hierarchical clustering on M into g clusters (complete linkage), largest first.
+
+    SciPy refuses negative distances, and M of Algorithm 2 is D, which may have some. A constant
+    added to all distances gives the same clusters.
+    """
+    distances = squareform(M, checks=False)
+    shift = max(0.0, -distances.min())
+    assignment = fcluster(linkage(distances + shift, "complete"), g, "maxclust")
     clusters: dict[int, list[int]] = {}
     for class_, cluster in enumerate(assignment):
         clusters.setdefault(int(cluster), []).append(class_)
