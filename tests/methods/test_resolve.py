@@ -14,6 +14,8 @@ import torch
 
 from edgecil.errors import UsageError
 from edgecil.methods import Environment, Method, get_method, method_names, resolve_method
+from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.recipe import Recipe
 from edgecil.methods.task import Scenario, Task
 from edgecil.testing import Subject, check_method, learn, toy_dataset
 from tests.methods.learner_files import write_learner
@@ -248,3 +250,18 @@ def test_a_learner_named_like_a_built_in_method_is_refused(
     path.write_text(path.read_text(encoding="utf-8").replace("NearestMean", name), encoding="utf-8")
     with pytest.raises(UsageError, match=f"'{name}' is {what}"):
         get_method(f"{path}:{name}")
+
+
+class Hoarder(Constant):
+    """Calls a number of images its memory."""
+
+    def __init__(self, environment: Environment, *, memory: int = 20) -> None:
+        super().__init__(environment)
+        self.memory = memory
+
+
+def test_a_setting_called_memory_stays_the_learners_own() -> None:
+    entry = resolve_method(Hoarder)
+    assert entry.configure(Recipe(epochs=3), MemoryBudget(per_class=5)).memory == 20
+    own = entry.configure(Recipe(epochs=3), MemoryBudget(per_class=5), {"memory": 7})
+    assert own.memory == 7

@@ -112,6 +112,8 @@ class Answer:
                 value += f" ({100.0 * claim.level:.0f} %: {low} to {high})"
             parts += [f"{name}{value}"] if value else []
         orders = "1 order" if self.order_count == 1 else f"{self.order_count} orders"
+        if self.lowest == self.highest:
+            return "; ".join([*parts, f"{orders}, all {rounded(self.lowest)}"])
         parts.append(f"{orders} between {rounded(self.lowest)} and {rounded(self.highest)}")
         if self.outside.value:
             parts.append(f"about {100.0 * self.outside.value:.0f} % of all orders outside")

@@ -155,8 +155,15 @@ def export_runs(
                     f"{len(table.classes) - 1}, because the dataset's are unknown: {error}"
                 )
         runs += table.runs
-    write_accuracies(runs, out, metric=metric)
+    finished = {_key(run) for run in runs if run.accuracy is not None}
+    kept = [run for run in runs if run.accuracy is not None or _key(run) not in finished]
+    write_accuracies(kept, out, metric=metric)
     return notes
+
+
+def _key(run: Run) -> tuple[object, ...]:
+    """What tells runs apart in a file: a failed one may have finished in another directory."""
+    return run.method, run.dataset, run.protocol, run.label, run.sequence, run.seed
 
 
 def _read(source: Source, metric: str, classifier: str | None) -> Iterator[DatasetRuns]:

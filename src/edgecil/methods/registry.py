@@ -93,9 +93,12 @@ class MethodEntry:
 
         Settings of nested parts are nested mappings: `{"memory": {"per_class": 5}}`.
         """
-        own = {entry.name for entry in fields(self.config)}
-        offered = {"recipe": recipe, "memory": memory}
-        shared = {name: value for name, value in offered.items() if name in own}
+        defaults = self.config()  # a plain learner may call something else its memory
+        shared = {
+            name: value
+            for name, value in (("recipe", recipe), ("memory", memory))
+            if isinstance(getattr(defaults, name, None), type(value))
+        }
         return replace_settings(self.config(**shared), settings or {}, self.name)
 
 

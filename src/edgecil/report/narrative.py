@@ -177,11 +177,14 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
     if summary.central is not None:
         low, high = summary.central
         roughly = "roughly " if said.next_order.validity == "rough" else ""
-        next_order = f"the next order will {roughly}lie"
-        what = next_order if truth is None else "90 % of the orders lie"
-        parts.append(f"{what} between {low:.1f} and {_value(high, words)}")
+        between = f"between {low:.1f} and {_value(high, words)}"
+        parts.append(
+            f"the next order will lie {roughly}{between} with probability 90 %"
+            if truth is None
+            else f"90 % of the orders lie {between}"
+        )
     outside = said.outside.value
-    if truth is None and outside and said.order_count > 1:
+    if truth is None and outside and said.lowest < said.highest:
         parts.append(
             f"{_share(outside)} of all orders lie outside the range of these "
             f"{_spell(said.order_count)}"

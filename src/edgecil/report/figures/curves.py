@@ -47,7 +47,7 @@ def build_curves(
     orders = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     same = all(is_answer for _, _, is_answer in chosen.values())
     basis = "behind the answer above" if same else "which are not behind the answer above"
-    band = " The bands hold 90 % of the orders." if len(chosen) <= _MOST_BANDS else ""
+    band = " The bands hold 90 % of these orders." if len(chosen) <= _MOST_BANDS else ""
     caption = (
         f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "
         f"order{'' if counts == [1] else 's'} {basis} ({protocols}).{band} {words.line}"
