@@ -1,4 +1,4 @@
-"""EDGE: each variant follows the paper, and `edge` is at least as extreme as all of them."""
+"""EDGE: each variant follows the paper; `edge` is as extreme as all, in one numbering."""
 
 from __future__ import annotations
 

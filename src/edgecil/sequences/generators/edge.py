@@ -4,9 +4,11 @@ The paper defines the hard sequence as argmin S and the easy one as argmax S; it
 it searches for them: cluster the classes at many granularities, make tasks of the clusters, order
 the tasks greedily, and keep the candidate with the most extreme S. Pseudo-code, text and released
 code differ in how they do it. Each variant is a :class:`Variant` that can be called by itself;
-`edge` takes the best S over all of them and of the AS baseline's walks from every class. Where the
-space is small enough to be solved exactly, it returns the true argmin and argmax. Where no
-candidate is five standard deviations from a random sequence, all are improved by swaps of classes.
+`edge` takes the best S over all of them and of the AS baseline's walks from every class. Both
+number the classes canonically: the numbers break ties, and with others a variant may pass `edge`.
+Where the space is small enough to be solved exactly, it returns the true argmin and argmax. Where
+no candidate is five standard deviations from a random sequence, all are improved by swaps of
+classes.
 """
 
 from __future__ import annotations
