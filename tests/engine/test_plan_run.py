@@ -11,6 +11,7 @@ from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.plan_run import _with_first_times
 from edgecil.errors import UsageError
+from edgecil.report.answer_tables import plan_tables
 from edgecil.sequences import SequenceSpace
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
@@ -58,6 +59,7 @@ def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path:
     assert not out.exists(), "a plan writes nothing"
     assert (plan.tasks, plan.shared, plan.stored, plan.workers) == (24, 0, 0, 2)
     assert (plan.seconds, plan.disk) == (None, None)
+    assert plan.unknown == dict.fromkeys(("instant", "raising"), "nothing was measured")
     one = {**options, "method": "instant", "workers": 1}
     edgecil.run(out=out, **one)
     plan = edgecil.plan_run(out=out, trial_seconds=0, **options)
@@ -86,6 +88,29 @@ def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
         2 * 195 * 2.0 + 15 * 10.0
     ), "there are 15 different tasks"
     assert _with_first_times({FIRST: None}, {}) == {FIRST: None}
+
+
+@pytest.mark.slow
+def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "strike"
+    file.touch()
+    for method, reason in (
+        ("raising", "the trial failed with ValueError: cannot learn"),
+        ("deadly", "the trial's process ended with exit code -9"),
+    ):
+        one = {**options, "method": method}
+        settings = {method: {"classes": (0, 1), "file": str(file)}}
+        plan = edgecil.plan_run(out=tmp_path / "out", **one, set=settings)
+        assert (plan.seconds, plan.measured) == (None, ())
+        assert plan.unknown[method].startswith(reason)
+        assert reason in "".join(map(str, plan_tables(plan)))
+
+
+@pytest.mark.slow
+def test_a_network_that_a_run_refuses_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
+    one = {**options, "method": "memo", "backbone": "vit-quickdraw"}
+    with pytest.raises(UsageError, match=r"^MEMO requires a residual network"):
+        edgecil.plan_run(out=tmp_path / "out", **one)
 
 
 @pytest.mark.slow

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from edgecil.engine.run import (
 )
 from edgecil.engine.run_options import RunOptions
 from edgecil.engine.store import NoExperimentError, StoreReader
+from edgecil.errors import UsageError
 from edgecil.io.device import cores
 from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
@@ -72,6 +73,7 @@ class RunPlan:
         disk: expected bytes in the directory at most: results, and states of unfinished sequences;
             None if no state was measured.
         measured: the methods that a trial measured, because no results of them are stored.
+        unknown: why the time of a method is not known, by method.
     """
 
     directory: Path
@@ -80,6 +82,7 @@ class RunPlan:
     seconds: float | None
     disk: int | None
     measured: tuple[str, ...]
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tasks(self) -> int:
@@ -108,7 +111,8 @@ def plan_run(
 ) -> RunPlan:
     """Return what `run` with the same arguments would do; nothing is written.
 
-    A directory whose results have other settings is refused, as by `run`.
+    A directory whose results have other settings is refused, as by `run`, and so is a method that
+    cannot be used with the network or the images.
 
     The expected time comes from the results in `out`. For a method without any, the first two tasks
     of one sequence are trained twice in another process and discarded: the second time shows what
@@ -141,8 +145,12 @@ def plan_run(
     measured, sizes = ({}, []) if overwrite else _stored(out, prepared.identity, allowed)
     stored = measured.keys() & set(plan)
     first_times: dict[str, float] = {}
+    unknown: dict[str, str] = {}
     for method in dict.fromkeys(run.method for run in plan.runs):
-        if any(node.method == method for node in measured) or trial_seconds <= 0:
+        if any(node.method == method for node in measured):
+            continue
+        if trial_seconds <= 0:
+            unknown[method] = "nothing was measured"
             continue
         run = next(run for run in plan.runs if run.method == method)
         trial = _trial(prepared.context, run.path[:2], trial_seconds, share=execution.share)
@@ -150,6 +158,8 @@ def plan_run(
         sizes = [*sizes, *trial.sizes]
         if trial.seconds:
             first_times[method] = trial.first_time
+        else:
+            unknown[method] = trial.reason
     expected = expected_seconds((node for node in plan if node not in stored), measured)
     expected = _with_first_times(expected, first_times)
     depth = max((len(run.prefix) for run in plan.runs), default=0)
@@ -164,6 +174,7 @@ def plan_run(
         elapsed_seconds(expected, workers),
         states + _ROW * len(plan) if sizes or depth < 2 else None,
         tuple(first_times),
+        unknown,
     )
 
 
@@ -211,11 +222,13 @@ class _Trial:
         seconds: by node, with everything that sequences share already computed.
         sizes: bytes of the states.
         first_time: seconds that a task costs in addition when it is trained for the first time.
+        reason: why not all nodes were trained; empty if they were.
     """
 
     seconds: dict[Node, float]
     sizes: list[int]
     first_time: float = 0.0
+    reason: str = ""
 
 
 def _with_first_times(
@@ -239,6 +252,9 @@ def _trial(context: WorkerContext, nodes: Sequence[Node], limit: float, *, share
     """Train nodes twice in a process of its own, for at most `limit` seconds after its start.
 
     The second time, what sequences share (features, adapters) is there already.
+
+    Raises:
+        UsageError: the learner refused its settings, its network or its images.
     """
     import torch.multiprocessing
 
@@ -252,44 +268,75 @@ def _trial(context: WorkerContext, nodes: Sequence[Node], limit: float, *, share
         work = (context, [*nodes, *nodes], queue, folder)
         process = spawn.Process(target=_train, args=work, daemon=True, name=WORKER)
         process.start()
-        with suppress(Empty):
-            _wait_for_start(queue, process)
+        reason = ""
+        try:
+            _receive(queue, process, _STARTUP)
             for _ in range(2 * len(nodes)):
-                measured = queue.get(timeout=max(0.1, limit - sum(durations)))
-                if measured is None:
-                    break
-                durations.append(measured[0])
-                sizes.append(measured[1])
-        process.terminate()
-        process.join()
+                duration, size = _receive(queue, process, max(0.1, limit - sum(durations)))
+                durations.append(duration)
+                sizes.append(size)
+        except Empty:
+            reason = "the trial of a first task took too long"
+        except _TrialError as error:
+            durations, reason = [], str(error)
+        finally:
+            process.terminate()
+            process.join()
     first, second = durations[: len(nodes)], durations[len(nodes) :]
     seconds = dict(zip(nodes, [*second, *first[len(second) :]], strict=False))
     extra = [max(0.0, cold - warm) for cold, warm in zip(first, second, strict=False)]
-    return _Trial(seconds, sizes, sum(extra) / len(extra) if extra else 0.0)
+    return _Trial(seconds, sizes, sum(extra) / len(extra) if extra else 0.0, reason)
 
 
-def _wait_for_start(queue: Any, process: Any) -> None:
-    """Wait for the first message of a new process; Empty if it ends or takes too long."""
-    for _ in range(_STARTUP):
-        with suppress(Empty):
-            queue.get(timeout=1.0)
-            return
-        check_exit(process.exitcode)
-        if process.exitcode is not None:
-            break
-    raise Empty
+class _TrialError(Exception):
+    """A trial failed; its message says why."""
+
+
+def _receive(queue: Any, process: Any, limit: float) -> Any:
+    """Return the next message of a trial.
+
+    Raises:
+        UsageError: the learner refused its settings, its network or its images.
+        _TrialError: the training failed, or its process ended.
+        Empty: no message came in `limit` seconds.
+    """
+    end = time.monotonic() + limit
+    while True:
+        ended = process.exitcode is not None  # asked first: its last message may be on the way
+        try:
+            message = queue.get(timeout=max(0.1, min(1.0, end - time.monotonic())))
+        except Empty:
+            check_exit(process.exitcode)
+            if ended:
+                code = process.exitcode
+                raise _TrialError(f"the trial's process ended with exit code {code}") from None
+            if time.monotonic() >= end:
+                raise
+            continue
+        if isinstance(message, UsageError):
+            raise message
+        if isinstance(message, str):
+            raise _TrialError(f"the trial failed with {message}")
+        return message
 
 
 def _train(context: WorkerContext, nodes: list[Node], queue: Any, cache: str) -> None:
+    """Send None when ready, then seconds and bytes of each node; an error is sent and ends it."""
     from edgecil.engine.node_training import train_node
 
     os.environ["EDGECIL_CACHE"] = cache
-    context.prepare()
+    try:
+        context.prepare()
+    except Exception as error:
+        queue.put(error if isinstance(error, UsageError) else f"{type(error).__name__}: {error}")
+        return
     queue.put(None)
     state: bytes | None = None
     for node in nodes:
         outcome, state = train_node(context, node, state if node.parent else None, keep=True)
         if outcome.result is None or state is None:
-            queue.put(None)
+            line = outcome.error or "no state"
+            refused = line.startswith(f"{UsageError.__name__}: ")
+            queue.put(UsageError(line.partition(": ")[2]) if refused else line)
             return
         queue.put((outcome.result.seconds, len(state)))

@@ -162,7 +162,8 @@ def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
     trainings = f"{remaining} task training{'' if remaining == 1 else 's'}"
     yield f"Would train {trainings}, {plan.workers} at a time. Nothing was written."
     if plan.seconds is None:
-        yield "Expected time: unknown, because the trial of a first task took too long."
+        reasons = "; ".join(f"{method}: {reason}" for method, reason in plan.unknown.items())
+        yield f"Expected time: unknown ({reasons})."
     else:
         yield f"Expected time: {format_duration(plan.seconds)}"
     if plan.disk is not None:
