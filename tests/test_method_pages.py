@@ -60,3 +60,8 @@ def test_the_paper_s_methods_have_settings_and_parity(method: str) -> None:
     assert all(f"| {dataset} |" in text for dataset in PUBLISHED[method])
     assert "Accuracies (ours / reference):" in text
     assert f"[{method}](reproduce/{method}.md)" in PAGES["reference/published.md"]
+
+
+def test_shares_of_the_order_name_their_recipe() -> None:
+    assert "with the training recipe `fast`, " in page("ranpac")
+    assert "share of the order (recipe `fast`)" in PAGES["reference/published.md"]

@@ -70,7 +70,7 @@ def index_page(text: str) -> str:
         "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
         "",
         "| method | idea | datasets with settings | difference from the reference (90 %) "
-        "| share of the order |",
+        "| share of the order (recipe `fast`) |",
         "|---|---|---|---|---|",
     ]
     for method, rows in PUBLISHED.items():
@@ -204,15 +204,16 @@ def _parity(method: str, text: str) -> list[str]:
 
 
 def _order(method: str) -> str:
-    from edgecil.methods.order_share import order_shares
+    from edgecil.methods.order_share import RECIPE, order_shares
 
     share = order_shares().get(method)
     if share is None:
         return "Not measured yet: the truth tables hold no repeats of this method."
     return (
-        f"On {share.tables} truth tables with repeats, {100 * share.share:.0f} % of the variance "
-        f"of single trainings is due to the order (std {share.order_std:.2f} points; training "
-        f"noise {share.noise_std:.2f})."
+        f"On {share.tables} truth tables with repeats, with the training recipe `{RECIPE}`, "
+        f"{100 * share.share:.0f} % of the variance of single trainings is due to the order (std "
+        f"{share.order_std:.2f} points; training noise {share.noise_std:.2f}). The share with "
+        "other recipes is not known."
     )
 
 

@@ -96,8 +96,8 @@ class LearnerEntry(ConfiguredEntry):
 
     Attributes:
         order_share: per cent of the variance between trainings that is due to the class order, on
-            the bundled truth tables with repeats; the rest is training noise. None if not measured
-            yet.
+            the bundled truth tables with repeats (training recipe `fast`); the rest is training
+            noise. None if not measured yet.
     """
 
     order_share: int | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,8 @@ import numpy as np
 import pytest
 
 import edgecil
+from edgecil.cli.main import verb_parser
+from edgecil.errors import EdgecilWarning
 from edgecil.methods.order_share import OrderShare, order_shares, suggest_repeats
 
 ROOT = Path(__file__).parents[2]
@@ -42,17 +43,18 @@ def test_order_and_noise_are_recovered_from_simulated_trainings() -> None:
     assert OrderShare(3.0, 4.0, 1).share == 0.36
 
 
-def test_repeats_are_suggested_for_noisy_learners_trained_once() -> None:
-    assert suggest_repeats(["ease"], 1) is None
-    assert suggest_repeats(["ranpac"], 2) is None
-    text = suggest_repeats(["ranpac", "ease", "own learner"], 1)
+def test_repeats_are_suggested_for_noisy_learners_trained_once_with_the_measured_recipe() -> None:
+    assert suggest_repeats(["ease"], 1, "fast") is None
+    assert suggest_repeats(["ranpac"], 2, "fast") is None
+    assert suggest_repeats(["ranpac"], 1, "published") is None
+    text = suggest_repeats(["ranpac", "ease", "own learner"], 1, "fast")
     assert text is not None
     assert f"ranpac {100 * (1 - order_shares()['ranpac'].share):.0f} %" in text
     assert "ease" not in text
+    assert "set --repeats to 2" in verb_parser("run").translate(text, {"method": ("ranpac",)})
 
 
-def test_run_suggests_repeats(tmp_path, caplog: pytest.LogCaptureFixture) -> None:
+def test_run_suggests_repeats(tmp_path) -> None:
     options = {"dataset": "quickdraw", "classes": 4, "tasks": 2, "protocol": "random"}
-    with caplog.at_level(logging.INFO):
+    with pytest.warns(EdgecilWarning, match="set 'repeats' to 2"):
         edgecil.run(method="ranpac", out=tmp_path / "run", budget=2, workers=1, **options)
-    assert "'repeats'" in caplog.text

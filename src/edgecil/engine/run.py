@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -31,7 +31,7 @@ from edgecil.engine.options import (
 from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.run_options import RunOptions
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
-from edgecil.errors import UsageError
+from edgecil.errors import EdgecilWarning, UsageError
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.docstrings import with_options
@@ -51,8 +51,6 @@ Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 DEFAULT_PROTOCOL = ExperimentConfig(("joint",), "").protocol
 OPTION_MEANINGS = {name: f"{meaning}." for name, (_, meaning) in describe_options().items()}
 _MOST_ORDERS = 30
-
-_log = logging.getLogger(__name__)
 
 
 @with_options(RunOptions, OPTION_MEANINGS)
@@ -217,6 +215,7 @@ def _run(
     from edgecil.engine.prepare import portable_config, prepare
     from edgecil.engine.trackers import open_trackers, write_all
     from edgecil.methods.order_share import suggest_repeats
+    from edgecil.methods.recipe import RECIPES
 
     trackers = open_trackers(
         jsonl=execution.jsonl,
@@ -232,9 +231,10 @@ def _run(
     if execution.share:
         prepared = prepared.sharing(out / "shared")
     orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
-    advice = suggest_repeats(prepared.config.method, prepared.config.repeats)
+    config = prepared.config
+    advice = suggest_repeats(config.method, config.repeats, RECIPES.resolve(config.recipe))
     if advice is not None and len(orders) > 1 and (overwrite or not (out / DATABASE).exists()):
-        _log.warning("%s", advice)
+        warnings.warn(advice, EdgecilWarning, stacklevel=2)
     executor = get_executor(
         execution.executor,
         replace(prepared.context, allow_mismatch=execution.allow_mismatch),

@@ -16,6 +16,7 @@ from edgecil.io.json import read_json
 
 SCHEMA = "edgecil.order-share/1"
 FILE = Path(__file__).with_name("order_share.json")
+RECIPE = "fast"  # the training recipe of the truth tables
 CANNOT_SHOW = 0.5  # share of the order below which one training per order shows mostly noise
 
 
@@ -59,13 +60,18 @@ def order_shares() -> dict[str, OrderShare]:
     return read_json(FILE, OrderShares, SCHEMA).methods
 
 
-def suggest_repeats(methods: Iterable[str], repeats: int) -> str | None:
+def suggest_repeats(methods: Iterable[str], repeats: int, recipe: str) -> str | None:
     """Return a sentence if one training per order cannot show the order effect of some method.
 
-    >>> suggest_repeats(["ease"], 1) is None
+    Args:
+        methods: their names.
+        repeats: trainings per order.
+        recipe: the training recipe; for any other than that of the truth tables nothing is known.
+
+    >>> suggest_repeats(["ease"], 1, "fast") is None
     True
     """
-    if repeats > 1:
+    if repeats > 1 or recipe != RECIPE:
         return None
     measured = order_shares()
     noisy = [name for name in methods if name in measured and measured[name].share < CANNOT_SHOW]
@@ -74,6 +80,6 @@ def suggest_repeats(methods: Iterable[str], repeats: int) -> str | None:
     shares = ", ".join(f"{name} {100 * (1 - measured[name].share):.0f} %" for name in noisy)
     return (
         "One training per order cannot separate the effect of the order from training noise, which "
-        f"was most of the variance on the bundled truth tables ({shares}); set 'repeats' to 2 or "
-        "more to compare orders."
+        f"was most of the variance on the bundled truth tables (training recipe {RECIPE}: "
+        f"{shares}); set 'repeats' to 2 or more to compare orders."
     )
