@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from edgecil import TrainingFailedError
 from edgecil.cli.main import main
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.protocol_results import experiment_results
@@ -41,6 +42,21 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_pat
     )
     with pytest.raises(EdgecilError, match=r"shapes\.py|code of NearestMean"):
         run(out=tmp_path / "one", workers=1, **options)  # type: ignore[arg-type]
+
+
+def test_a_learner_that_failed_at_once_may_be_mended_beside_finished_ones(tmp_path: Path) -> None:
+    path, data = write_learner(tmp_path / "code"), save_toy(tmp_path / "toy.npz")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("for class_ in classes", "for class_ in None"), encoding="utf-8")
+    options: dict[str, Any] = {"dataset": str(data), "tasks": 2, "protocol": "latin", "workers": 1}
+    out = tmp_path / "run"
+    finetune = run(method="finetune", out=out, epochs=1, **options).results()
+    with pytest.raises(TrainingFailedError):
+        run(method=f"{path}:NearestMean", out=out, retries=0, **options)
+    path.write_text(text, encoding="utf-8")
+    both = run(method=f"{path}:NearestMean", out=out, **options).results()
+    assert [result.method for result in both] == ["finetune"] * 3 + ["NearestMean"] * 3
+    assert [result.nodes for result in both[:3]] == [result.nodes for result in finetune]
 
 
 @pytest.mark.slow

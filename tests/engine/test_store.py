@@ -88,6 +88,7 @@ def test_the_same_identity_is_accepted_again_and_new_names_are_added(store: Stor
 
 def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None:
     store.check_identity(IDENTITY)
+    store.record(FIRST, RESULT)
     changed = {"sizes": [3, 1], "method m": {"recipe": {"epochs": 4}, "tasks": (1, 2)}, "new": 1}
     with pytest.raises(UsageError) as refused:
         store.check_identity(changed)
@@ -101,8 +102,17 @@ def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None
 
 def test_a_missing_setting_is_a_difference(store: Store) -> None:
     store.check_identity(IDENTITY)
+    store.record(FIRST, RESULT)
     with pytest.raises(UsageError, match=r"m\.recipe\.epochs.*3"):
         store.check_identity({"method m": {"recipe": {}, "tasks": (1, 2)}})
+
+
+def test_a_method_without_a_result_may_change(store: Store) -> None:
+    store.check_identity(IDENTITY)
+    store.record_failure(FIRST, "ValueError", "")
+    changed = {**IDENTITY, "method m": {"recipe": {"epochs": 4}}}
+    store.check_identity(changed)
+    assert store.identity()["method m"] == {"recipe": {"epochs": 4}}
 
 
 def test_protocols_add_up_and_keep_their_order(store: Store) -> None:

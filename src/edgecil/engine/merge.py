@@ -63,7 +63,7 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
             if node not in stored:
                 store.record(node, result, worker=workers.get(node))
         for reader in readers[len(there) :]:
-            store.check_identity(reader.identity())
+            store.check_identity(_used_identity(reader))
             for config in reader.configs():
                 store.add_config(config)
             for node, (error, trace) in reader.failures().items():
@@ -77,13 +77,19 @@ def _check_identities(stores: Sequence[StoreReader]) -> None:
     """Raise an error if a setting that two stores have in common differs."""
     settings: dict[str, tuple[Any, Path]] = {}
     for store in stores:
-        for name, value in store.identity().items():
+        for name, value in _used_identity(store).items():
             other, origin = settings.setdefault(name, (value, store.directory))
             if other != value:
                 raise UsageError(
                     f"{origin} and {store.directory} cannot be merged: {name!r} is {other} in the "
                     f"first and {value} in the second."
                 )
+
+
+def _used_identity(store: StoreReader) -> dict[str, Any]:
+    """What determines the results of a store; methods without a result do not count."""
+    unused = store.unused_identity()
+    return {name: value for name, value in store.identity().items() if name not in unused}
 
 
 def _join_results(stores: Sequence[StoreReader]) -> dict[Node, NodeResult | WholeRun]:

@@ -116,7 +116,7 @@ class Store(StoreReader):
     ) -> dict[str, str]:
         """Store what determines the results, or refuse a directory whose results differ in it.
 
-        New names are added: an experiment may gain methods.
+        New names are added: an experiment may gain methods. Methods without a result may change.
 
         Args:
             identity: all that determines the results.
@@ -126,8 +126,10 @@ class Store(StoreReader):
             The differences that were allowed, by name.
         """
         unequal = self.compare_identity(identity, allowed=allowed)
+        free = self.unused_identity()
         with self._writing():
             rows = [(name, json.dumps(value)) for name, value in identity.items()]
+            self._write("identity", [row for row in rows if row[0] in free], conflict="OR REPLACE")
             self._write("identity", rows, conflict="OR IGNORE")
         return unequal
 

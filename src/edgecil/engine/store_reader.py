@@ -120,6 +120,16 @@ class StoreReader:
         """Return everything that determines the results, by name."""
         return {name: self._json(value) for name, value in self._rows("identity")}
 
+    def unused_identity(self) -> set[str]:
+        """Return the names on which no result depends: those of methods without a result."""
+        trained = {row[0] for row in self._rows("nodes") if row[4] is not None}
+        return {
+            name
+            for name in self.identity()
+            for kind in ("method ", "code of ")
+            if name.startswith(kind) and name.removeprefix(kind) not in trained
+        }
+
     def compare_identity(
         self, identity: Mapping[str, Any], *, allowed: Sequence[str] = ()
     ) -> dict[str, str]:
@@ -134,10 +144,11 @@ class StoreReader:
         """
         stored = self.identity()
         given = json.loads(json.dumps(identity))
+        free = self.unused_identity()
         unequal = [
             difference
             for name in given
-            if name in stored
+            if name in stored and name not in free
             for difference in _differences(name, stored[name], given[name])
         ]
         self._refuse([entry for entry in unequal if entry[0] not in allowed])
