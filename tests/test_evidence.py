@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tools.evidence import END, EVIDENCE, ROOT, print_tables, replace_block, start_of
+from tools.evidence import (
+    END,
+    EVIDENCE,
+    ROOT,
+    print_accuracies,
+    print_tables,
+    replace_block,
+    stamp,
+    start_of,
+)
 
 
 @pytest.mark.parametrize("name", EVIDENCE)
@@ -15,19 +25,25 @@ def test_every_block_has_a_table_and_its_command_a_script(name: str) -> None:
     assert text.count(start_of(name)) == 1
     block = text.split(start_of(name))[1].split(END)[0]
     assert block.count("\n|") >= 3
+    assert block.endswith(f"\n{stamp()}\n"), f"The tables changed: run tools/evidence.py {name}."
     assert (ROOT / command.split()[0]).is_file()
 
 
-def test_the_docs_list_the_tables_that_are_bundled(capsys: pytest.CaptureFixture[str]) -> None:
-    print_tables()
-    text = (ROOT / "docs" / EVIDENCE["tables"][0]).read_text("utf-8")
+@pytest.mark.parametrize(
+    ("name", "show"), [("tables", print_tables), ("accuracies", print_accuracies)]
+)
+def test_the_docs_have_what_the_bundled_tables_give(
+    name: str, show: Callable[[], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    show()
+    text = (ROOT / "docs" / EVIDENCE[name][0]).read_text("utf-8")
     assert capsys.readouterr().out in text
 
 
 def test_only_the_block_of_that_name_is_replaced() -> None:
-    page = f"a\n{start_of('x')}\n\nold\n\n{END}\nb\n{start_of('y')}\n{END}\n"
+    page = f"a\n{start_of('x')}\n\nold\n\n<!-- earlier -->\n{END}\nb\n{start_of('y')}\n{END}\n"
     changed = replace_block(page, "x", "new\n")
-    assert changed == page.replace("old", "new")
+    assert changed == page.replace("old", "new").replace("<!-- earlier -->", stamp())
     with pytest.raises(SystemExit, match="0 times"):
         replace_block(page, "z", "new")
     assert Path(ROOT / "Makefile").read_text("utf-8").count("tools/evidence.py") == 1

@@ -6,13 +6,15 @@
 
 Run it after `tools/build_truths.py pack` has changed the bundled tables. Every table stands in the
 docs between `<!-- evidence: NAME -->` and `<!-- end of evidence -->`; the output of its command
-replaces what is between them, each as soon as it is measured. `calibration` comes first, because it
-also stores the coverage that claims are labelled with. Nothing is trained.
+replaces what is between them, each as soon as it is measured, with the checksum of the tables that
+it was measured on: a test fails while a block has another one. `calibration` comes first, because
+it also stores the coverage that claims are labelled with. Nothing is trained.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import resource
@@ -23,6 +25,7 @@ from pathlib import Path
 import edgecil
 
 ROOT = Path(__file__).parents[1]
+TRUTHS = ROOT / "src" / "edgecil" / "estimation" / "data" / "truths.npz"
 TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
@@ -31,6 +34,7 @@ EVIDENCE = {
         "estimation.md",
         "benchmarks/calibration.py tests/demo/accuracies.csv --draws 50 --write",
     ),
+    "accuracies": ("methods.md", "tools/evidence.py --accuracies"),
     "intervals": ("estimation.md", "benchmarks/leave_one_out.py intervals"),
     "until": ("estimation.md", "benchmarks/error_rates.py until --trials 1000"),
     "placebo": ("estimation.md", "benchmarks/error_rates.py placebo --trials 400"),
@@ -53,6 +57,11 @@ def start_of(name: str) -> str:
     return f"<!-- evidence: {name} -->"
 
 
+def stamp() -> str:
+    """The comment at the end of a block: which truth tables it was measured on."""
+    return f"<!-- measured on truths.npz {hashlib.sha256(TRUTHS.read_bytes()).hexdigest()[:16]} -->"
+
+
 def measure(command: str) -> tuple[str, float]:
     """The output of a command, and the processor's seconds that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -72,7 +81,7 @@ def measure(command: str) -> tuple[str, float]:
 def replace_block(text: str, name: str, output: str) -> str:
     """A page with the block of this name replaced; an error if it has none."""
     pattern = re.compile(f"{re.escape(start_of(name))}.*?{re.escape(END)}", re.DOTALL)
-    block = f"{start_of(name)}\n\n{output.strip()}\n\n{END}"
+    block = f"{start_of(name)}\n\n{output.strip()}\n\n{stamp()}\n{END}"
     changed, count = pattern.subn(lambda _: block, text)
     if count != 1:
         raise SystemExit(f"The block {start_of(name)} occurs {count} times in its page, not once.")
@@ -92,6 +101,16 @@ def print_tables() -> None:
         print(f"| `{table.name}` | {kind} {len(table.sequences):,} {tasks} | {names} | {methods} |")
 
 
+def print_accuracies() -> None:
+    """A(O) over all orders of the first table, its first training seed, least mean first."""
+    table = edgecil.truths()[0]
+    accuracies = {method: table.accuracies(method)[0] for method in table.results}
+    print("| method | mean | std | min | max |\n|---|---|---|---|---|")
+    for method, values in sorted(accuracies.items(), key=lambda item: item[1].mean()):
+        cells = (values.mean(), values.std(), values.min(), values.max())
+        print(f"| {method} | {' | '.join(f'{cell:.2f}' for cell in cells)} |")
+
+
 def main() -> None:
     """Parse the command line, measure, and write."""
     parser = argparse.ArgumentParser(
@@ -100,12 +119,16 @@ def main() -> None:
     parser.add_argument("name", nargs="*", help="; ".join(EVIDENCE))
     parser.add_argument("--list", action="store_true", help="print the commands")
     parser.add_argument("--tables", action="store_true", help="print what the bundled file has")
+    parser.add_argument("--accuracies", action="store_true", help="print A(O) of the first table")
     options = parser.parse_args()
     unknown = [name for name in options.name if name not in EVIDENCE]
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}. Choose from {', '.join(EVIDENCE)}.")
     if options.tables:
         print_tables()
+        return
+    if options.accuracies:
+        print_accuracies()
         return
     for name in options.name or EVIDENCE:
         page, command = EVIDENCE[name]
