@@ -6,7 +6,8 @@ PATH is your own checkout of PyCIL (learners that train a residual network), PIL
 frozen transformer) or the authors' HiDe-Prompt; nothing of them is part of edgecil. Prints a
 Markdown table of final and average accuracy with the spread over orders and repeats, CPU seconds,
 peak memory, and a verdict: the 90 % interval of the difference in final accuracy, from the
-differences by order, averaged over repeats. No two trainings share a random draw, neither both
+differences by order, averaged over repeats; an interval around zero of more than ± 3 points cannot
+tell. No two trainings share a random draw, neither both
 codes nor two orders: otherwise the luck of one draw would count as a difference of the codes. Every
 training runs in a process of its own, one thread each, so that memory is its own. The defaults take
 about half an hour on two idle cores. The full comparison is for a GPU, and was never run: `--recipe
@@ -48,6 +49,7 @@ TOOLBOXES = (reference, reference_pilot, reference_hide)
 LEAST_ORDERS = 6  # for a correlation of the orders' accuracies in both codes
 IGNORED = ("cache", "methods", "orders", "repeats", "toolbox")  # they change no single training
 MOST_REPEATS = 100
+MARGIN = 3.0  # points; a wider interval around zero would hide differences that matter
 
 
 def open_toolbox(path: str) -> ModuleType:
@@ -168,8 +170,18 @@ def verdict(differences: np.ndarray, reference_name: str) -> tuple[str, str]:
     half = student.ppf(0.95, count - 1) * differences.std(ddof=1) / count**0.5
     text = f"{mean:+.1f} ({mean - half:+.1f} to {mean + half:+.1f})"
     if abs(mean) <= half:
-        return text, "no difference detected"
+        return text, "no difference detected" if half <= MARGIN else f"cannot tell (± {half:.0f})"
     return text, "ours higher" if mean > 0 else f"{reference_name} higher"
+
+
+def accuracy_of(curve: dict[str, float], classifier: str, whose: str) -> float:
+    """The accuracy of one classifier after one task; nothing stands in for one that is missing."""
+    if classifier not in curve:
+        raise KeyError(
+            f"The result of {whose} has no classifier {classifier!r}, only {', '.join(curve)}; if "
+            "it is in the file of --cache, remove it there to train again."
+        )
+    return curve[classifier]
 
 
 def row(
@@ -180,7 +192,7 @@ def row(
     for side, results in runs.items():
         curves = np.array(
             [
-                [task.get(classifier, task["head"]) for task in result["curves"]]
+                [accuracy_of(task, classifier, f"{name} ({side})") for task in result["curves"]]
                 for result in results
             ]
         )

@@ -364,6 +364,8 @@ def accuracies(learner: Any) -> dict[str, float]:
             results["boosted"] = results["head"]
             results["head"] = 100.0 * float((predicted[:, 0] == labels).mean())
             learner._network = boosted
+        elif hasattr(learner, "_snet"):  # FOSTER's first task boosts nothing and compresses nothing
+            results["boosted"] = results["head"]
     return results
 
 
