@@ -15,11 +15,12 @@ from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.engine import ExperimentConfig, build_config
 from edgecil.engine.run import resolve_options
 from edgecil.errors import DataError, EdgecilWarning, UsageError
-from edgecil.interop import configs
+from edgecil.interop import config_keys
 from edgecil.interop.configs import cut_tasks, toolbox_sizes, translate_config
 from edgecil.methods import Recipe, get_method, method_names
+from edgecil.methods.published import PUBLISHED
 from edgecil.methods.recipe import SCHEDULES
-from edgecil.methods.registry import replace_settings
+from edgecil.methods.registry import replace_recipe, replace_settings
 
 ICARL = {
     "prefix": "reproduce",
@@ -48,8 +49,9 @@ def read(tmp_path: Path, **changes: Any) -> tuple[ExperimentConfig, list[str]]:
 def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "icarl.json"
     path.write_text(json.dumps({**ICARL, "dataset": "quickdraw", "prefix": "x"}), encoding="utf-8")
-    with pytest.warns(EdgecilWarning, match="have no effect"):
+    with pytest.warns(EdgecilWarning) as caught:
         config = edgecil.read_toolbox_config(path, options={"classes": 8})
+    assert ["have no effect" in str(one.message) for one in caught] == [True, False]
     assert config["sizes"] == (8,)
     remarks: list[str] = []
     options = {"classes": 8, "base": 4, "increment": 2}
@@ -76,10 +78,13 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
     assert config.method == ("icarl",)
     assert (config.dataset, config.base, config.increment) == ("cifar100", 10, 10)
     assert config.memory == {"total": 2000, "per_class": None}
-    assert (config.backbone, config.device, config.recipe) == ("resnet32", "cuda:0", "paper")
+    assert (config.backbone, config.device, config.recipe) == ("resnet32", "cuda:0", "published")
     assert config.protocol == ("latin",)
-    [remark] = remarks
-    assert "prefix, shuffle, seed" in remark
+    ignored, recipe = remarks
+    assert "prefix, shuffle, seed" in ignored
+    assert "epochs = 170 (first task: 200)" in recipe
+    assert "milestones = [80 120] (first task: [60 120 170])" in recipe
+    assert "augment = [crop flip colour]" in recipe
 
 
 def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
@@ -171,13 +176,13 @@ def test_settings_are_taken_by_the_methods_they_are_for(tmp_path) -> None:
 
 
 def test_the_tables_name_settings_that_exist() -> None:
-    assert set(configs.TRAINING) <= {field.name for field in fields(Recipe)}
-    assert set(configs.SCHEDULES.values()) <= set(SCHEDULES)
-    assert set(configs.BACKBONES.values()) <= set(backbone_names())
-    assert set(configs.PRETRAINED.values()) <= set(OUR_PRETRAINED)
+    assert set(config_keys.TRAINING) <= {field.name for field in fields(Recipe)}
+    assert set(config_keys.SCHEDULES.values()) <= set(SCHEDULES)
+    assert set(config_keys.BACKBONES.values()) <= set(backbone_names())
+    assert set(config_keys.PRETRAINED.values()) <= set(OUR_PRETRAINED)
     without_keys = {"finetune", "joint", "der", "lwf", "er", "wa", "bic", "simplecil"}
-    assert set(configs.OWN_SETTINGS) | {"coda-prompt"} == implemented() - without_keys
-    for name, table in configs.OWN_SETTINGS.items():
+    assert set(config_keys.OWN_SETTINGS) | {"coda-prompt"} == implemented() - without_keys
+    for name, table in config_keys.OWN_SETTINGS.items():
         for path in table.values():
             value = get_method(name).config()
             for part in path.split("."):
@@ -394,7 +399,7 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     ),
     "ranpac": (
         {"tuned_epoch": 20, "init_lr": 0.01, "ffn_num": 32, "use_RP": True, "M": 5000},
-        {"bottleneck": 32, "projection": 5000},
+        {"bottleneck": 32, "projection": 5000, "cosine": True},
         "use_RP",
     ),
     "aper_adapter": (
@@ -415,7 +420,8 @@ def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
     built = replace_settings(published, config.set.get(method, {}), method)
     assert built == expected
     assert all(getattr(built, key) != getattr(published, key) for key in settings)
-    listed = " ".join(remarks).partition("no setting in edgecil: ")[2].rstrip(".").split(", ")
+    parts = [remark.partition("no setting in edgecil: ")[2] for remark in remarks]
+    listed = "".join(parts).rstrip(".").split(", ")
     later = [key for key in listed if not key.startswith("init_")]
     assert ", ".join(later) == left
 
@@ -446,7 +452,7 @@ def test_a_choice_that_is_not_here_is_listed(tmp_path) -> None:
 
 def test_every_implemented_method_has_such_keys() -> None:
     ours = {name.replace("_", "-") for name in OWN_KEYS}
-    ours = {configs.METHODS.get(name, name) for name in ours}
+    ours = {config_keys.METHODS.get(name, name) for name in ours}
     without = {"finetune", "joint", "lwf", "er", "wa", "bic", "simplecil"}
     assert ours | without == implemented()
 
@@ -490,3 +496,140 @@ def test_tasks_are_cut_as_the_toolboxes_cut_them(first, increment, classes) -> N
     if sum(expected) < classes:
         expected.append(classes - sum(expected))
     assert list(toolbox_sizes(first, increment, classes)) == expected
+
+
+def configured(config: ExperimentConfig) -> Any:
+    """The settings that a run of the config has."""
+    [name] = config.method
+    method = get_method(name)
+    recipe, memory = method.recipe(config.recipe, config.backbone)
+    built = method.configure(
+        replace_recipe(recipe, config.training),
+        replace_settings(memory, config.memory, "memory"),
+        method.settings(config.recipe),
+    )
+    return replace_settings(built, config.set.get(name, {}), name)
+
+
+@pytest.mark.parametrize(
+    "name", ["finetune", "ewc", "lwf", "replay", "icarl", "wa", "bic", "der", "tagfex"]
+)
+def test_configs_without_training_keys_have_pycils_settings(tmp_path, name) -> None:
+    config, remarks = read(tmp_path, model_name=name)
+    [method] = config.method
+    published = PUBLISHED[method]["cifar100"]
+    assert configured(config).recipe == published.recipe
+    assert published.memory is None or configured(config).memory == published.memory
+    assert published.source in remarks[1]
+
+
+# The training keys of PILOT's files, with their values on CIFAR-100 and on ImageNet-R.
+ON_A_VIT: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "aper_adapter": (
+        "pretrained_vit_b16_224_adapter",
+        {"optimizer": "sgd", "min_lr": 0, "ffn_num": 64},
+        {"tuned_epoch": 20, "init_lr": 0.01, "batch_size": 48, "weight_decay": 5e-4},
+        {"tuned_epoch": 10, "init_lr": 0.05, "batch_size": 16, "weight_decay": 5e-3},
+    ),
+    "ranpac": (
+        "pretrained_vit_b16_224_adapter",
+        {"optimizer": "sgd", "min_lr": 0, "ffn_num": 64, "use_RP": True, "M": 10000},
+        {"tuned_epoch": 20, "init_lr": 0.01, "batch_size": 48, "weight_decay": 5e-4},
+        {"tuned_epoch": 10, "init_lr": 0.05, "batch_size": 16, "weight_decay": 5e-3},
+    ),
+    "ease": (
+        "vit_base_patch16_224_ease",
+        {"optimizer": "sgd", "scheduler": "cosine", "init_epochs": 20, "later_epochs": 20},
+        {"init_lr": 0.025, "later_lr": 0.025, "batch_size": 48, "weight_decay": 5e-4},
+        {"init_lr": 0.05, "later_lr": 0.05, "batch_size": 16, "weight_decay": 5e-3},
+    ),
+    "mos": (
+        "vit_base_patch16_224_mos",
+        {"optimizer": "sgd", "scheduler": "cosine", "init_milestones": [10], "init_lr_decay": 0.1},
+        {"tuned_epoch": 20, "init_lr": 0.03, "batch_size": 48, "weight_decay": 5e-4},
+        {"tuned_epoch": 10, "init_lr": 0.05, "batch_size": 16, "weight_decay": 5e-3},
+    ),
+    "l2p": (
+        "vit_base_patch16_224_l2p",
+        {"optimizer": "adam", "scheduler": "constant", "init_lr": 0.001875, "weight_decay": 0},
+        {"tuned_epoch": 5, "batch_size": 16},
+        {"tuned_epoch": 10, "batch_size": 32},
+    ),
+    "coda_prompt": (
+        "vit_base_patch16_224_coda_prompt",
+        {"optimizer": "adam", "scheduler": "cosine", "init_lr": 0.001, "weight_decay": 0},
+        {"tuned_epoch": 20, "batch_size": 128},
+        {"tuned_epoch": 50, "batch_size": 128},
+    ),
+    "simplecil": (
+        "pretrained_vit_b16_224",
+        {"optimizer": "sgd", "tuned_epoch": 0, "init_lr": 0.01, "batch_size": 256},
+        {"weight_decay": 0.05},
+        {"weight_decay": 0.05},
+    ),
+}
+
+
+@pytest.mark.parametrize("dataset", ["cifar100", "imagenet-r"])
+@pytest.mark.parametrize("name", ON_A_VIT)
+def test_configs_of_frozen_models_have_pilots_settings(tmp_path, name, dataset) -> None:
+    backbone, both, cifar, imagenet_r = ON_A_VIT[name]
+    own = cifar if dataset == "cifar100" else imagenet_r
+    theirs = {"cifar100": "cifar224", "imagenet-r": "imagenetr"}[dataset]
+    network = {"convnet_type": None, "backbone_type": backbone, "dataset": theirs}
+    config, remarks = read(tmp_path, model_name=name, memory_size=0, **network, **both, **own)
+    [method] = config.method
+    if method == "simplecil":
+        assert config.training == {}
+        assert configured(config) == get_method(method).config()
+        assert "trains nothing; optimizer, tuned_epoch, init_lr, batch_size" in remarks[1]
+    else:
+        assert configured(config).recipe == PUBLISHED[method][dataset].recipe
+    if method == "ranpac":
+        assert (configured(config).cosine, configured(config).ridge) == (True, "last-task")
+        assert any("ranpac.cosine = True" in remark for remark in remarks)
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "batch"),
+    [("finetune", 20, 128), ("icarl", 20, 128), ("der", 10, 32), ("foster", 20, 32)],
+)
+@pytest.mark.parametrize("dataset", ["cifar224", "imagenetr"])
+def test_a_vit_that_is_trained_has_pilots_augmentation(
+    tmp_path, name, epochs, batch, dataset
+) -> None:
+    keys = {
+        **{key: FIRST_AND_LATER[key] for key in ("init_weight_decay", "weight_decay")},
+        **({"boosting_epochs": epochs, "compression_epochs": epochs} if name == "foster" else {}),
+        **({"init_epochs": epochs} if name == "foster" else {"init_epoch": epochs}),
+        **({} if name == "foster" else {"epochs": epochs}),
+    }
+    network = {"convnet_type": None, "backbone_type": "vit_base_patch16_224", "dataset": dataset}
+    config, _ = read(
+        tmp_path, model_name=name, init_lr=0.001, lrate=0.001, batch_size=batch, **network, **keys
+    )
+    recipe = configured(config).recipe
+    first = recipe.first
+    assert (recipe.epochs, first.epochs, recipe.batch_size) == (epochs, epochs, batch)
+    assert (recipe.weight_decay, first.weight_decay) == (2e-4, 5e-4)
+    assert recipe.augment == first.augment == ("resized-crop:0.05", "flip")
+
+
+@pytest.mark.parametrize("dataset", ["cifar224", "imagenetr"])
+@pytest.mark.parametrize("name", ["memo", "tagfex"])
+def test_a_vit_for_a_method_on_residual_networks_is_refused(tmp_path, name, dataset) -> None:
+    keys = {"convnet_type": None, "backbone_type": f"vit_base_patch16_224_{name}"}
+    with pytest.raises(UsageError, match=f"'{name}' requires a residual network.*ViT"):
+        read(tmp_path, model_name=name, dataset=dataset, **keys)
+    options = {"backbone": "resnet18"}
+    values, _ = translate_config(tmp_path / "icarl.json", options=options)
+    assert values["method"] == [name]
+
+
+def test_values_that_options_change_are_not_said_to_come_from_the_recipe(tmp_path) -> None:
+    read(tmp_path)
+    path = tmp_path / "icarl.json"
+    _, remarks = translate_config(path, options={"epochs": 2})
+    assert "epochs" not in remarks[1]
+    assert "learning_rate = 0.1" in remarks[1]
+    assert len(translate_config(path, options={"recipe": "fast"})[1]) == 1

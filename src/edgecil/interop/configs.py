@@ -12,113 +12,24 @@ from typing import Any
 
 from edgecil.classes import get_classes
 from edgecil.errors import DataError, EdgecilWarning, UsageError, unknown
+from edgecil.interop.config_keys import (
+    BACKBONES,
+    COVARIANCES,
+    FIRST_TASK,
+    FIXED,
+    KINDS,
+    MEANINGLESS,
+    METHODS,
+    OWN_SETTINGS,
+    PRETRAINED,
+    RESIDUAL,
+    SCHEDULES,
+    SHARED,
+    TRAINING,
+)
 from edgecil.io.files import read_json
 
-BACKBONES = {
-    "resnet32": "resnet32",
-    "memo_resnet32": "resnet32",
-    "resnet18": "resnet18",
-}
-# PILOT's pre-trained models; a method's name may come after (vit_base_patch16_224_ease).
-PRETRAINED = {
-    "vit_base_patch16_224_in21k": "vit-b16-in21k",
-    "vit_base_patch16_224": "vit-b16-in1k",
-    "pretrained_vit_b16_224_in21k": "vit-b16-in21k",
-    "pretrained_vit_b16_224": "vit-b16-in1k",
-}
-# Fields of a recipe, and the keys with the same meaning in order of preference.
-TRAINING = {
-    "epochs": ("epochs", "tuned_epoch", "later_epochs", "boosting_epochs"),
-    "learning_rate": ("lrate", "lr", "later_lr", "init_lr"),
-    "schedule": ("scheduler",),
-    "milestones": ("milestones",),
-    "decay": ("lrate_decay",),
-    "optimizer": ("optimizer",),
-    "weight_decay": ("weight_decay",),
-    "batch_size": ("batch_size",),
-}
-# Keys of the first task alone.
-FIRST_TASK = {
-    "epochs": ("init_epoch", "init_epochs"),
-    "learning_rate": ("init_lr",),
-    "milestones": ("init_milestones",),
-    "decay": ("init_lr_decay",),
-    "weight_decay": ("init_weight_decay",),
-}
-# Methods' own keys, and the settings of the method with the same meaning; `alignment.epochs` is
-# nested. PyCIL has those of EWC as constants in its code; HiDe-Prompt's are its authors'.
-OWN_SETTINGS = {
-    "icarl": {"T": "temperature"},
-    "ewc": {"lamda": "strength", "fishermax": "fisher_cap"},
-    "foster": {
-        "beta1": "boosting_beta",
-        "beta2": "compression_beta",
-        "lambda_okd": "distillation",
-        "T": "temperature",
-        "compression_epochs": "compression",
-    },
-    "memo": {"alpha_aux": "auxiliary", "train_base": "train_shared"},
-    "tagfex": {
-        "aux_factor": "auxiliary",
-        "contrast_factor": "contrast",
-        "contrast_kd_factor": "contrast_distillation",
-        "infonce_temp": "contrast_temperature",
-        "transfer_factor": "transfer",
-        "kd_temp": "transfer_temperature",
-        "attn_num_heads": "attention_heads",
-        "init_interpolation_factor": "inherited",
-    },
-    "l2p": {
-        "size": "pool",
-        "length": "length",
-        "top_k": "chosen",
-        "pull_constraint_coeff": "pull",
-        "batchwise_prompt": "batchwise",
-    },
-    "hide-prompt": {
-        "length": "length",
-        "prompt_momentum": "ensemble",
-        "reg": "contrast",
-        "n_centroids": "centroids",
-        "crct_epochs": "alignment.epochs",
-        "ca_lr": "alignment.learning_rate",
-    },
-    "ease": {"ffn_num": "bottleneck", "alpha": "others"},
-    "mos": {
-        "ffn_num": "bottleneck",
-        "adapter_momentum": "merging",
-        "reg": "contrast",
-        "crct_epochs": "alignment.epochs",
-        "ca_lr": "alignment.learning_rate",
-    },
-    "ranpac": {"ffn_num": "bottleneck", "M": "projection"},
-    "aper": {"ffn_num": "bottleneck"},
-}
-METHODS = {"replay": "er", "aper-adapter": "aper", "adam-adapter": "aper"}
-COVARIANCES = {"covariance": "full", "variance": "diagonal"}  # of MOS; multi-centroid is not here
-SCHEDULES = {"steplr": "steps", "constant": "steps", "cosine": "cosine"}
-# Keys whose values are checked here; the configuration checks all others.
-KINDS: dict[str, type] = {
-    "fixed_memory": bool,
-    "convnet_type": str,
-    "backbone_type": str,
-    "scheduler": str,
-    "milestones": list,
-    "ca_storage_efficient_method": str,
-}
-_SHARED = (
-    "model_name",
-    "dataset",
-    "init_cls",
-    "increment",
-    "memory_size",
-    "memory_per_class",
-    "fixed_memory",
-    "convnet_type",
-    "backbone_type",
-    "device",
-)
-_MEANINGLESS = ("prefix", "shuffle", "seed")
+_NETWORK = ("method", "backbone")  # options that make another network possible
 
 
 def read_flat_config(path: str | Path) -> dict[str, Any]:
@@ -132,12 +43,28 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
     return data
 
 
-def translate_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
+def translate_config(
+    path: str | Path, *, options: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], list[str]]:
     """Return a toolbox's config as values of a :class:`~edgecil.engine.ExperimentConfig`.
 
+    The training recipe is the published one of the method; keys of the file change it.
+
+    Args:
+        path: a flat JSON file.
+        options: options that take precedence over the file.
+
     Returns:
-        The values, and a sentence on each group of keys that has no effect.
+        The values, and sentences: on each group of keys that has no effect, and on the values that
+        are not from the file.
     """
+    from edgecil.interop.config_recipes import (  # they import torch
+        choose_recipe,
+        describe_recipe,
+        trains_nothing,
+    )
+
+    given = options or {}
     config = read_flat_config(path)
     _check_kinds(path, config)
     method = config["model_name"].lower().replace("_", "-")
@@ -153,31 +80,47 @@ def translate_config(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         if any(key in config for key in keys) and name in training
     }
     own, settings = _own_settings(method, config)
+    network = _network(config)
+    dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
+    if method in RESIDUAL and "pretrained" in network and given.keys().isdisjoint(_NETWORK):
+        raise UsageError(
+            f"{path}: {method!r} requires a residual network here, and the config has a ViT; give "
+            "another 'backbone', for example 'resnet18'."
+        )
+    untrained = trains_nothing(method)
+    changes = _with_first_task(
+        _training({name: config[key] for name, key in training.items()}, method),
+        _training({name: config[key] for name, key in first.items()}, method),
+    )
     values: dict[str, Any] = {
         "method": [method],
-        "dataset": toolbox_dataset(config["dataset"]) or config["dataset"],
+        "dataset": dataset,
         "base": config.get("init_cls"),
         "increment": config.get("increment"),
         "memory": _memory(config),
-        **_network(config),
+        **network,
         "device": _device(config.get("device")),
-        "recipe": "paper",
-        "training": _with_first_task(
-            _training({name: config[key] for name, key in training.items()}),
-            _training({name: config[key] for name, key in first.items()}),
-        ),
+        "recipe": choose_recipe(method, dataset, vit="pretrained" in network),
+        "training": None if untrained else changes,
         "set": {method: settings} if settings else None,
     }
-    used = {*_SHARED, *_MEANINGLESS, *training.values(), *first.values(), *own}
-    return (
-        {name: value for name, value in values.items() if value is not None},
-        _remarks(path, config, [key for key in config if key not in used]),
-    )
+    used = {*SHARED, *MEANINGLESS, *training.values(), *first.values(), *own}
+    values = {name: value for name, value in values.items() if value is not None}
+    remarks = _remarks(path, config, [key for key in config if key not in used])
+    for name, value in FIXED.get(method, {}).items():
+        remarks.append(f"{path}: {method}.{name} = {value}, as in PILOT's code.")
+    if untrained and (training or first):
+        keys = [key for key in config if key in {*training.values(), *first.values()}]
+        remarks.append(f"{path}: {method} trains nothing; {', '.join(keys)} have no effect.")
+    elif given.keys().isdisjoint(("method", "recipe")):
+        sentence = describe_recipe(method, values, changed=given)
+        remarks += [] if sentence is None else [f"{path}: {sentence}"]
+    return values, remarks
 
 
 def _remarks(path: str | Path, config: Mapping[str, Any], unused: list[str]) -> list[str]:
     remarks = []
-    meaningless = [key for key in _MEANINGLESS if key in config]
+    meaningless = [key for key in MEANINGLESS if key in config]
     if meaningless:
         remarks.append(
             f"{path}: {', '.join(meaningless)} have no effect; the protocol chooses the "
@@ -213,16 +156,17 @@ def read_toolbox_config(
         path: a flat JSON file.
         options: the options that are given to `edgecil.run` beside it; they may change the number
             of classes or the tasks.
-        on_remark: called with a sentence on each group of keys that has no effect; by default each
-            is an :class:`~edgecil.errors.EdgecilWarning`.
+        on_remark: called with a sentence on each group of keys that has no effect, and on the
+            values that are not from the file; by default each is an
+            :class:`~edgecil.errors.EdgecilWarning`.
     """
-    values, remarks = translate_config(path)
+    given = options or {}
+    values, remarks = translate_config(path, options=given)
     for remark in remarks:
         if on_remark is None:
             warnings.warn(remark, EdgecilWarning, stacklevel=2)
         else:
             on_remark(remark)
-    given = options or {}
     if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
         chosen = ("dataset", "classes", "class_ids")
         values = cut_tasks(values | {name: given[name] for name in chosen if name in given})
@@ -303,7 +247,7 @@ def _device(device: Any) -> str | None:
     return f"cuda:{first}" if str(first).isdigit() else str(first)
 
 
-def _training(values: Mapping[str, Any]) -> dict[str, Any]:
+def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
     """Return changes to a recipe; a constant rate has no milestones."""
     changes = dict(values)
     if "milestones" in changes:
@@ -313,6 +257,8 @@ def _training(values: Mapping[str, Any]) -> dict[str, Any]:
         if schedule not in SCHEDULES:
             raise unknown("scheduler in a toolbox's config", schedule, SCHEDULES)
         changes["schedule"] = SCHEDULES[schedule]
+        if (method, schedule) == ("coda-prompt", "cosine"):
+            changes["schedule"] = "quarter-cosine"
         if schedule == "constant":
             changes["milestones"] = ()
     return changes
@@ -327,7 +273,7 @@ def _with_first_task(later: dict[str, Any], first: Mapping[str, Any]) -> dict[st
 def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Return the keys of a method's own settings, and the settings by name."""
     used: list[str] = []
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = dict(FIXED.get(method, {}))
     for key, path in OWN_SETTINGS.get(method, {}).items():
         if key in config:
             *parts, name = path.split(".")

@@ -1,0 +1,97 @@
+"""What a config of PyCIL or PILOT leaves to code: the published training recipe of its method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from edgecil.methods import METHODS, MethodEntry, Recipe
+from edgecil.methods.published import PUBLISHED, find_published
+from edgecil.methods.recipe import PUBLISHED_DATASETS
+from edgecil.methods.registry import replace_recipe
+
+
+def choose_recipe(method: str, dataset: str, *, vit: bool) -> str:
+    """Return the training recipe that a toolbox's config is based on.
+
+    Args:
+        method: name of the method.
+        dataset: name of the dataset in edgecil.
+        vit: whether the network is a ViT. Learners that train all of it have PILOT's settings in
+            the recipe for ImageNet-R, whatever the dataset.
+    """
+    entry = _entry(method)
+    if vit and entry is not None and not entry.pretrained:
+        dataset = "imagenet-r"
+    names = {name for name in PUBLISHED_DATASETS if PUBLISHED_DATASETS[name] == dataset}
+    own = dataset in PUBLISHED.get(method, {})
+    return names.pop() if own else "published"
+
+
+def trains_nothing(method: str) -> bool:
+    """Whether a method has no training recipe."""
+    entry = _entry(method)
+    return entry is not None and "recipe" not in {field.name for field in fields(entry.config)}
+
+
+def describe_recipe(
+    method: str, values: Mapping[str, Any], *, changed: Mapping[str, Any]
+) -> str | None:
+    """Return a sentence on the values that come from the training recipe; None if there are none.
+
+    Args:
+        method: name of the method.
+        values: a translated config.
+        changed: options that take precedence over it.
+    """
+    entry = _entry(method)
+    if entry is None or trains_nothing(method):
+        return None
+    training = values.get("training", {})
+    recipe, _ = entry.recipe(values["recipe"], values.get("backbone", ""))
+    recipe = replace_recipe(recipe, training)
+    given = {*training, *changed, *(changed.get("training") or {})}
+    parts = [
+        part for name in _in_effect(recipe) if name not in given for part in _say(recipe, name)
+    ]
+    own = values.get("set", {}).get(method, {})
+    parts += [
+        f"{method}.{name} = {value}"
+        for name, value in entry.settings(values["recipe"]).items()
+        if name not in own
+    ]
+    if not parts:
+        return None
+    published = find_published(method, values["recipe"])
+    source = "" if published is None else f" ({published.source})"
+    return (
+        f"these values are not from the file but from the training recipe {values['recipe']!r}"
+        f"{source}: {', '.join(parts)}."
+    )
+
+
+def _entry(method: str) -> MethodEntry | None:
+    if method not in METHODS:
+        return None
+    return METHODS[method]
+
+
+def _in_effect(recipe: Recipe) -> list[str]:
+    """Names of the fields that matter: those without effect and rare ones unused are left out."""
+    both = (recipe, recipe.first or recipe)
+    steps = any(one.schedule == "steps" and one.milestones for one in both)
+    always = ["epochs", "learning_rate", "schedule", *(["milestones", "decay"] if steps else [])]
+    always += ["optimizer", "weight_decay", "batch_size", "augment"]
+    rare = ("head_factor", "clip", "drop_last", "accumulate")
+    usual = Recipe()
+    return always + [name for name in rare if getattr(recipe, name) != getattr(usual, name)]
+
+
+def _say(recipe: Recipe, name: str) -> list[str]:
+    later, first = (_text(getattr(one, name)) for one in (recipe, recipe.first or recipe))
+    return [f"{name} = {later}" + (f" (first task: {first})" if first != later else "")]
+
+
+def _text(value: Any) -> str:
+    return "[" + " ".join(map(str, value)) + "]" if isinstance(value, tuple) else str(value)
