@@ -141,23 +141,33 @@ def list_backbones() -> list[AvailableEntry]:
     return [AvailableEntry(name, *backbone_status(name)) for name in backbone_names()]
 
 
-def list_methods() -> list[LearnerEntry]:
-    """Return every learner with its settings and the share of the order in its variance."""
+def list_methods(*, recipe: str = "fast") -> list[LearnerEntry]:
+    """Return every learner with its settings and the share of the order in its variance.
+
+    Args:
+        recipe: the training recipe whose settings are listed, with the default backbone. Methods
+            that have no published settings for the dataset of a recipe are left out.
+    """
     from edgecil.io.packages import require_training
 
     require_training()
+    from edgecil.engine.config import ExperimentConfig
     from edgecil.methods import get_method, method_names
     from edgecil.methods.order_share import order_shares
+    from edgecil.methods.published import PUBLISHED
+    from edgecil.methods.recipe import PUBLISHED_DATASETS, RECIPES
 
-    measured = order_shares()
+    measured, backbone = order_shares(), ExperimentConfig.backbone
+    dataset = PUBLISHED_DATASETS.get(RECIPES.resolve(recipe))
     return [
         LearnerEntry(
             it.name,
             it.summary,
-            asdict(it.config()),
+            asdict(it.configure(*it.recipe(recipe, backbone), it.settings(recipe))),
             round(100 * measured[it.name].share) if it.name in measured else None,
         )
         for it in map(get_method, method_names())
+        if dataset is None or dataset in PUBLISHED.get(it.name, (dataset,))
     ]
 
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from typing import Any
+
 import pytest
 
+from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.prepare import _configure
+from edgecil.methods import get_method
 from tests.cli.conftest import Cli
 
 SIZES = {
@@ -65,15 +72,41 @@ def test_backbones(cli: Cli) -> None:
     assert not any(listed[name]["available"] for name in ("vit-b16-in21k", "vit-b16-clip"))
 
 
+def list_settings(cli: Cli, *more: str) -> dict[str, Any]:
+    rows = cli("methods", "--json", *more).json["methods"]
+    return {row["name"]: row["settings"] for row in rows}
+
+
+def test_methods_have_the_settings_of_the_default_recipe(cli: Cli) -> None:
+    listed = list_settings(cli)
+    assert listed["der"]["balancing"] == 30
+    assert listed["ranpac"]["projection"] == 500
+    assert listed["icarl"]["recipe"]["epochs"] == 12
+    assert listed["icarl"]["memory"] == {"total": 2000, "per_class": 5}
+    assert "training recipe 'slow'" in cli("methods", "--recipe", "slow").sentence
+
+
+def test_listed_settings_are_those_that_a_run_uses(cli: Cli) -> None:
+    counts = {}
+    for recipe in ("fast", "paper", "published", "published-cub200"):
+        listed = list_settings(cli, "--recipe", recipe)
+        config = ExperimentConfig(tuple(listed), "quickdraw", recipe=recipe)
+        for name, settings in listed.items():
+            used = asdict(_configure(get_method(name), config))
+            assert settings == json.loads(json.dumps(used))
+        counts[recipe] = len(listed)
+    assert counts["fast"] == counts["paper"] > counts["published-cub200"] > 0
+
+
 def test_methods_have_their_published_settings(cli: Cli) -> None:
-    listed = {row["name"]: row for row in cli("methods", "--json").json["methods"]}
+    listed = list_settings(cli, "--recipe", "paper")
     assert listed.keys() >= {"finetune", "joint", "ewc", "icarl"}
-    icarl = listed["icarl"]["settings"]
+    icarl = listed["icarl"]
     assert icarl["memory"] == {"total": 2000, "per_class": 20}
     assert icarl["temperature"] == 2.0
     assert icarl["recipe"]["epochs"] == 170
     assert icarl["recipe"]["milestones"] == [60, 120, 170]
-    assert listed["ewc"]["settings"]["strength"] == 1000.0
+    assert listed["ewc"]["strength"] == 1000.0
 
 
 def test_protocols_generators_and_objectives(cli: Cli) -> None:

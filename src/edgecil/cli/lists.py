@@ -68,21 +68,19 @@ VERBS = (
     Verb(
         "backbones",
         "list the networks, from scratch and pre-trained, and what each requires",
-        (
-            "edgecil backbones",
-            "edgecil run quickdraw --method ranpac --pretrained vit-quickdraw --tasks 5 --out x",
-        ),
+        ("edgecil backbones", "edgecil run --config recipe:demo --backbone resnet32 --out x"),
         {},
         _lister("backbones"),
         _show,
     ),
     Verb(
         "methods",
-        "list the methods and their published settings",
-        ("edgecil methods", "edgecil methods --json"),
-        {},
+        "list the methods and their settings",
+        ("edgecil methods", "edgecil methods --recipe paper --json"),
+        {"": ("recipe",)},
         _lister("methods"),
         _show,
+        api="edgecil.catalogue:list_methods",
     ),
     Verb(
         "protocols",
