@@ -63,7 +63,7 @@ evidence: $(VENV)/.dev
 
 # Our learners in lockstep with those of your own checkout of PyCIL or PILOT: make parity TOOLBOX=~/PyCIL
 parity: $(VENV)/.dev
-	@test -n "$(TOOLBOX)" || { echo "Set TOOLBOX to a checkout of PyCIL or PILOT: make parity TOOLBOX=PATH"; exit 2; }
+	@test -f "$(TOOLBOX)/trainer.py" || { echo "Set TOOLBOX to a checkout of PyCIL or PILOT: make parity TOOLBOX=PATH. Got: $(TOOLBOX)"; exit 2; }
 	EDGECIL_TOOLBOX="$(abspath $(TOOLBOX))" $(BIN)/python -m pytest -n 0 -s -q tests/parity
 
 $(VENV)/bin/python:

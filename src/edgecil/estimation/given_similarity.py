@@ -17,7 +17,6 @@ from edgecil.errors import EdgecilError, UsageError
 from edgecil.estimation.analyze_table import describe_similarity
 from edgecil.estimation.predictors import describe_unknown_choice
 from edgecil.estimation.sources import DatasetRuns, class_names
-from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.similarity import read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity
 
@@ -53,8 +52,8 @@ def find_similarities(
     if given is not None:
         return {"given": _select(given, table, "The similarity")}, [], ""
     notes: list[str] = []
-    if not runs.experiments and OWN_ORDERS in table.protocols:
-        notes += filter(None, [describe_unknown_choice([OWN_ORDERS])])
+    if not runs.experiments:
+        notes += filter(None, [describe_unknown_choice(table.protocols)])
     if not runs.experiments and not table.dataset and table.names is None:
         return {}, notes, NO_CLASS_NAMES
     try:
