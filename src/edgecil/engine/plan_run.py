@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty
@@ -303,21 +304,19 @@ def _receive(queue: Any, process: Any, limit: float) -> Any:
     end = time.monotonic() + limit
     while True:
         ended = process.exitcode is not None  # asked first: its last message may be on the way
-        try:
+        with suppress(Empty):
             message = queue.get(timeout=max(0.1, min(1.0, end - time.monotonic())))
-        except Empty:
-            check_exit(process.exitcode)
-            if ended:
-                code = process.exitcode
-                raise _TrialError(f"the trial's process ended with exit code {code}") from None
-            if time.monotonic() >= end:
-                raise
-            continue
-        if isinstance(message, UsageError):
-            raise message
-        if isinstance(message, str):
-            raise _TrialError(f"the trial failed with {message}")
-        return message
+            break
+        check_exit(process.exitcode)
+        if ended:
+            raise _TrialError(f"the trial's process ended with exit code {process.exitcode}")
+        if time.monotonic() >= end:
+            raise Empty
+    if isinstance(message, UsageError):
+        raise message
+    if isinstance(message, str):
+        raise _TrialError(f"the trial failed with {message}")
+    return message
 
 
 def _train(context: WorkerContext, nodes: list[Node], queue: Any, cache: str) -> None:
