@@ -2,14 +2,17 @@
 
     python tools/build_truths.py train RUNS      train what is missing below RUNS, then pack
     python tools/build_truths.py pack RUNS       pack what is finished below RUNS
+    python tools/build_truths.py check RUNS      train one order of each packed learner again
 
 Training takes about half an hour of two cores for each set of six classes and repeat over all
 twelve learners. It is resumable: every task training is stored below RUNS at once, one directory
 `SET-METHOD` for each set of classes and learner, and the same command continues. Cheap learners
 come first, so that the finished part is a table at any time. What the bundled file already holds is
 neither trained again nor lost when other directories are packed, so that the build can continue on
-another machine. The same results give the same bytes. The shares of order and training noise, which
-follow from the tables, are written again (`tools/order_shares.py`).
+another machine: it trains only the training seeds that the file lacks, and packing adds them to
+those of the same learner. `check` says whether this code still gives the packed results, without
+which such repeats would not be comparable. The same results give the same bytes. The shares of
+order and training noise, which follow from the tables, are written again (`tools/order_shares.py`).
 """
 
 from __future__ import annotations
@@ -26,15 +29,17 @@ import order_shares
 import edgecil
 from edgecil.engine import Experiment
 from edgecil.estimation.truth_files import read_truths, write_truths
+from edgecil.estimation.truth_repeats import join_repeats
 from edgecil.estimation.truth_tables import TruthTable, experiment_truth, merge_tables
 
 TABLES = Path(__file__).parents[1] / "src/edgecil/estimation/data/truths.npz"
 LEARNERS = (
     *("ranpac", "ease", "ewc", "icarl", "memo", "der"),
-    *("tagfex", "mos", "coda-prompt", "hide-prompt", "foster", "l2p", "finetune"),
+    *("tagfex", "mos", "coda-prompt", "hide-prompt", "foster", "l2p"),
 )
 REPEATS = 2
 KERNELS = "AVX2"  # of torch; `run` selects them, because others round differently
+CHOICE = ("protocol", "budget")  # options that choose sequences
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,12 @@ class ClassSet:
     repeats: int = REPEATS
 
 
-SIX: dict[str, Any] = {"classes": 6, "tasks": 3, "protocol": "enumerate"}
+SIX: dict[str, Any] = {
+    "dataset": "quickdraw",
+    "classes": 6,
+    "tasks": 3,
+    "protocol": "enumerate",
+}
 SETS = (
     ClassSet("first", "quickdraw-6-first", SIX),
     ClassSet("42", "quickdraw-6-seed-42", {**SIX, "classes_seed": 42}),
@@ -65,14 +75,14 @@ SETS = (
     ClassSet(
         "eight",
         "quickdraw-8-first",
-        {"classes": 8, "tasks": 4, "protocol": "enumerate"},
+        {**SIX, "classes": 8, "tasks": 4},
         ("ranpac", "ease"),
         1,
     ),
     ClassSet(
         "twenty",
         "quickdraw-20-first",
-        {"classes": 20, "tasks": 10, "protocol": "random", "budget": 300},
+        {**SIX, "classes": 20, "tasks": 10, "protocol": "random", "budget": 300},
         ("ranpac", "ease"),
         1,
     ),
@@ -82,70 +92,114 @@ SETS = (
 def jobs(
     names: list[str] | None, learners: list[str] | None
 ) -> Iterator[tuple[ClassSet, str, int]]:
-    """Class set, learner and number of repeats of every call of `run`, cheap ones first."""
+    """Class set, learner and training seed of every call of `run`, cheap learners first."""
     for learner in LEARNERS:
-        for repeats in range(1, REPEATS + 1):
+        for seed in range(REPEATS):
             for chosen in SETS:
                 wanted = (not names or chosen.name in names) and (
                     not learners or learner in learners
                 )
-                if wanted and learner in chosen.learners and repeats <= chosen.repeats:
-                    yield chosen, learner, repeats
+                if wanted and learner in chosen.learners and seed < chosen.repeats:
+                    yield chosen, learner, seed
 
 
-def train(runs: Path, names: list[str] | None, learners: list[str] | None) -> None:
-    """Train what is missing."""
-    done = packed_repeats(read_truths(TABLES))
-    for chosen, learner, repeats in jobs(names, learners):
-        if done.get((chosen.table, learner), 0) >= repeats:
+def train(runs: Path, path: Path, names: list[str] | None, learners: list[str] | None) -> None:
+    """Train every seed that the file lacks."""
+    done = packed_seeds(read_truths(path) if path.exists() else [])
+    for chosen, learner, seed in jobs(names, learners):
+        if seed in done.get((chosen.table, learner), ()):
             continue
-        print(f"{chosen.table}: {learner}, {repeats} repeats", flush=True)
+        print(f"{chosen.table}: {learner}, training seed {seed}", flush=True)
         edgecil.run(
             out=runs / f"{chosen.name}-{learner}",
             method=learner,
-            dataset="quickdraw",
-            repeats=repeats,
+            first_seed=seed,
             **chosen.options,
         )
 
 
-def packed_repeats(tables: list[TruthTable]) -> dict[tuple[str, str], int]:
-    """How often every learner is repeated in each table."""
+def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] | None) -> list[str]:
+    """Train the first sequence of every packed learner again; return what came out differently.
+
+    Repeats of different commits are comparable only where this code gives the packed results.
+    """
+    different = []
+    tables = {table.name: table for table in read_truths(path)}
+    for chosen, learner, seed in jobs(names, learners):
+        table = tables.get(chosen.table)
+        packed = None if table is None else table.results.get(learner)
+        if table is None or packed is None or seed != packed.seeds[0]:
+            continue
+        own = {name: chosen.options[name] for name in chosen.options if name not in CHOICE}
+        experiment = edgecil.run(
+            out=runs / f"check-{chosen.name}-{learner}",
+            method=learner,
+            first_seed=seed,
+            sequences=table.sequences[:1],
+            **own,
+        )
+        (run,) = experiment.results()
+        again = run.metric("accuracy"), run.metric("average")
+        stored = tuple(
+            float(table.accuracies(learner, metric)[0, 0]) for metric in ("accuracy", "average")
+        )
+        text = f"{chosen.table}: {learner}, {table.sequences[0]}: {again}, packed {stored}"
+        print(text, flush=True)
+        if again != stored:
+            different.append(text)
+    return different
+
+
+def packed_seeds(tables: list[TruthTable]) -> dict[tuple[str, str], tuple[int, ...]]:
+    """The training seeds of every learner in each table."""
     return {
-        (table.name, method): len(result.seeds)
+        (table.name, method): result.seeds
         for table in tables
         for method, result in table.results.items()
     }
 
 
 def pack(runs: Path, path: Path, commit: str) -> list[TruthTable]:
-    """Add the finished repeats of all directories to the file, or write a new one."""
-    tables = read_truths(path) if path.exists() else []
-    done = packed_repeats(tables)
+    """Add the finished repeats of all directories to the file, or write a new one.
+
+    A directory may have seeds that the file lacks and no others. One whose repeats do not fit with
+    those in the file is left out, and a sentence says why.
+    """
+    tables = {table.name: table for table in (read_truths(path) if path.exists() else [])}
     for chosen in SETS:
         for learner in chosen.learners:
             directory = runs / f"{chosen.name}-{learner}"
             if not directory.is_dir():
                 continue
             try:
-                table = experiment_truth(Experiment.open(directory), chosen.table)
-            except edgecil.EdgecilError as error:
-                print(f"left out: {error}")
-                continue
-            if len(table.results[learner].seeds) <= done.get((chosen.table, learner), 0):
-                continue
-            tables.append(
-                replace(
-                    table,
-                    provenance={
-                        method: {"commit": commit, "kernels": KERNELS, **about}
-                        for method, about in table.provenance.items()
-                    },
+                table = with_commit(
+                    experiment_truth(Experiment.open(directory), chosen.table), commit
                 )
-            )
-    merged = merge_tables(tables)
-    write_truths(merged, path)
-    return merged
+                first = tables.get(chosen.table)
+                if first is not None and learner in first.results:
+                    tables[chosen.table] = join_repeats(first, table, learner)
+                else:
+                    (tables[chosen.table],) = merge_tables([*([first] if first else []), table])
+            except edgecil.EdgecilError as error:
+                print(f"left out {directory}: {error}")
+    packed = [in_order(tables[chosen.table]) for chosen in SETS if chosen.table in tables]
+    write_truths(packed, path)
+    return packed
+
+
+def in_order(table: TruthTable) -> TruthTable:
+    """The table with its learners in the order of the plan, in whatever order they were packed."""
+    return replace(
+        table,
+        results={method: table.results[method] for method in LEARNERS if method in table.results},
+    )
+
+
+def with_commit(table: TruthTable, commit: str) -> TruthTable:
+    """The table with the commit that trained it."""
+    about = {"commit": commit, "kernels": KERNELS}
+    provenance = {method: {**about, **own} for method, own in table.provenance.items()}
+    return replace(table, provenance=provenance)
 
 
 def main() -> None:
@@ -153,15 +207,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("action", choices=("train", "pack"))
+    parser.add_argument("action", choices=("train", "pack", "check"))
     parser.add_argument("runs", type=Path, help="directory of the experiment directories")
     parser.add_argument("--sets", nargs="*", help="only these: " + " ".join(s.name for s in SETS))
     parser.add_argument("--learners", nargs="*", help="only these")
     parser.add_argument("--out", type=Path, default=TABLES)
     parser.add_argument("--commit", help="that trained, if it is not the current one")
     options = parser.parse_args()
+    if options.action == "check":
+        different = check(options.runs, options.out, options.sets, options.learners)
+        raise SystemExit(f"{len(different)} results differ." if different else 0)
     if options.action == "train":
-        train(options.runs, options.sets, options.learners)
+        train(options.runs, options.out, options.sets, options.learners)
     commit = options.commit or subprocess.check_output(
         ["git", "rev-parse", "HEAD"], cwd=TABLES.parent, text=True
     )

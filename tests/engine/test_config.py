@@ -84,6 +84,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ({"method": "icarl"}, "'dataset'"),
         ({"method": "icarl", "dataset": "x", "protocol": []}, "one 'protocol'"),
         ({"method": "icarl", "dataset": "x", "repeats": 0}, "'repeats'.*1.*0"),
+        ({"method": "icarl", "dataset": "x", "first_seed": -1}, "'first_seed'.*0.*-1"),
         ({"method": "icarl", "dataset": "x", "threads": -1}, "'threads'.*1"),
         ({"method": "icarl", "dataset": "x", "tasks": "3"}, "'tasks'.*int.*.*'3'"),
         ({"method": "icarl", "dataset": "x", "tasks": True}, "'tasks'"),

@@ -13,7 +13,8 @@ import edgecil
 from edgecil.engine import METRICS, Node, NodeResult, Run, Store, read_accuracies, write_accuracies
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.truth_files import bundled_tables, read_truths, write_truths
-from edgecil.estimation.truth_tables import Counts, experiment_truth
+from edgecil.estimation.truth_repeats import join_repeats
+from edgecil.estimation.truth_tables import Counts, experiment_truth, merge_tables
 from edgecil.sequences import SequenceSpace, protocol
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import SPACE, noisy, table_of
@@ -158,6 +159,57 @@ def test_directories_of_the_same_classes_are_one_table(tmp_path: Path) -> None:
     assert table.accuracies("y").mean() == pytest.approx(
         np.mean([noisy(2)(sequence) for sequence in SPACE.enumerate()])
     )
+
+
+def test_repeats_of_one_method_are_joined_by_seed(counted: edgecil.Experiment) -> None:
+    whole = experiment_truth(counted)
+    counts = whole.results["m"]
+    assert isinstance(counts, Counts)
+    parts = [
+        replace(
+            whole,
+            results={"m": replace(counts, seeds=(seed,), correct=counts.correct[[seed]])},
+            provenance={"m": {**whole.provenance["m"], "torch": f"2.{seed}"}},
+            _computed={},
+        )
+        for seed in (0, 1)
+    ]
+    for first, second in (parts, parts[::-1]):
+        joined = join_repeats(first, second, "m")
+        assert joined.results["m"].seeds == (0, 1)
+        np.testing.assert_array_equal(joined.accuracies("m"), whole.accuracies("m"))
+        (merged,) = merge_tables([first, second])
+        np.testing.assert_array_equal(merged.accuracies("m"), whole.accuracies("m"))
+    assert joined.provenance["m"]["seed 0"] == {"torch": "2.0"}
+    assert join_repeats(joined, whole, "m") is joined, "equal results of the same seeds"
+
+
+@pytest.mark.parametrize(
+    ("changes", "provenance", "complaint"),
+    [
+        ({"classifiers": ("nme",)}, {}, r"classifiers are \['nme'\], not \['head'\]"),
+        ({"totals": np.full(6, 20)}, {}, "test images"),
+        ({}, {"settings": {"epochs": 3}}, "settings epochs is 3, not 2"),
+        ({"seeds": (1, 2)}, {}, "both have seed 1, with different results"),
+    ],
+)
+def test_repeats_that_do_not_fit_are_refused_and_a_merge_replaces_the_method(
+    changes: dict[str, object],
+    provenance: dict[str, object],
+    complaint: str,
+    counted: edgecil.Experiment,
+) -> None:
+    whole = experiment_truth(counted)
+    other = replace(
+        whole,
+        results={"m": replace(whole.results["m"], **{"seeds": (2, 3), **changes})},
+        provenance={"m": {**whole.provenance["m"], **provenance}},
+        _computed={},
+    )
+    with pytest.raises(DataError, match=complaint):
+        join_repeats(whole, other, "m")
+    (merged,) = merge_tables([whole, other])
+    assert merged.results["m"].seeds == other.results["m"].seeds
 
 
 def test_a_few_runs_are_no_truth(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ VERBS = (
                 "class_ids root image_size preparation normalisation download",
             ),
             "tasks": (SPACE,),
-            "sequences": (PROTOCOL, "sequences repeats metric"),
+            "sequences": (PROTOCOL, "sequences repeats first_seed metric"),
             "training and execution": ("...",),
         },
         _run,

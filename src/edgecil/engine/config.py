@@ -35,6 +35,8 @@ class ExperimentConfig:
         budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
         repeats: number of trainings of each sequence, with training seeds 0, 1, ….
+        first_seed: training seed of the first repeat, 0 by default: with 1, `repeats` trains what a
+            directory elsewhere, which has seed 0, lacks.
         objective: what the protocol `optimal` optimises.
         encoder: text encoder of the class similarity.
         template: text around class names; the paper uses the name alone, `{name}`.
@@ -81,6 +83,7 @@ class ExperimentConfig:
     budget: int | None = None
     order_seed: int | None = None
     repeats: int = 1
+    first_seed: int = 0
     objective: str = "adjacent"
     encoder: str = DEFAULT_ENCODER
     template: str = TEMPLATE
@@ -117,6 +120,8 @@ class ExperimentConfig:
         for name in ("repeats", "threads"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name!r} must be at least 1. Got {getattr(self, name)} instead.")
+        if self.first_seed < 0:
+            raise UsageError(f"'first_seed' must be at least 0. Got {self.first_seed} instead.")
         texts = {
             "names": self.names,
             "captions": self.captions,
@@ -133,6 +138,11 @@ class ExperimentConfig:
                     f"{name!r} cannot be combined with {sources[0]!r}, which is read from a file; "
                     "leave one of them out."
                 )
+
+    @property
+    def seeds(self) -> range:
+        """The training seeds, one for each repeat."""
+        return range(self.first_seed, self.first_seed + self.repeats)
 
     @property
     def method_names(self) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ def prepare(
         config,
         context,
         sequences,
-        Plan(tuple(context.configs), range(config.repeats), every_sequence),
+        Plan(tuple(context.configs), config.seeds, every_sequence),
         identity,
         similarity,
     )

@@ -114,7 +114,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
             experiment,
             methods=config.method_names,
             protocols=config.protocol,
-            repeats=config.repeats,
+            seeds=config.seeds,
             metric=config.metric,
             failures=failures,
         )
@@ -135,7 +135,7 @@ def protocol_results(
     *,
     methods: Collection[str] | None = None,
     protocols: Collection[str] | None = None,
-    repeats: int | None = None,
+    seeds: Collection[int] | None = None,
     metric: str = DEFAULT_METRIC,
     failures: Sequence[Failure] | None = None,
 ) -> list[ProtocolResults]:
@@ -145,7 +145,7 @@ def protocol_results(
         experiment: the experiment.
         methods: only these methods.
         protocols: only these protocols.
-        repeats: only the first of the repeats.
+        seeds: only these training seeds.
         metric: the metric of mean, std, min and max.
         failures: the failed trainings, if they were read before.
     """
@@ -154,7 +154,7 @@ def protocol_results(
     begun = dict.fromkeys(failure.method for failure in failed)
     for result in sorted(experiment.results(), key=lambda result: result.seed):
         begun[result.method] = None
-        if repeats is None or result.seed < repeats:
+        if seeds is None or result.seed in seeds:
             results.setdefault((result.method, result.sequence.tasks), []).append(result)
     parts = []
     by_protocol = experiment.sequences()

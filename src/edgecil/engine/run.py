@@ -232,7 +232,7 @@ def _run(
         prepared = prepared.sharing(out / "shared")
     orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
     config = prepared.config
-    advice = suggest_repeats(config.method, config.repeats, RECIPES.resolve(config.recipe))
+    advice = suggest_repeats(config.method, config.seeds.stop, RECIPES.resolve(config.recipe))
     if advice is not None and len(orders) > 1 and (overwrite or not (out / DATABASE).exists()):
         warnings.warn(advice, EdgecilWarning, stacklevel=2)
     executor = get_executor(

@@ -71,6 +71,7 @@ class RunOptions(TrainingOptions, total=False):
     sequences: str | os.PathLike[str] | Sequence[Given] | Mapping[str, Sequence[Given]] | None
     budget: int | None
     repeats: int | None
+    first_seed: int | None
     metric: str | None
     keep_states: bool | None
     shard: str | None

@@ -171,7 +171,7 @@ def _shard(
     assert part is not None
     plan = Plan(
         config.method_names,
-        range(config.repeats),
+        config.seeds,
         [run.sequence for name in config.protocol for run in sequences.get(name, ())],
     )
     return set(plan.shard(*part).runs)
@@ -248,7 +248,7 @@ def _planned(
     for config in configs:
         for method in config.method_names:
             for protocol in config.protocol:
-                planned.setdefault((method, protocol), set()).update(range(config.repeats))
+                planned.setdefault((method, protocol), set()).update(config.seeds)
     requested = {method for method, _ in planned}
     for (method, seed), protocol, *_ in rows:
         if method not in requested:

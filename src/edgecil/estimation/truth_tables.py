@@ -318,19 +318,33 @@ def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
 
 
 def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
-    """Join tables of the same classes and sequences; a later method replaces an earlier one."""
+    """Join tables of the same classes and sequences.
+
+    A later method replaces an earlier one of the same name, unless it is the same method with the
+    same settings and other training seeds: these repeats are added.
+    """
+    from edgecil.estimation.truth_repeats import join_repeats, misfit
+
     merged: dict[object, TruthTable] = {}
     for table in tables:
         names = table.name if table.classes is None else table.classes
         key = table.dataset, names, table.sequences
         first = merged.setdefault(key, table)
-        if first is not table:
-            merged[key] = replace(
+        if first is table:
+            continue
+        for method, result in table.results.items():
+            earlier = first.results.get(method)
+            other_seeds = earlier is not None and not {*earlier.seeds} & {*result.seeds}
+            if other_seeds and misfit(first, table, method) is None:
+                first = join_repeats(first, table, method)
+                continue
+            first = replace(
                 first,
-                results={**first.results, **table.results},
-                provenance={**first.provenance, **table.provenance},
+                results={**first.results, method: result},
+                provenance={**first.provenance, method: table.provenance.get(method, {})},
                 _computed={},
             )
+        merged[key] = first
     return list(merged.values())
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 SEARCH = "search"
 CONFIRMATION = "confirmation"
 _SAME = 1e-9
-_CHOSEN = ("protocol", "sequences", "repeats", "shard", "keep_states")
+_CHOSEN = ("protocol", "sequences", "repeats", "first_seed", "shard", "keep_states")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,8 @@ def search(
         progress: whether to show the progress of each round on stderr, as :func:`edgecil.run` does.
         on_round: called with all trials so far after every round.
         options: as for :func:`edgecil.run`, with exactly one method. Those that choose sequences
-            (`protocol`, `sequences`, `repeats`, `shard`) are not allowed.
+            (`protocol`, `sequences`, `repeats`, `first_seed`, `shard`) are not
+            allowed.
 
     Returns:
         The order, its value in new trainings, and the share of random orders beyond it.
