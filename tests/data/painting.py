@@ -92,12 +92,12 @@ def python2_pickle(value: dict[str, Any] | list[Any] | str | int | Pixels) -> by
     return empty + b"(K\x01" + shape + dtype + b"\x89" + content + b"tb"
 
 
-def write_cifar(layout: CifarLayout, root: Path) -> None:
+def write_cifar(layout: CifarLayout, root: Path, marks: tuple[int, int] = (TRAIN, TEST)) -> None:
     home = root / layout.folder
     home.mkdir(parents=True)
     rng = np.random.default_rng(0)
     classes = get_classes(layout.name)
-    for files, part, each in ((layout.train, TRAIN, 3), (layout.test, TEST, 2)):
+    for files, part, each in ((layout.train, marks[0], 3), (layout.test, marks[1], 2)):
         for file in files:
             labels = rng.permutation(np.repeat(np.arange(len(classes)), each))
             content = {

@@ -1,4 +1,4 @@
-"""PILOT's ease.json at the images' published size, on a fake CIFAR and a small random model."""
+"""PILOT's ease.json on the command line: official CIFAR-100 files, 224 pixels, weights by path."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.engine import build_config
-from edgecil.engine.prepare import prepare
-from edgecil.engine.run import run
-from edgecil.interop.configs import translate_config
+from edgecil.cli.main import main
+from edgecil.data.formats.cifar import CIFAR100
+from edgecil.engine import Experiment
+from tests.data.painting import TRAIN, write_cifar
 
-# The keys of PILOT's exps/ease.json that edgecil reads, with their values.
+# Every key of PILOT's exps/ease.json (commit 5240714) with its value.
 EASE = {
+    "prefix": " ",
     "dataset": "cifar224",
     "memory_size": 0,
     "memory_per_class": 0,
@@ -28,7 +29,7 @@ EASE = {
     "increment": 5,
     "model_name": "ease",
     "backbone_type": "vit_base_patch16_224_ease",
-    "device": ["-1"],
+    "device": ["0"],
     "seed": [1993],
     "init_epochs": 20,
     "init_lr": 0.025,
@@ -36,56 +37,82 @@ EASE = {
     "later_lr": 0.025,
     "batch_size": 48,
     "weight_decay": 0.0005,
+    "min_lr": 0,
     "optimizer": "sgd",
     "scheduler": "cosine",
+    "pretrained": True,
+    "vpt_type": "Deep",
+    "prompt_token_num": 5,
     "ffn_num": 64,
+    "use_diagonal": False,
+    "recalc_sim": True,
     "alpha": 0.1,
+    "use_init_ptm": False,
+    "beta": 0,
+    "use_old_data": False,
+    "use_reweight": True,
+    "moni_adam": False,
+    "adapter_num": -1,
 }
 
 
-def fake_cifar(folder: Path) -> Path:
-    rng = np.random.default_rng(0)
-    labels = np.repeat(np.arange(4), 3)
-    pixels = rng.integers(0, 256, (12, 3, 32, 32), dtype=np.uint8)
-    names = np.array([f"class {label}" for label in range(4)])
-    path = folder / "fake.npz"
-    np.savez(path, x_train=pixels, y_train=labels, x_test=pixels, y_test=labels, names=names)
-    return path
+RECIPE = {
+    "epochs": 20,
+    "learning_rate": 0.025,
+    "schedule": "cosine",
+    "optimizer": "sgd",
+    "weight_decay": 0.0005,
+    "batch_size": 48,
+    "augment": ["resized-crop:0.05", "flip"],
+    "first": None,
+}
 
 
-def small_vit(folder: Path) -> Path:
+def write_vit(path: Path) -> None:
+    """A random ViT of one block with timm's names, patches of 16 pixels and images of 224."""
     layout = ViTLayout(width=64, depth=1, heads=1, hidden=64)
     network = build(lambda: ViT(layout, (3, 224, 224)), torch.Generator().manual_seed(0))
-    path = folder / "vit.safetensors"
     save_file(network.state_dict(), path)
-    path.with_suffix(".json").write_text(
-        json.dumps({"mean": [0.5] * 3, "std": [0.5] * 3}), encoding="utf-8"
-    )
-    return path
+    config = {"mean": [0.5] * 3, "std": [0.5] * 3}
+    path.with_suffix(".json").write_text(json.dumps(config), encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_ease_runs_at_224_pixels_prepared_as_in_pilot(tmp_path: Path) -> None:
-    file = tmp_path / "ease.json"
-    file.write_text(json.dumps(EASE), encoding="utf-8")
-    values, _ = translate_config(file)
-    assert (values["preparation"], values["normalisation"]) == ("centre-crop", "none")
-    values |= {
-        "dataset": str(fake_cifar(tmp_path)),
-        "pretrained": str(small_vit(tmp_path)),
-        "base": 2,
-        "increment": 2,
-        "epochs": 1,
-        "protocol": ["random"],
-        "budget": 1,
-    }
-    prepared = prepare(build_config(values))
-    environment = prepared.context.environment
-    assert environment.shape == (3, 224, 224)
-    assert prepared.context.scenario.train.pixels.shape[2:] == (256, 256)
-    assert (environment.mean, environment.std) == ((0.0,) * 3, (1.0,) * 3)
-    recipe = prepared.context.configs["ease"].recipe
-    assert (recipe.learning_rate, recipe.batch_size) == (0.025, 48)
-    assert recipe.augment == ("resized-crop:0.05", "flip")
-    experiment = run(config=values, out=tmp_path / "run", workers=1)
-    assert [result.method for result in experiment.results()] == ["ease"]
+def test_ease_runs_as_pilot_configures_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only images, weights, device and the number of classes are not those of a user with a GPU."""
+    monkeypatch.chdir(tmp_path)
+    Path("ease.json").write_text(json.dumps(EASE), encoding="utf-8")
+    write_cifar(CIFAR100, Path("data"), (TRAIN, TRAIN))
+    write_vit(Path("vit.safetensors"))
+    seen: set[tuple[int, ...]] = set()
+    brightest = 0.0
+    embed = ViT.embed
+
+    def watch(self: ViT, images: torch.Tensor) -> torch.Tensor:
+        nonlocal brightest
+        seen.add(tuple(images.shape[1:]))
+        brightest = max(brightest, float(images.max()))
+        return embed(self, images)
+
+    monkeypatch.setattr(ViT, "embed", watch)
+    options = "--root data --pretrained ./vit.safetensors --device cpu --classes 10"
+    protocol = "--protocol random-legacy --order-seed 1993 --budget 1 --workers 1 --out run"
+    assert main(f"run --config ease.json {options} {protocol}".split()) == 0
+    errors = capsys.readouterr().err
+    assert "no setting in edgecil: min_lr, pretrained, vpt_type, prompt_token_num" in errors
+    assert seen == {(3, 224, 224)}
+    assert brightest == pytest.approx((16 * 9 + 8) / 255)  # no normalisation
+    experiment = Experiment.open("run")
+    assert experiment.config is not None
+    assert experiment.config.preparation == "centre-crop"
+    identity = experiment.identity
+    assert (identity["sizes"], identity["environment"]["normalisation"]) == ([5, 5], "none")
+    ease, recipe = identity["method ease"], identity["method ease"]["recipe"]
+    assert (ease["bottleneck"], ease["others"], ease["unmodified"]) == (64, 0.1, 0.0)
+    assert {key: recipe[key] for key in RECIPE} == RECIPE
+    [result] = experiment.results()
+    drawn = np.random.RandomState(1993).permutation(10)
+    assert set(result.sequence.tasks[0]) == set(drawn[:5])
+    assert result.accuracy >= 70.0  # by chance 10
