@@ -185,7 +185,7 @@ def _command(text: str) -> list[str]:
 def _parity(method: str, text: str) -> list[str]:
     """The method's part of the tables of lockstep, equal computations, accuracies and effects."""
     lines: list[str] = []
-    names, _, gaps = _table(text, "| finetune | lwf |", "")
+    names, _, gaps = _table(text, "| finetune | ewc |", "")
     gap = dict(zip(_cells(names), _cells(gaps), strict=True)).get(method)
     if gap is not None:
         lines += [f"In lockstep with PyCIL, the largest difference of a weight is {gap}.", ""]
