@@ -42,6 +42,7 @@ EVIDENCE = {
     "estimate": ("leaderboard.md", "benchmarks/leave_one_out.py estimate"),
     "simulated": ("leaderboard.md", "benchmarks/protocols.py --simulated"),
     "default": ("leaderboard.md", "benchmarks/protocols.py --default"),
+    "designs": ("leaderboard.md", "benchmarks/designs.py"),
     "leaderboard": ("leaderboard.md", "benchmarks/protocols.py"),
     "search-large": (
         "how-to/search.md",
