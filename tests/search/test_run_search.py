@@ -123,6 +123,42 @@ def test_every_option_of_a_search_may_be_in_a_file(toy: dict[str, Any], tmp_path
         edgecil.search(config=tmp_path / "wrong.toml")
 
 
+def test_a_budget_in_task_trainings_is_kept_and_equals_one_in_runs(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    toy = {**toy, "budget": None}
+    whole = edgecil.search(out=tmp_path / "trainings", **toy, task_trainings=36)
+    assert answer(edgecil.search(out=tmp_path / "runs", **{**toy, "budget": 9})) == answer(whole)
+    assert (whole.budget, whole.task_trainings) == (None, 36)
+    odd = edgecil.search(out=tmp_path / "odd", **toy, task_trainings=29)
+    assert 25 < odd.trainings <= 29
+    stored = {
+        (run.seed, run.sequence.tasks[:end])
+        for run in odd.experiment.results()
+        for end in range(1, 5)
+    }
+    assert len(stored) == odd.trainings
+    text = "method = 'instant'\nsizes = [1, 1, 1, 1]\nworkers = 1\nconfirm = 2\nbudget = 50\n"
+    (tmp_path / "search.toml").write_text(text, encoding="utf-8")
+    file = {"config": tmp_path / "search.toml", "dataset": toy["dataset"]}
+    again = edgecil.search(out=tmp_path / "odd", **file, task_trainings=29)
+    assert answer(again) == answer(odd), "what is given beside a file beats its budget"
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [{"tasks": 2}, {"sizes": (3, 1)}, {"base": 2, "increment": 2}],
+    ids=lambda sizes: next(iter(sizes)),
+)
+def test_task_trainings_must_allow_for_two_runs_and_the_confirmation(
+    sizes: dict[str, Any], toy: dict[str, Any], tmp_path: Path
+) -> None:
+    own = {**toy, "sizes": None, "budget": None, **sizes}
+    with pytest.raises(UsageError, match=r"'task_trainings' must be at least 8.* Got 7 "):
+        edgecil.search(out=tmp_path / "out", **own, task_trainings=7)
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_answer_is_one_sentence() -> None:
     sequence = ClassSequence([[0, 1], [2, 3]])
     result = SearchResult(
@@ -136,6 +172,8 @@ def test_the_answer_is_one_sentence() -> None:
     [
         ({"goal": "hardest"}, "'worst' or 'best'"),
         ({"budget": 3}, r"'budget'.* 4.* 3 "),
+        ({"task_trainings": 99}, "'budget' or 'task_trainings'"),
+        ({"first_seed": 2}, "leave 'first_seed' out"),
         ({"protocol": "edge"}, "leave 'protocol' out"),
         ({"repeats": 2}, "leave 'repeats' out"),
         ({"method": ["instant", "ewc"]}, "one method"),

@@ -46,7 +46,8 @@ VERBS = (
         {
             "": (
                 Option("method", "NAME", "the method, or FILE.py:Class for your own"),
-                "goal budget confirm metric classifier pilot batch config out overwrite",
+                "goal budget task_trainings confirm metric classifier pilot batch",
+                "config out overwrite",
             ),
             "classes and their similarity": (
                 SIMILARITY,

@@ -63,7 +63,8 @@ class SearchSummary:
         sentence: the answer in one sentence.
         complete: whether all orders were trained, so that `share` is exact.
         tied: orders with the same value in the search, this one included.
-        budget: full runs that the search was allowed.
+        budget: full runs that the search was allowed; None if `task_trainings` limited it.
+        task_trainings: task trainings that it was allowed; None if `budget` limited it.
     """
 
     method: str
@@ -83,6 +84,7 @@ class SearchSummary:
     complete: bool = False
     tied: int = 1
     budget: int | None = None
+    task_trainings: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +106,8 @@ class SearchResult:
         predictors: what entered the surrogate beside the learner's own results: `similarity`,
             `pilot`.
         experiment: with all results.
-        budget: full runs that the search was allowed.
+        budget: full runs that the search was allowed; None if `task_trainings` limited it.
+        task_trainings: task trainings that it was allowed; None if `budget` limited it.
     """
 
     method: str
@@ -119,6 +122,7 @@ class SearchResult:
     predictors: tuple[str, ...]
     experiment: Experiment
     budget: int | None = None
+    task_trainings: int | None = None
 
     @property
     def complete(self) -> bool:
@@ -169,6 +173,7 @@ class SearchResult:
             self.complete,
             self.tied,
             self.budget,
+            self.task_trainings,
         )
 
     def __repr__(self) -> str:
@@ -186,8 +191,11 @@ class SearchResult:
         if not self.complete:
             return f"{start}; about {share} of random orders are {side}"
         size = self.order_count
-        more = self.budget is not None and self.budget > size
-        budget = f", fewer than the budget of {self.budget} runs" if more else ""
+        budget = ""
+        if self.budget is not None and self.budget > size:
+            budget = f", fewer than the budget of {self.budget} runs"
+        elif self.task_trainings is not None and self.task_trainings > self.trainings:
+            budget = f" with {self.trainings} of {self.task_trainings} task trainings"
         extreme = round(self.share * size) + self.tied == size
         what = f"{f'{self.goal} ' if extreme else ''}{self.metric} {self.value:.1f}"
         same = f"{self.tied} share the {what}, " if self.tied > 1 else ""

@@ -12,6 +12,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.accuracy_files import read_accuracies
+from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.options import CALL_OPTIONS, convert_options
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 SEARCH = "search"
 CONFIRMATION = "confirmation"
 _SAME = 1e-9
+_BUDGET = 20
 _CHOSEN = ("protocol", "sequences", "repeats", "first_seed", "shard", "keep_states")
 
 
@@ -55,7 +57,8 @@ class _SearchOptions:
     """The options that `run` does not have, or that mean the whole search; see :func:`search`."""
 
     goal: Goal = "worst"
-    budget: int = 20
+    budget: int | None = None
+    task_trainings: int | None = None
     confirm: int = 3
     metric: str = DEFAULT_METRIC
     classifier: str | None = None
@@ -68,10 +71,34 @@ class _SearchOptions:
                 raise UsageError(
                     f"{name!r} must be at least {least}. Got {getattr(self, name)} instead."
                 )
-        if self.budget < self.confirm + 2:
+        if self.budget is not None and self.task_trainings is not None:
+            raise UsageError("Give either 'budget' or 'task_trainings', not both.")
+        if self.task_trainings is None:
+            self._check("budget", self.runs, 1)
+
+    @property
+    def runs(self) -> int:
+        """The budget in runs, where it is not given in task trainings."""
+        return _BUDGET if self.budget is None else self.budget
+
+    def limit(self, tasks: int) -> int:
+        """Return how many task trainings the search may use, without those of the confirmation.
+
+        Args:
+            tasks: number of tasks K of a run.
+        """
+        if self.task_trainings is None:
+            return (self.runs - self.confirm) * tasks
+        self._check("task_trainings", self.task_trainings, tasks)
+        return self.task_trainings - self.confirm * tasks
+
+    def _check(self, name: str, given: int, per_run: int) -> None:
+        least, runs = (self.confirm + 2) * per_run, self.confirm + 2
+        each = f" of {per_run} task trainings each" if per_run > 1 else ""
+        if given < least:
             raise UsageError(
-                f"'budget' must be at least {self.confirm + 2}: 2 runs for the search and "
-                f"{self.confirm} to confirm its result. Got {self.budget} instead."
+                f"{name!r} must be at least {least}: {runs} runs{each}, 2 for the search and "
+                f"{self.confirm} to confirm its result. Got {given} instead."
             )
 
 
@@ -81,6 +108,7 @@ def search(
     out: str | Path | None = None,
     goal: Goal | None = None,
     budget: int | None = None,
+    task_trainings: int | None = None,
     confirm: int | None = None,
     metric: str | None = None,
     classifier: str | None = None,
@@ -107,6 +135,7 @@ def search(
         goal: `worst` (default) or `best`.
         budget: number of full runs of K task trainings that the search may cost, 20 by default.
             Orders that share trained tasks cost less, so that it can train more orders than that.
+        task_trainings: number of task trainings that the search may cost, in place of `budget`.
         confirm: number of new trainings of the chosen order, 3 by default; they are part of the
             budget.
         metric: `accuracy` (default), `last`, `average`, `forgetting` or `bwt`.
@@ -129,6 +158,7 @@ def search(
     own = {
         "goal": goal,
         "budget": budget,
+        "task_trainings": task_trainings,
         "confirm": confirm,
         "metric": metric,
         "classifier": classifier,
@@ -137,6 +167,9 @@ def search(
     }
     configured = config_values(config, further=tuple(own))
     given = {name: configured.get(name) if own[name] is None else own[name] for name in own}
+    for name, other in (("budget", "task_trainings"), ("task_trainings", "budget")):
+        if own[name] is not None and own[other] is None:
+            given[other] = None  # the one that was given here beats the other in a file
     asked = _SearchOptions(**convert_options(_SearchOptions, given))
     confirm, metric = asked.confirm, METRICS.resolve(asked.metric)
     for name in _CHOSEN:
@@ -151,7 +184,9 @@ def search(
         raise UsageError(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
-    first = {"protocol": "latin", "budget": first_sequences(asked.budget - confirm)}
+    tasks = _task_count(experiment_config)
+    limit = asked.limit(tasks)
+    first = {"protocol": "latin", "budget": first_sequences(limit // tasks)}
     settings = {"config": trained, "out": out, "progress": progress, **options}
     trainer = _Trainer(settings, metric, asked.classifier)
     start = trainer.train(
@@ -164,7 +199,7 @@ def search(
     strategy = Strategy(
         space,
         asked.goal,
-        limit=(asked.budget - confirm) * space.tasks,
+        limit=limit,
         seed=experiment_config.order_seed or 0,
         batch=asked.batch,
         predictors=_joined(predictors),
@@ -205,8 +240,23 @@ def search(
         + confirm * space.tasks,
         tuple(predictors),
         trainer.experiment,
-        asked.budget,
+        asked.runs if asked.task_trainings is None else None,
+        asked.task_trainings,
     )
+
+
+def _task_count(config: ExperimentConfig) -> int:
+    """Return the number of tasks; the dataset is read only where the options do not say it."""
+    from edgecil.data.registry import load_dataset
+
+    if config.tasks is not None:
+        return config.tasks
+    if config.sizes is not None:
+        return len(config.sizes)
+    count = config.classes if config.class_ids is None else len(config.class_ids)
+    if count is None:
+        count = len(load_dataset(config.dataset, root=config.root, download=config.download))
+    return SequenceSpace.choose(count, base=config.base, increment=config.increment).tasks
 
 
 def _share_beyond(values: Sequence[float], value: float, goal: Goal) -> float:
