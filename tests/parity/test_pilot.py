@@ -18,7 +18,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from edgecil.methods import get_method
+from edgecil.methods import adapters as adapters_module, get_method
 from edgecil.methods.coda_prompt import CODAPrompt, gram_schmidt_rows
 from edgecil.methods.ease import EASE, complete_prototypes
 from edgecil.methods.l2p import L2P
@@ -49,6 +49,7 @@ def pair(name: str, recipe: Recipe = RECIPE, **settings: Any) -> tuple[Any, Any,
     import reference
     import reference_pilot
 
+    torch.set_num_threads(1)
     environment = toy_environment(DATASET)
     entry = get_method(name)
     memory = MemoryBudget(total=None, per_class=1)
@@ -109,6 +110,65 @@ def test_ease_completes_the_same_prototypes() -> None:
         agree("ease: prototypes", weights, complete)
         assert predictions(theirs) == ours_on_the_same_images(ours)
         theirs.after_task()
+
+
+@pytest.mark.parametrize("name", ["ease", "aper", "ranpac"])
+def test_adapters_in_lockstep(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the same first adapters, head and batches: the same afterwards.
+
+    Without dropout, which each code draws by itself.
+    """
+    recipe = replace(RECIPE, optimizer="sgd", learning_rate=0.5, weight_decay=5e-3, epochs=3)
+    more = {"projection": 40} if name == "ranpac" else {}
+    ours, theirs, images = pair(name, recipe, bottleneck=4, **more)
+    import reference
+
+    monkeypatch.setattr(adapters_module, "_DROPOUT", 0.0)
+    fit, trainings = adapters_module.fit, []
+
+    def record(parameters: Any, data: Any, loss: Any, used: Recipe, task: Any, *rest: Any) -> None:
+        parameters = list(parameters)
+        first = [value.detach().clone() for value in parameters]
+        orders = [
+            torch.randperm(len(task.labels), generator=task.generator("learn", epoch))
+            for epoch in range(used.epochs)
+        ]
+        fit(parameters, data, loss, used, task, *rest)
+        trainings.append((first, orders, [value.detach().clone() for value in parameters]))
+
+    monkeypatch.setattr(adapters_module, "fit", record)
+    train = theirs._init_train
+
+    def lockstep(*arguments: Any) -> None:
+        first, orders, last = trainings[-1]
+        network = theirs._network
+        if name == "ease":
+            adapters, head = network.backbone.cur_adapter, network.proxy_fc
+        else:
+            adapters, head = [one.adaptmlp for one in network.backbone.blocks], network.fc
+        values = [head.weight, head.sigma]
+        for adapter in reversed(list(adapters)):
+            adapter.dropout = 0.0
+            down, up = adapter.down_proj, adapter.up_proj
+            values[:0] = [down.weight, down.bias, up.weight, up.bias]
+        with torch.no_grad():
+            for own, other in zip(first, values, strict=True):
+                other.copy_(own)
+        reference.Loader.orders = iter(orders)
+        try:
+            train(*arguments)
+        finally:
+            reference.Loader.orders = None
+        for start, own, other in zip(first, last, values, strict=True):
+            assert not torch.equal(start, own)
+            agree(f"{name}: in lockstep", own, other)
+
+    theirs._init_train = lockstep
+    for end in range(1, len(TASKS) + 1 if name == "ease" else 2):
+        learn(ours, SCENARIO, TASKS[:end])
+        theirs.incremental_train(images)
+        theirs.after_task()
+    assert len(trainings) == (len(TASKS) if name == "ease" else 1)
 
 
 def test_ranpac_solves_the_same_regression(monkeypatch: pytest.MonkeyPatch) -> None:
