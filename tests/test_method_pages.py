@@ -7,6 +7,7 @@ import runpy
 import shlex
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -15,7 +16,7 @@ pytest.importorskip("mkdocs")
 from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.backbones.registry import BACKBONES
 from edgecil.cli.main import verb_parser
-from edgecil.methods import get_method
+from edgecil.methods import Method, get_method, method_names
 from edgecil.methods.published import PUBLISHED
 from edgecil.methods.published_accuracies import ACCURACIES, PAPER_ACCURACIES
 from edgecil.recipes import recipe_names
@@ -60,6 +61,19 @@ def test_the_paper_s_methods_have_settings_and_parity(method: str) -> None:
     assert all(f"| {dataset} |" in text for dataset in PUBLISHED[method])
     assert "Accuracies (ours / reference):" in text
     assert f"[{method}](reproduce/{method}.md)" in PAGES["reference/published.md"]
+
+
+def test_the_list_of_methods_has_every_classifier() -> None:
+    lines = (TOOL.parents[1] / "docs" / "methods.md").read_text(encoding="utf-8").splitlines()
+    start = lines.index("| method | idea | reference | classifiers |") + 2
+    rows = [line.strip("| ").split(" | ") for line in lines[start : lines.index("", start)]]
+    listed = {row[0].strip("`"): tuple(row[-1].split(", ")) for row in rows}
+    own = [get_method(name) for name in method_names()]
+    assert listed == {
+        entry.name: cast(type[Method], entry.build).classifiers
+        for entry in own
+        if entry.build.__module__.startswith("edgecil.methods.")
+    }
 
 
 def test_shares_of_the_order_name_their_recipe() -> None:
