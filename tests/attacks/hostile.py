@@ -467,3 +467,61 @@ def crafted(directory: Path) -> Iterator[tuple[str, bytes, str]]:
     )
     database.close()
     yield "endless.sqlite", path.read_bytes(), "results.sqlite"
+    yield from crafted_shards()
+    yield "packed.pt", _packed_tensors("x/code/y"), "w.pt"
+
+
+def crafted_shards() -> Iterator[tuple[str, bytes, str]]:
+    """Archives that lead a reader in a circle or too deep, and tables with too many rows."""
+    valid = _shard(".tar")[:-10240].rstrip(b"\0")
+    valid += bytes(-len(valid) % 512)
+    for name, kind in (("a.txt", tarfile.REGTYPE), ("a", tarfile.CONTTYPE)):
+        yield f"circle-{name}.tar", valid + _header(name, kind, -512) + bytes(1024), "shard.tar"
+    for kind in (tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME):
+        header = _header("x", kind, 11) + b"11 a=bcdef\n".ljust(512, b"\0")
+        yield f"chain-{kind.decode()}.tar", header * 1500 + valid + bytes(1024), "shard.tar"
+    import pyarrow
+    from pyarrow import ipc, parquet
+
+    count = 200_000
+    many = pyarrow.table({"image": [b"x"] * count, "label": [0] * count})
+    buffer = io.BytesIO()
+    parquet.write_table(many, buffer)
+    yield "many.parquet", buffer.getvalue(), "shard.parquet"
+    twice = pyarrow.table([[_image("PNG")] * 4, [0, 1] * 2, [0, 1] * 2], ["image", *["label"] * 2])
+    buffer = io.BytesIO()
+    parquet.write_table(twice, buffer)
+    yield "twice.parquet", buffer.getvalue(), "shard.parquet"
+    for write in (ipc.new_stream, ipc.new_file):
+        buffer = io.BytesIO()
+        options = ipc.IpcWriteOptions(compression="zstd")
+        with write(buffer, many.schema, options=options) as writer:
+            writer.write_table(many)
+        yield f"many-{write.__name__}.arrow", buffer.getvalue(), "shard.arrow"
+
+
+def _header(name: str, kind: bytes, size: int) -> bytes:
+    """The header of a tar member, whose size may be negative."""
+    member = tarfile.TarInfo(name)
+    member.type = kind
+    header = bytearray(member.tobuf())
+    header[124:136] = (size & (2**96 - 1)).to_bytes(12, "big") if size < 0 else b"%011o\0" % size
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
+def _packed_tensors(key: str) -> bytes:
+    """A file of torch whose tensor is compressed, under a key of one's choice."""
+    source, buffer = zipfile.ZipFile(io.BytesIO(_torch({"w": torch.zeros(4)}))), io.BytesIO()
+    old, new = (b"X%s%s" % (len(it).to_bytes(4, "little"), it.encode()) for it in ("0", key))
+    with source, zipfile.ZipFile(buffer, "w") as archive:
+        for name in source.namelist():
+            root, _, rest = name.partition("/")
+            content = source.read(name)
+            if rest == "data/0":
+                archive.writestr(f"{root}/data/{key}", content, zipfile.ZIP_DEFLATED)
+            else:
+                content = content.replace(old, new) if rest == "data.pkl" else content
+                archive.writestr(name, content)
+    return buffer.getvalue()

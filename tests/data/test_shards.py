@@ -231,3 +231,25 @@ def test_large_images_in_shards_are_refused(
     monkeypatch.setenv("EDGECIL_MAX_IMAGE_BYTES", "50")
     with pytest.raises(DataError, match="EDGECIL_MAX_IMAGE_BYTES"):
         load_dataset(tmp_path / "pets")
+
+
+@pytest.mark.parametrize("write", ["new_stream", "new_file"])
+def test_columns_that_nobody_asked_for_are_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: str
+) -> None:
+    """A file of 50 kB took 1.6 GB."""
+    ipc = pytest.importorskip("pyarrow.ipc")
+    import pyarrow
+
+    large = table(rows(4)).append_column("other", pyarrow.array([bytes(2**20)] * 12))
+    path = tmp_path / "packed.arrow"
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with getattr(ipc, write)(str(path), large.schema, options=options) as writer:
+        writer.write_table(large)
+    before = pyarrow.total_allocated_bytes()
+    shard = tables.read_table(path)
+    assert pyarrow.total_allocated_bytes() - before < 2**20
+    assert [it.read() for it in shard.images] == [image(*sample) for sample in rows(4)]
+    monkeypatch.setenv("EDGECIL_MAX_ARRAY_BYTES", str(12 * 2**20))
+    with pytest.raises(DataError, match="EDGECIL_MAX_ARRAY_BYTES"):
+        tables.read_table(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from edgecil.errors import EdgecilError
-from edgecil.io.files import replace_file, user_cache
+from edgecil.io.files import parse_rows, replace_file, user_cache
 from edgecil.io.locks import locked
 
 KILLED = """
@@ -102,3 +102,9 @@ def test_a_user_without_a_home_has_a_cache(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", staticmethod(homeless))
     assert user_cache().parent.is_dir()
+
+
+def test_only_line_ends_end_a_row() -> None:
+    """A name with another separator was split into two rows."""
+    name = "a\u2028b\x0bc\x85d"
+    assert parse_rows(f'{name},1\r\n"e\nf",2\n', "x.csv") == [[name, "1"], ["e\nf", "2"]]

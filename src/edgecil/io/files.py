@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -104,7 +105,8 @@ def parse_rows(text: str, source: str, *, delimiter: str = ",") -> list[list[str
 
 
 def _rows(text: str, source: str, delimiter: str) -> Iterator[list[str]]:
-    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    lines = io.StringIO(text, newline="")  # splitlines would also split at U+2028 and others
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
             if row:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import zipfile
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ def check_archive(path: Path) -> None:
     """
     size = path.stat().st_size
     with zipfile.ZipFile(path) as archive:
-        members = [info for info in archive.infolist() if "/code/" not in info.filename]
+        members = [info for info in archive.infolist() if info.filename.split("/")[1:2] != ["code"]]
         if any(info.compress_type != zipfile.ZIP_STORED for info in members):
             raise ValueError("it is a compressed archive, which torch does not write")
         if sum(info.file_size for info in members) > size:
@@ -44,7 +45,10 @@ def check_archive(path: Path) -> None:
 def read_torchscript(path: Path) -> dict[str, Any]:
     """Read the parameters and buffers of a TorchScript archive by name, as in `state_dict()`."""
     with zipfile.ZipFile(path) as archive:
-        root = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+        names = archive.namelist()
+        root = next((name for name in names if re.fullmatch("[^/]+/data.pkl", name)), None)
+        if root is None:
+            raise ValueError("it has no data")
         limits.PICKLE.check(f"{path} ({root})", archive.getinfo(root).file_size)
         reader = _Reader(archive, root.removesuffix("/data.pkl"))
         return dict(_tensors(reader.load(), ""))

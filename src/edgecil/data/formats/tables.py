@@ -7,6 +7,7 @@ file. Reading requires the package pyarrow.
 
 from __future__ import annotations
 
+import struct
 import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,13 +20,15 @@ from edgecil.data.formats.shards import PARQUET, Shard, list_shards
 from edgecil.data.image_files import ImageFiles
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io import limits
-from edgecil.io.files import check_file, parse_json
+from edgecil.io.files import check_file, check_header, parse_json
 
 IMAGES = ("image", "img")
 LABELS = ("label", "labels", "fine_label")
 
 _ROWS = 16  # of a Parquet file that are read at once
 _KEPT = 16  # times as many are kept, for threads that decode them
+_DICTIONARY, _BATCH = 2, 3  # kinds of Arrow messages that have buffers
+_LEAST = 16  # bytes of an encoded image; equal rows can be packed into much less
 
 
 def list_tables(root: Path, paths: Sequence[Path]) -> ImageFiles:
@@ -36,13 +39,20 @@ def list_tables(root: Path, paths: Sequence[Path]) -> ImageFiles:
 def read_table(path: Path) -> Shard:
     """Return the rows of one file."""
     arrow = _pyarrow()
-    check_file(path)
+    size = check_file(path)
     try:
         table = _Parquet(path) if path.suffix.lower() == PARQUET else _Arrow(path, arrow)
         features = _features(table.schema, path)
         image = _choose(path, "images", _image_columns(table.schema, features), IMAGES)
         label = _choose(path, "labels", _label_columns(table.schema, features), LABELS)
-        table.images = image
+        for name in (image, label):
+            check_header([it for it in table.schema.names if it == name], str(path))
+        table.use(image, label)
+        if table.rows * _LEAST > size:
+            raise DataError(
+                f"Cannot read {path}: it announces {table.rows:,} rows, too many for images in "
+                f"{size:,} bytes."
+            )
         values = list(table.column(label))
     except (EdgecilError, MemoryError):
         raise
@@ -99,12 +109,18 @@ class _Table:
     Attributes:
         path: the file.
         schema: types of its columns.
+        rows: number of rows, once the columns are chosen.
         images: name of the column with images.
     """
 
     path: Path
     schema: Any
+    rows: int
     images: str
+
+    def use(self, images: str, labels: str) -> None:
+        """Choose the columns to read."""
+        raise NotImplementedError
 
     def column(self, name: str) -> Iterator[Any]:
         """Yield the values of a column."""
@@ -127,10 +143,15 @@ class _Parquet(_Table):
         for group in groups:
             limits.ARRAYS.check(f"A row group of {path}", group.total_byte_size)
         self._starts = list(accumulate((group.num_rows for group in groups), initial=0))
+        self.rows = self._starts[-1]
         self._kept: dict[int, bytes | None] = {}
         self._batches: Iterator[list[bytes | None]] = iter(())
         self._next = 0  # the first row that is not read yet
         self._lock = threading.Lock()
+
+    def use(self, images: str, labels: str) -> None:
+        """Choose the columns to read."""
+        self.images = images
 
     def column(self, name: str) -> Iterator[Any]:
         """Yield the values of a column."""
@@ -165,13 +186,26 @@ class _Arrow(_Table):
     """A file in Arrow's stream or file format, which stays on disk."""
 
     def __init__(self, path: Path, arrow: Any) -> None:
-        source = arrow.memory_map(str(path))
-        is_file = source.read(6) == b"ARROW1"
-        source.seek(0)
-        reader = arrow.ipc.open_file(source) if is_file else arrow.ipc.open_stream(source)
-        table = reader.read_all()
+        self.path, self._arrow = path, arrow
+        self._source = arrow.memory_map(str(path))
+        # The file format is the stream after a magic word; its index at the end is not needed.
+        self._start = 8 if self._source.read(6) == b"ARROW1" else 0
+        self._source.seek(self._start)
+        messages = arrow.ipc.MessageReader.open_stream(self._source)
+        limits.ARRAYS.check(str(path), sum(map(_unpacked_size, messages)))
+        self.schema = self._open().schema
+
+    def _open(self, columns: Sequence[int] = ()) -> Any:
+        self._source.seek(self._start)
+        options = self._arrow.ipc.IpcReadOptions(included_fields=list(columns))
+        return self._arrow.ipc.open_stream(self._source, options=options)
+
+    def use(self, images: str, labels: str) -> None:
+        """Choose the columns to read; others are not unpacked."""
+        columns = sorted(self.schema.get_field_index(name) for name in (images, labels))
+        table = self._open(columns).read_all()
         table.validate(full=True)  # offsets of a damaged file point outside of it
-        self.path, self.schema, self._table = path, table.schema, table
+        self.images, self._table, self.rows = images, table, table.num_rows
 
     def column(self, name: str) -> Iterator[Any]:
         """Yield the values of a column."""
@@ -180,6 +214,47 @@ class _Arrow(_Table):
     def image(self, row: int) -> bytes | None:
         """Return the encoded image in a row; None if there is none."""
         return _content(self._table.column(self.images)[row])
+
+
+def _unpacked_size(message: Any) -> int:
+    """Return how many bytes the compressed buffers of an Arrow message have when unpacked.
+
+    The message's description is a FlatBuffer, of which only the list of buffers is read here; a
+    compressed buffer begins with its unpacked size.
+    """
+    data = memoryview(message.metadata)
+
+    def number(kind: str, place: int) -> int:
+        return int(struct.unpack_from(kind, data, place)[0])
+
+    def follow(place: int) -> int:
+        return place + number("<I", place)
+
+    def field(table: int, index: int) -> int | None:
+        offsets = table - number("<i", table)
+        entry = 4 + 2 * index
+        offset = number("<H", offsets + entry) if entry < number("<H", offsets) else 0
+        return table + offset if offset else None
+
+    root = follow(0)
+    kind, header = field(root, 1), field(root, 2)
+    if kind is None or header is None or number("<B", kind) not in (_BATCH, _DICTIONARY):
+        return 0
+    batch = follow(header)
+    if number("<B", kind) == _DICTIONARY:
+        inner = field(batch, 1)
+        if inner is None:
+            return 0
+        batch = follow(inner)
+    buffers = field(batch, 2)
+    if field(batch, 3) is None or buffers is None:  # not compressed
+        return 0
+    first, body = follow(buffers), memoryview(message.body)
+    size = 0
+    for place in range(first + 4, first + 4 + 16 * number("<I", first), 16):
+        if number("<q", place + 8) >= 8:
+            size += max(0, struct.unpack_from("<q", body, number("<q", place))[0])
+    return size
 
 
 def _content(cell: Any) -> bytes | None:

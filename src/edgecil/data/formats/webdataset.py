@@ -45,6 +45,8 @@ def read_archive(path: Path) -> Shard:
         with tarfile.open(path, "r:") as archive:
             while (member := archive.next()) is not None:
                 archive.members = []  # type: ignore[attr-defined]  # a shard may have a million
+                if member.size < 0:  # the next member would be one before it, forever
+                    raise DataError(f"{path} is damaged: {member.name} has a negative size.")
                 if not member.isreg() or member.issparse():
                     continue
                 if member.offset_data + member.size > length:
@@ -61,7 +63,14 @@ def read_archive(path: Path) -> Shard:
                     label = _label(text, kind, f"{member.name} in {path}")
                     if label is not None and (kind == _LABEL or key not in labels):
                         labels[key] = label
-    except (tarfile.TarError, OSError, EOFError, ValueError, OverflowError) as error:
+    except (
+        tarfile.TarError,
+        OSError,
+        EOFError,
+        ValueError,
+        OverflowError,
+        RecursionError,  # long chains of headers for one member
+    ) as error:
         raise DataError(
             f"Cannot read {path}: {error}; shards must be tar archives without compression."
         ) from error
