@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -17,7 +20,8 @@ from edgecil.engine.executors import Job, get_executor
 from edgecil.engine.executors.ray_cluster import Request, live_nodes
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
-from tests.engine.contexts import make_context
+from tests.engine import fake_gpu
+from tests.engine.contexts import driver_in_this_process, make_context
 
 
 @pytest.mark.attack
@@ -98,16 +102,16 @@ def test_requests_that_no_node_can_satisfy(request_: Request, gpus: float, messa
 
 def test_a_request_that_no_remaining_node_can_satisfy() -> None:
     """It waited forever when the only large node had left."""
-    from edgecil.engine.executors.ray import RayExecutor
+    from edgecil.engine.executors.ray_driver import RayDriver
 
-    executor = object.__new__(RayExecutor)
+    driver = object.__new__(RayDriver)
     nodes = [
         {"Alive": True, "Resources": {"CPU": 1.0}},
         {"Alive": False, "Resources": {"CPU": 4.0}},
     ]
-    executor._ray, executor._request = SimpleNamespace(nodes=lambda: nodes), Request(4)
+    driver._ray, driver._request = SimpleNamespace(nodes=lambda: nodes), Request(4)
     with pytest.raises(PrerequisiteError, match=r"4 processors.*resume"):
-        executor._check_nodes()
+        driver._check_nodes()
 
 
 @pytest.mark.attack
@@ -118,7 +122,7 @@ def test_unsatisfiable_requests_and_stopped_workers_of_a_cluster(
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
-    from edgecil.engine.executors import ray as module
+    from edgecil.engine.executors import ray_driver
 
     trigger = tmp_path / "trigger"
     trigger.touch()
@@ -130,8 +134,8 @@ def test_unsatisfiable_requests_and_stopped_workers_of_a_cluster(
         with pytest.raises(PrerequisiteError, match="4 processors"):
             get_executor("ray", replace(context, threads=4), workers=1, address=cluster.address)
         assert time.monotonic() - start < 120.0
-        monkeypatch.setattr(module, "LOST_AFTER", 8.0)
-        executor = get_executor("ray", context, workers=1, address=cluster.address, timeout=None)
+        monkeypatch.setattr(ray_driver, "LOST_AFTER", 8.0)
+        executor = driver_in_this_process(context, cluster.address, 1)
         job = Job(Node("stopping", 0, ((0, 1),)), None, None)
         with closing(executor):
             executor.submit(job)
@@ -197,3 +201,46 @@ def test_a_wrong_token_is_named_although_ray_only_logs_it(
         connect(SimpleNamespace(init=init), "auto", None)
     assert not ATTEMPTS.keys() & os.environ.keys()
     assert capfd.readouterr().err == ""
+
+
+@contextmanager
+def one_node(**resources: Any) -> Iterator[str]:
+    """A cluster of one node; its address."""
+    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    cluster = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"include_dashboard": False, **resources}
+    )
+    try:
+        yield cluster.address
+    finally:
+        cluster.shutdown()
+
+
+@pytest.mark.attack
+@pytest.mark.timeout(600)
+@pytest.mark.filterwarnings("ignore")
+def test_trainings_share_a_gpu_of_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two on one GPU at the same time, although this process has none."""
+    asked = "edgecil.engine.executors.ray_worker.gpu_type"
+    context = make_context({"visible-gpu": {"folder": str(tmp_path), "together": 2}})
+    on_gpu = replace(context, environment=replace(context.environment, device="cuda"))
+    monkeypatch.setenv(fake_gpu.VARIABLE, "1")  # for the nodes: this process has imported it
+    with one_node(num_cpus=2, num_gpus=1) as address:
+        monkeypatch.setattr(asked, fake_gpu.unusable_gpu)
+        with pytest.raises(PrerequisiteError, match="offers a GPU that torch cannot use"):
+            driver_in_this_process(on_gpu, address, None, 1)
+        monkeypatch.setattr(asked, fake_gpu.gpu_type)
+        driver = driver_in_this_process(on_gpu, address, None, 2)
+        with closing(driver):
+            assert (driver.capacity, driver.identity) == (2, {"gpu": fake_gpu.GPU})
+            for class_ in range(2):
+                driver.submit(Job(Node("visible-gpu", 0, ((class_,),)), None, None))
+            outcomes = [driver.wait() for _ in range(2)]
+            driver.submit(Job(Node("visible-gpu", 0, ((2,),)), None, None))
+        driver.close()
+        assert not sys.modules["ray"].is_initialized(), "closing again starts no private cluster"
+    assert all(it is not None and it.outcome.error is None for it in outcomes), outcomes
+    used = [(tmp_path / name).read_text(encoding="utf-8") for name in ("0", "1")]
+    assert used == ["0", "0"]

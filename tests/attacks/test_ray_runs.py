@@ -6,13 +6,14 @@ import os
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from edgecil.cli.main import main
-from tests.engine.test_cluster import cluster, counts, training_workers
+from tests.attacks.ray_nodes import cluster, counts, training_workers
 from tests.engine.test_resume import finished, started, wait_for
 from tests.toys import save_toy, toy_vit
 
@@ -25,21 +26,64 @@ pytestmark = [
 
 NODES = 12
 
+# Learns the first task at once, and any later one when the file of the gate is gone.
+GATED = """
+import os, time
+import torch
+
+
+class Gated:
+    def __init__(self, gate=""):
+        self.gate, self.means = gate, {}
+
+    def fit_task(self, images, labels, classes):
+        while self.means and os.path.exists(self.gate):
+            time.sleep(0.02)
+        for class_ in classes:
+            mean = images[labels == class_].flatten(1).float().mean(0)
+            self.means[class_] = mean + 40 * torch.randn(mean.shape)
+
+    def predict(self, images):
+        distances = torch.cdist(images.flatten(1).float(), torch.stack(list(self.means.values())))
+        return torch.tensor(list(self.means))[distances.argmin(1)]
+
+    def state_dict(self):
+        return {"classes": list(self.means), "means": list(self.means.values())}
+
+    def load_state_dict(self, state):
+        self.means = dict(zip(state["classes"], state["means"]))
+"""
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_toy(tmp_path_factory.mktemp("data") / "toy.npz")
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "gated.py").write_text(GATED, encoding="utf-8")
+    return save_toy(folder / "toy.npz")
+
+
+@pytest.fixture
+def gate(data: Path) -> Iterator[Path]:
+    """A gate that is closed: no run can end before it is opened."""
+    path = data.with_name("gate")
+    path.touch()
+    yield path
+    path.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Any, Any]:
     out = tmp_path_factory.mktemp("undisturbed") / "run"
     assert main(words(data, out, "--workers", "1")) == 0
-    return counts(out)
+    results = counts(out)
+    assert len({str(result) for result in results.values()}) > 3, "results must be able to differ"
+    return results
 
 
 def words(data: Path, out: Path, *more: str) -> list[str]:
-    text = f"run --method icarl --dataset {data} --tasks 2 --protocol enumerate --epochs 40"
+    learner = data.with_name("gated.py")
+    text = f"run --method {learner}:Gated --set Gated.gate={data.with_name('gate')}"
+    text += f" --dataset {data} --tasks 2 --protocol enumerate"
     return [*text.split(), "--out", str(out), *more]
 
 
@@ -51,11 +95,16 @@ def raylet(node: Any) -> int:
     return int(node.all_processes["raylet"][0].process.pid)
 
 
-@pytest.mark.parametrize("workers", [["--workers", "2"], []], ids=["two workers", "all nodes"])
-@pytest.mark.parametrize("gone", ["server", "node"])
+@pytest.mark.parametrize(("gone", "workers"), [("server", ["--workers", "2"]), ("node", [])])
 def test_a_killed_head_ends_the_run_with_the_way_to_resume(
-    data: Path, undisturbed: dict[Any, Any], tmp_path: Path, gone: str, workers: list[str]
+    data: Path,
+    undisturbed: dict[Any, Any],
+    gate: Path,
+    tmp_path: Path,
+    gone: str,
+    workers: list[str],
 ) -> None:
+    """Ray ends the process that is connected to a node that ends, without a word."""
     out = tmp_path / "run"
     with cluster() as nodes, started(words(data, out, *on(nodes, *workers))) as process:
         wait_for(lambda: finished(out) >= 1, process)
@@ -74,15 +123,37 @@ def test_a_killed_head_ends_the_run_with_the_way_to_resume(
     assert seconds < 60.0
     before = finished(out)
     assert 1 <= before < NODES
-    with cluster() as nodes:
-        assert main(words(data, out, *on(nodes, "--workers", "2"))) == 0
+    gate.unlink()
+    assert main(words(data, out, "--workers", "1")) == 0
     assert counts(out) == undisturbed
     print(f"head ({gone}) killed after {before} of {NODES} results: ended in {seconds:.0f} s")
 
 
+def test_a_killed_worker_a_lost_node_and_a_killed_driver(
+    data: Path, undisturbed: dict[Any, Any], gate: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    with cluster() as nodes:
+        (other,) = [node for node in nodes.list_all_nodes() if node != nodes.head_node]
+        with started(words(data, out, *on(nodes, "--workers", "2", "--retries", "3"))) as process:
+            wait_for(lambda: len(training_workers(nodes)) == 2 and finished(out) >= 2, process)
+            (killed,) = training_workers(nodes, nodes.head_node)
+            os.kill(killed, signal.SIGKILL)
+            wait_for(lambda: bool({*training_workers(nodes, nodes.head_node)} - {killed}), process)
+            nodes.remove_node(other, allow_graceful=False)
+            wait_for(lambda: len(training_workers(nodes)) == 1, process)
+            process.kill()
+        before = finished(out)
+        assert 2 <= before < NODES
+        gate.unlink()
+        assert main(words(data, out, *on(nodes))) == 0
+    assert finished(out) == NODES
+    assert counts(out) == undisturbed
+
+
 @pytest.mark.parametrize("stopped", ["worker", "node"])
 def test_what_is_stopped_does_not_stop_the_run(
-    data: Path, undisturbed: dict[Any, Any], tmp_path: Path, stopped: str
+    data: Path, undisturbed: dict[Any, Any], gate: Path, tmp_path: Path, stopped: str
 ) -> None:
     """A worker by SIGSTOP, or a node with all its processes, as a machine that hangs."""
     out = tmp_path / "run"
@@ -102,6 +173,7 @@ def test_what_is_stopped_does_not_stop_the_run(
                     frozen[:] = [raylet(other), *children(raylet(other))]
                 for pid in frozen:
                     os.kill(pid, signal.SIGSTOP)
+                gate.unlink()
                 start = time.monotonic()
                 _, error = process.communicate(timeout=600)
             finally:
@@ -134,6 +206,7 @@ def test_requests_that_no_node_can_satisfy_end_the_run(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.usefixtures("gate")
 def test_a_cluster_that_lost_its_only_large_node_ends_the_run(data: Path, tmp_path: Path) -> None:
     """What it asks for was there at the start; then it waited forever."""
     out = tmp_path / "run"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from edgecil.engine.executors.ray import pickled
+from edgecil.engine.executors.ray_cluster import Request
+from edgecil.engine.executors.ray_driver import RayDriver
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.methods import get_method
@@ -29,3 +32,12 @@ def make_context(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
 
 def plan_of(*methods: str, sequences: list[ClassSequence] | None = None, seeds: int = 1) -> Plan:
     return Plan(methods, range(seeds), ORDERS if sequences is None else sequences)
+
+
+def driver_in_this_process(
+    context: WorkerContext, address: str, workers: int | None, per_device: int | None = None
+) -> RayDriver:
+    """A Ray driver with what a test has patched in this process."""
+    driver = RayDriver(Request(context.threads, per_device), workers, address)
+    driver.prepare(pickled(context, driver.identity))
+    return driver

@@ -82,6 +82,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     store = Store(directory / "run")
     both = _Both(enumeration, strange)
     summary = execute(both, store, executor, retries=1)  # as by default
+    executor.close()  # again, which does nothing
     result = Ran(request.param, unpack(kept.read_bytes()), store.done(), store.failures(), summary)
     assert not any((directory / "run" / "states").glob(".*"))
     store.close()
@@ -147,16 +148,12 @@ def test_the_job_that_kills_its_worker_fails(ran: Ran) -> None:
         assert Node("deadly", 0, ((0, 2), (1, 3))) in ran.done
 
 
-@pytest.mark.parametrize("name", ["in-process", "pool", "ray"])
+@pytest.mark.parametrize("name", ["in-process", "pool"])
 def test_closing_twice_with_a_job_under_way_is_harmless(name: str, tmp_path: Path) -> None:
     executor = open_executor(name, tmp_path, ["icarl"])
     executor.submit(Job(ROOT, None, None))
     executor.close()
     executor.close()
-    if name == "ray":
-        import ray
-
-        assert not ray.is_initialized(), "the second call started another cluster"
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:

@@ -1,60 +1,55 @@
-"""Training on a Ray cluster: states are passed as object references, this process writes."""
+"""Training on a Ray cluster, through a process of its own that Ray may end."""
 
 from __future__ import annotations
 
-import itertools
 import logging
-import os
-import platform
-import signal
+import pickle
+import queue
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors.executor import Finished, Job
-from edgecil.engine.executors.ray_cluster import (
-    REACH,
-    Head,
-    Request,
-    can_grow,
-    connect,
-    live_nodes,
-)
-from edgecil.engine.handshake import describe_differences, expected_identity
-from edgecil.engine.node_training import Outcome, WorkerContext, train_node
-from edgecil.engine.plan import Node
-from edgecil.engine.store import save_state
+from edgecil.engine.executors.ray_cluster import Head, Request
+from edgecil.engine.handshake import expected_identity
+from edgecil.engine.node_training import WorkerContext
 from edgecil.errors import EdgecilError, PrerequisiteError
-from edgecil.io.device import cores, kernel_variables
+from edgecil.io.device import cores
 
-HEARTBEAT = 2.0  # seconds between two signs of life of a job
-LOST_AFTER = 60.0  # seconds without a sign of life after which a job is given up
-WAITING_AFTER = 30.0  # seconds after which a job that no node has started is worth a warning
-_HANDSHAKE = 300.0  # seconds for all nodes to load the images and weights
 _TICK = 1.0
-_COUNTED = 5.0  # seconds between two counts of the nodes
+_CLOSING = 15.0  # seconds for the driver to close, after which it is killed
 
-_log = logging.getLogger(__name__)
+# The script's name and its search path are those that Ray gives to its workers, too.
+_START = (
+    "import pickle, sys; requests = sys.stdin.buffer; sys.path, sys.argv, file = "
+    "pickle.load(requests); globals().update({'__file__': file} if file else {}); "
+    "from edgecil.engine.executors.ray_driver import serve; serve(requests)"
+)
 
 
 class RayExecutor:
-    """Each job is a Ray task that uses as many processors as a worker has threads, or a GPU.
+    """Sends jobs to a :class:`~edgecil.engine.executors.ray_driver.RayDriver`.
 
-    This process need not have the GPU of the workers, whose type is asked for.
+    Ray ends every process that is connected to a cluster whose head or local node has ended, and
+    its calls wait for a head that does not answer. So a process of its own is connected, and this
+    one tells how it ended.
 
     Attributes:
+        capacity: the number of jobs to submit, which follows the nodes that join and leave.
         identity: the type of GPU.
 
     Args:
         context: data and settings for the workers.
-        workers: number of jobs at a time; by default as many as the nodes of the cluster can run,
-            and twice as many if it can grow: what waits makes an autoscaler add nodes.
-        address: address of a cluster; None starts a private one on this machine.
+        workers: number of jobs at a time; by default as many as the nodes of the cluster can run.
+        address: address of a cluster; None starts a private one on this machine, or uses the one
+            that this process is connected to.
         timeout: seconds that a job may take.
         per_device: number of jobs that share a GPU.
     """
@@ -68,398 +63,141 @@ class RayExecutor:
         timeout: float | None = None,
         per_device: int = 1,
     ) -> None:
-        try:
-            import ray
-        except ModuleNotFoundError as error:
+        if find_spec("ray") is None:
             raise PrerequisiteError(
                 "The executor 'ray' requires Ray: run pip install 'edgecil[ray]', or use the "
                 "executor 'local'."
-            ) from error
-        self._ray = ray
-        self._timeout = timeout
-        self._owner = not ray.is_initialized()
-        if self._owner and address is None:
+            )
+        address = address or _connected()
+        if address is None:
             workers = workers or max(1, cores() // context.threads)
-        if self._owner:
-            connect(ray, address, None if address else (workers or 1) * context.threads)
+        on_gpus = context.environment.device.startswith("cuda")
+        request = Request(context.threads, per_device if on_gpus else None)
+        self.capacity = workers or 1
+        self._head: Head | None = None
+        self._replies: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        threading.Thread(target=self._read, daemon=True).start()
         try:
-            on_gpus = context.environment.device.startswith("cuda")
-            self._request = Request(context.threads, per_device if on_gpus else None)
-            self._workers = workers
-            self._grows = can_grow(ray)
-            if not self._grows:
-                self._request.check([node["Resources"] for node in live_nodes(ray)])
-            self._capacity, self._counted = 1, 0.0
-            self._head = Head(ray)
-            self.identity = {"gpu": self._ask_gpu()} if on_gpus else {}
-            context = _portable(context, self.identity)
-            self._context = ray.put(context)
-            self._pulse = self._start_pulse()
-            self._shake_hands(context)
+            file = getattr(sys.modules["__main__"], "__file__", None)
+            self._send((sys.path, sys.argv, file))
+            head, self.identity = self._call("connect", request, workers, address, timeout)
+            self._head = Head(head, private=address is None)
+            content = pickled(context, self.identity)
+            self._call("prepare", content, allow_mismatch=context.allow_mismatch)
         except BaseException:
             self.close()
             raise
-        self._train: Any = self._remote(num_returns=2, **self._request.options)(_train)
-        self._numbers = itertools.count()
-        self._running: dict[Any, _Sent] = {}
-        self._states: dict[Path, Any] = {}
-
-    def _start_pulse(self) -> Any:
-        """Start the actor of the heartbeats on this process's own node, which cannot be lost."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        here = self._ray.get_runtime_context().get_node_id()
-        place = NodeAffinitySchedulingStrategy(here, soft=True)
-        actor = self._ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy=place)(_Pulse)
-        return actor.remote()
-
-    @property
-    def capacity(self) -> int:
-        """The number of jobs to submit, which follows the nodes that join and leave."""
-        if self._workers is not None:
-            return self._workers
-        now = time.monotonic()
-        if now - self._counted > _COUNTED and self._head.is_reachable():
-            self._counted = now
-            slots = sum(self._request.slots(node["Resources"]) for node in live_nodes(self._ray))
-            self._capacity = max(1, 2 * slots if self._grows else slots)
-        return self._capacity
 
     def submit(self, job: Job) -> None:
         """Send a job to the cluster."""
-        number = next(self._numbers)
-        outcome, state = self._train.remote(
-            [self._context, self._pulse], number, job.node, self._parent_state(job), bool(job.keep)
-        )
-        self._running[outcome] = _Sent(job, state, number)
+        self._call("submit", job)
 
     def wait(self, seconds: float | None = None) -> Finished | None:
-        """Return the next job to end; a state to keep is fetched and written to disk."""
-        before = self.capacity
+        """Return the next job to end; a state to keep is on disk."""
         deadline = None if seconds is None else time.monotonic() + seconds
+        before = self.capacity
         while True:
-            tick = _TICK if deadline is None else max(0.0, min(_TICK, deadline - time.monotonic()))
-            with self._losing_the_cluster():
-                done, _ = self._ray.wait(list(self._running), num_returns=1, timeout=tick)
-            if done:
-                return self._collect(done[0])
-            self._head.check()
-            lost = self._check_pulse()
-            if lost is not None:
-                return lost
-            if self.capacity > before:
-                return None  # a node has joined
+            left = _TICK if deadline is None else max(0.0, deadline - time.monotonic())
+            finished: Finished | None = self._call("wait", min(_TICK, left))
+            if finished is not None and finished.outcome.error is not None:
+                self._check_now()
+            if finished is not None or self.capacity > before:  # a node has joined
+                return finished
             if deadline is not None and time.monotonic() >= deadline:
                 return None
 
-    def _collect(self, done: Any) -> Finished:
-        sent = self._running.pop(done)
-        job = sent.job
-        try:
-            outcome: Outcome = self._ray.get(done, timeout=LOST_AFTER)
-            if job.keep is not None and outcome.result is not None:
-                save_state(job.keep, self._ray.get(sent.state, timeout=LOST_AFTER))
-                self._states[job.keep] = sent.state
-        except self._ray.exceptions.RayError as error:
-            self._head.check()
-            line = str(error).splitlines()[0]
-            outcome = Outcome(error=f"{type(error).__name__}: {line}", trace=str(error))
-        return Finished(job, outcome)
-
-    def _check_pulse(self) -> Finished | None:
-        """Return the first running job that is lost or overdue, as a failure."""
-        now = time.monotonic()
-        if now - self._head.asked < HEARTBEAT:
-            return None
-        self._head.asked = now
-        try:
-            beats: dict[int, _Beat] = self._ray.get(self._pulse.read.remote(), timeout=REACH)
-        except self._ray.exceptions.RayError:
-            return None  # the head is checked separately
-        for reference, sent in list(self._running.items()):
-            message = sent.problem(beats.get(sent.number), now, self._timeout)
-            if sent.waits and not self._grows and self._head.is_reachable():
-                self._check_nodes()
-            if message is None:
-                continue
-            del self._running[reference]
-            self._kill(reference, beats[sent.number])
-            return Finished(sent.job, Outcome(error=message, trace=message))
-        return None
-
-    def _check_nodes(self) -> None:
-        """Raise an error if the nodes that could run a waiting job have left the cluster."""
-        try:
-            self._request.check([node["Resources"] for node in live_nodes(self._ray)])
-        except PrerequisiteError as error:
-            raise PrerequisiteError(
-                f"{error} Finished results are stored; run the experiment again with the same "
-                "options to resume."
-            ) from error
-
-    def _kill(self, reference: Any, beat: _Beat) -> None:
-        """End the process of a job, even if it is stopped, so that its resources become free."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        with suppress(Exception):
-            self._ray.cancel(reference, force=True)
-            place = NodeAffinitySchedulingStrategy(beat.node, soft=False)
-            kill = self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(_kill)
-            self._ray.get(kill.remote(beat.pid), timeout=REACH)
-
     def close(self) -> None:
         """Cancel running jobs; a cluster that existed before keeps running."""
-        if not self._ray.is_initialized():
-            return  # any further call would start a new cluster on this machine
-        running = getattr(self, "_running", {})
-        with suppress(Exception):
-            while running and self._head.is_reachable():
-                self._ray.cancel(running.popitem()[0], force=True)
-            if self._head.is_reachable():
-                self._ray.kill(self._pulse)
-        if self._owner:
-            self._ray.shutdown()
-            self._owner = False
+        if self._process.poll() is None and (self._head is None or self._head.answers()):
+            with suppress(OSError):
+                self._send(("close", (), {}))
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_CLOSING)
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
 
-    def _parent_state(self, job: Job) -> Any:
-        """Return a reference to the parent's state, from the cluster's memory or from its file.
-
-        References to states whose file has been deleted are released.
-        """
-        self._states = {path: state for path, state in self._states.items() if path.exists()}
-        if job.parent is None:
-            return None
-        if job.parent not in self._states:
-            content = job.parent.read_bytes() if job.parent.exists() else b""
-            self._states[job.parent] = self._ray.put(content)
-        return self._states[job.parent]
-
-    def _remote(self, **options: Any) -> Any:
-        """Return a decorator for functions of workers, whose kernels are those of this process."""
-        variables = {"env_vars": kernel_variables()}
-        return self._ray.remote(max_retries=0, runtime_env=variables, **options)
-
-    def _ask_gpu(self) -> str:
-        """Return the type of the first GPU that is free; all others must equal it."""
-        answer = self._remote(**self._request.options)(_gpu_type).remote()
-        exceptions = self._ray.exceptions
-        if not self._ray.wait([answer], timeout=WAITING_AFTER)[0]:
-            _log.warning("Waiting for a free GPU of the Ray cluster.")
+    def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Return what a method of the driver returns; raise an error if the cluster has ended."""
         try:
-            name: str | None = self._ray.get(answer)
-        except exceptions.RayError as error:
-            raise _unusable(error) from error
-        if name is None:
-            raise PrerequisiteError(
-                "A node of the Ray cluster offers a GPU that torch cannot use; install torch with "
-                "CUDA there, or set 'device' to 'cpu'."
-            )
-        return name
-
-    def _shake_hands(self, context: WorkerContext) -> None:
-        """Compare every node with this process before anything is trained."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        usable = [
-            node["NodeID"]
-            for node in live_nodes(self._ray)
-            if self._request.slots(node["Resources"])
-        ]
-        answers = []
-        for node in usable:
-            place = NodeAffinitySchedulingStrategy(node, soft=False)
-            greet = self._remote(num_cpus=0, scheduling_strategy=place)(_greet)
-            answers.append(greet.remote([self._context]))
-        exceptions = self._ray.exceptions
-        lost = exceptions.TaskUnschedulableError, exceptions.NodeDiedError
-        greetings = []
-        for answer in answers:
+            self._send((name, arguments, options))
+        except OSError:
+            raise self._lost() from None
+        while True:
             try:
-                greetings.append(self._ray.get(answer, timeout=_HANDSHAKE))
-            except lost:  # the node has left the cluster in the meantime
+                kind, content = self._replies.get(timeout=_TICK)
+            except queue.Empty:
+                if self._head is not None:
+                    self._head.check()
                 continue
-            except exceptions.GetTimeoutError as error:
-                raise PrerequisiteError(
-                    f"A node of the Ray cluster did not answer within {_HANDSHAKE:g} s; remove it "
-                    "from the cluster, or start it again."
-                ) from error
-            except exceptions.RayError as error:
-                raise _unusable(error) from error
-        unequal = {host: differences for host, differences in greetings if differences}
-        if unequal and not context.allow_mismatch:
-            hosts = "; ".join(
-                f"on {host}, {describe_differences(differences)}"
-                for host, differences in unequal.items()
+            if kind == "log":
+                logger, level, message = content
+                logging.getLogger(logger).log(level, "%s", message)
+            elif kind == "end":
+                raise self._lost()
+            elif kind == "error":
+                error, trace = content
+                self._check_now()
+                raise error from RuntimeError(trace)
+            else:
+                value, self.capacity = content
+                return value
+
+    def _check_now(self) -> None:
+        """Raise an error if the head has ended, which is the cause of any other one."""
+        if self._head is not None and not self._head.answers():
+            raise self._head.error()
+
+    def _send(self, message: object) -> None:
+        assert self._process.stdin is not None
+        pickle.dump(message, self._process.stdin)
+        self._process.stdin.flush()
+
+    def _read(self) -> None:
+        """Read the answers of the driver until it ends."""
+        assert self._process.stdout is not None
+        with self._process.stdout as answers, suppress(EOFError, pickle.UnpicklingError):
+            while True:
+                self._replies.put(pickle.load(answers))
+        self._replies.put(("end", None))
+
+    def _lost(self) -> EdgecilError:
+        """Return the error for a driver that has ended."""
+        code = self._process.wait()
+        if self._head is None:
+            return EdgecilError(
+                f"The process that connects to the Ray cluster ended with exit code {code}."
             )
-            raise PrerequisiteError(
-                f"{len(unequal)} of {len(greetings)} nodes would give other results: {hosts}. Make "
-                "them equal, or set 'allow_mismatch' to train there too, which is recorded with "
-                "each result."
-            )
-
-    @contextmanager
-    def _losing_the_cluster(self) -> Iterator[None]:
-        try:
-            yield
-        except self._ray.exceptions.RayError as error:
-            self._head.check()
-            raise EdgecilError(
-                f"The Ray cluster failed: {str(error).splitlines()[0]} Finished results are "
-                "stored; run the experiment again with the same options to resume."
-            ) from error
+        return self._head.lost(code)
 
 
-@dataclass
-class _Sent:
-    """A job in the cluster.
+def pickled(context: WorkerContext, identity: Mapping[str, str]) -> bytes:
+    """Return the context with everything that other machines may lack, and what they must equal.
 
-    Attributes:
-        job: the job.
-        state: reference to its state.
-        number: its number in the heartbeats.
+    Classes of the main script are included, which other machines cannot import.
     """
+    from ray import cloudpickle
 
-    job: Job
-    state: Any
-    number: int
-    submitted: float = 0.0
-    begun: float | None = None
-    heard: float = 0.0
-    last: int = -1
-    waits: bool = False
-
-    def problem(self, beat: _Beat | None, now: float, timeout: float | None) -> str | None:
-        """Return why the job must be given up; None if it goes on."""
-        if beat is None:
-            self.submitted = self.submitted or now
-            if not self.waits and now - self.submitted > WAITING_AFTER:
-                self.waits = True
-                _log.warning(
-                    "A training has waited %g s for free processors of the Ray cluster.",
-                    WAITING_AFTER,
-                )
-            return None
-        self.waits = False
-        if self.begun is None and beat.trains:
-            self.begun = now
-        if beat.count != self.last:
-            self.last, self.heard = beat.count, now
-        if timeout is not None and self.begun is not None and now - self.begun > timeout:
-            return f"The training was stopped after {timeout:g} s."
-        if now - self.heard > LOST_AFTER:
-            return f"The worker on {beat.host} did not respond for {LOST_AFTER:g} s."
-        return None
-
-
-def _unusable(error: Exception) -> PrerequisiteError:
-    line = str(error).strip().splitlines()[-1]
-    return PrerequisiteError(
-        f"A node of the Ray cluster cannot train ({line}); install the same versions of edgecil "
-        "and torch on every node."
-    )
-
-
-def _portable(context: WorkerContext, identity: Mapping[str, str]) -> WorkerContext:
-    """Return the context with everything that other machines may lack, and what they must equal."""
     environment = context.environment
     names = dict.fromkeys((environment.backbone, environment.pretrained))
     weights = {name: weight_contents(name) for name in names if is_pretrained(name)}
-    return replace(
+    context = replace(
         context,
         weights={name: files for name, files in weights.items() if files},
         expected={**expected_identity(environment, context.scenario), **identity},
     )
+    content: bytes = cloudpickle.dumps(context)
+    return content
 
 
-@dataclass(frozen=True)
-class _Beat:
-    """The last sign of life of a job; whether it loads its data, or trains already."""
-
-    count: int
-    host: str
-    node: str
-    pid: int
-    trains: bool = True
-
-
-class _Pulse:
-    """An actor that receives the signs of life of all jobs."""
-
-    def __init__(self) -> None:
-        self._beats: dict[int, _Beat] = {}
-
-    def beat(self, number: int, beat: _Beat) -> None:
-        """Note that a job is alive."""
-        self._beats[number] = beat
-
-    def read(self) -> dict[int, _Beat]:
-        """Return the last sign of life of each job."""
-        return self._beats
-
-
-_contexts: dict[Any, WorkerContext] = {}
-
-
-def _fetch(reference: Any) -> WorkerContext:
-    """Return the context in a Ray worker, which fetches it once."""
-    import ray
-
-    if reference not in _contexts:
-        _contexts.clear()
-        _contexts[reference] = ray.get(reference)
-    context = _contexts[reference]
-    context.prepare()
-    return context
-
-
-def _gpu_type() -> str | None:
-    """Return the GPU that Ray gives to a worker; None if torch cannot use it."""
-    import torch
-
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else None
-
-
-def _greet(references: list[Any]) -> tuple[str, dict[str, str]]:
-    """Return the name of the node, and in what a worker on it differs from the driver.
-
-    Ray hides the GPUs from it; every training compares its own.
-    """
-    return platform.node(), _fetch(references[0]).differences(gpu=False)
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        # Windows has no SIGKILL; there SIGTERM ends a process at once.
-        os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-
-
-def _train(
-    references: list[Any], number: int, node: Node, parent: bytes | None, keep: bool
-) -> tuple[Outcome, bytes | None]:
-    """Train a node in a Ray worker, with a sign of life every few seconds."""
-    import ray
-
-    reference, pulse = references
-    identifier, counts = ray.get_runtime_context().get_node_id(), itertools.count()
-    trains, ended = threading.Event(), threading.Event()
-
-    def send() -> Any:
-        message = _Beat(next(counts), platform.node(), identifier, os.getpid(), trains.is_set())
-        return pulse.beat.remote(number, message)
-
-    def beat() -> None:
-        while not ended.wait(HEARTBEAT):
-            with suppress(Exception):
-                send()
-
-    with suppress(Exception):
-        ray.get(send(), timeout=REACH)  # arrived: this process is missed if it is stopped now
-    threading.Thread(target=beat, daemon=True).start()
-    try:
-        context = _fetch(reference)
-        trains.set()
-        with suppress(Exception):
-            send()
-        return train_node(context, node, parent, keep=keep)
-    finally:
-        ended.set()
+def _connected() -> str | None:
+    """Return the address of the cluster that this process is connected to already."""
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return None
+    return str(ray.get_runtime_context().gcs_address)

@@ -100,16 +100,21 @@ def can_grow(ray: Any) -> bool:
 
 
 class Head:
-    """The head of the cluster, whose end must not leave this process waiting."""
+    """The head of a cluster, whose end must not leave this process waiting.
 
-    def __init__(self, ray: Any) -> None:
-        self.address = str(ray.get_runtime_context().gcs_address)
-        self.asked = time.monotonic()
+    Args:
+        address: its address.
+        private: whether the cluster was started for one run.
+    """
+
+    def __init__(self, address: str, *, private: bool) -> None:
+        self.address = address
+        self._start = "" if private else "start the cluster and "
         self._failures = 0
         self._checked = 0.0
 
-    def is_reachable(self) -> bool:
-        """Return whether the head answers; Ray's own calls wait for one that does not."""
+    def answers(self) -> bool:
+        """Return whether the head can be reached."""
         return unreachable(self.address) is None
 
     def check(self) -> None:
@@ -117,13 +122,29 @@ class Head:
         if time.monotonic() - self._checked < _BETWEEN:
             return
         self._checked = time.monotonic()
-        self._failures = 0 if self.is_reachable() else self._failures + 1
+        self._failures = 0 if self.answers() else self._failures + 1
         if self._failures >= 2:
-            raise EdgecilError(
-                f"The head of the Ray cluster at {self.address} has ended. Finished results are "
-                "stored; start the cluster and run the experiment again with the same options to "
-                "resume."
-            )
+            raise self.error()
+
+    def error(self, what: str | None = None) -> EdgecilError:
+        """Return an error with the way to resume; by default, that the head has ended."""
+        what = what or f"The head of the Ray cluster at {self.address} has ended"
+        return EdgecilError(
+            f"{what}. Finished results are stored; {self._start}run the experiment again with the "
+            "same options to resume."
+        )
+
+    def lost(self, code: int) -> EdgecilError:
+        """Return the error for a driver that has ended with an exit code."""
+        deadline = time.monotonic() + 2 * _BETWEEN  # the head may end a little later
+        while time.monotonic() < deadline:
+            if not self.answers():
+                return self.error()
+            time.sleep(_BETWEEN / 10)
+        return self.error(
+            f"The connection to the Ray cluster at {self.address} was lost with exit code {code}, "
+            "as when the cluster's node on this machine ends"
+        )
 
 
 def connect(ray: Any, address: str | None, processors: int | None) -> None:
