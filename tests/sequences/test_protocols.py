@@ -23,7 +23,9 @@ from edgecil.sequences.protocols import describe_duplicates
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix, symmetric
 
-EXTREMES = ["edge", "optimal", "optimal-generalization", "adversarial", "maxcover"]
+EXTREMES = [
+    *("edge", "edge-printed", "optimal", "optimal-generalization", "adversarial", "maxcover"),
+]
 OFFLINE = [name for name, entry in PROTOCOLS.items() if not entry.asks_model]
 WITH_BUDGET = [name for name in OFFLINE if name not in ("enumerate", "edge-released")]
 SIX = SequenceSpace((2, 2, 2))

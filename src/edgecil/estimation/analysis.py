@@ -134,7 +134,10 @@ class PredictorSummary:
 SCHEMA = "edgecil.analysis/3"
 
 # Protocols with a hard, a median and an easy sequence; figures show the first that was run.
-_EXTREME = ("edge", "optimal", "optimal-generalization", "adversarial", "maxcover")
+_EXTREME = (
+    *("edge", "optimal", "optimal-generalization", "adversarial", "maxcover"),
+    *("edge-printed", "edge-released"),
+)
 
 
 @dataclass(frozen=True, eq=False)

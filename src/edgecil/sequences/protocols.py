@@ -287,6 +287,12 @@ for _protocol in (
         needs_similarity=True,
     ),
     Protocol(
+        "edge-printed",
+        partial(_extremes, generator="edge-printed"),
+        "the sequences of the paper's Algorithms 1 and 2 as printed, and a median",
+        needs_similarity=True,
+    ),
+    Protocol(
         "edge-released",
         _edge_released,
         "the orders of the EDGE authors' published code, which departs from the paper",

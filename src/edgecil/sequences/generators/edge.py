@@ -1,14 +1,13 @@
-"""EDGE: the paper's extreme sequences, the best of all variants of its Algorithms 1 and 2.
+"""EDGE: the paper's extreme sequences, by all variants of its Algorithms 1 and 2 and a descent.
 
 The paper defines the hard sequence as argmin S and the easy one as argmax S; its algorithms are how
 it searches for them: cluster the classes at many granularities, make tasks of the clusters, order
 the tasks greedily, and keep the candidate with the most extreme S. Pseudo-code, text and released
-code differ in how they do it. Each variant is a :class:`Variant` that can be called by itself;
-`edge` takes the best S over all of them and of the AS baseline's walks from every class. Both
-number the classes canonically: the numbers break ties, and with others a variant may pass `edge`.
-Where the space is small enough to be solved exactly, it returns the true argmin and argmax. Where
-no candidate is five standard deviations from a random sequence, all are improved by swaps of
-classes.
+code differ in how they do it. Each variant is a :class:`Variant` that can be called by itself; the
+printed ones are the generator `edge-printed`. `edge` takes the best sequence of each group of
+variants and of the AS baseline's walks from every class, improves all of them by swaps of classes,
+and returns the most extreme. Where the space is small enough to be solved exactly, it returns the
+true argmin and argmax.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ import numpy as np
 from edgecil.io.arrays import Floats, Ints
 from edgecil.registry import Registry
 from edgecil.sequences.canonical import canonical_order
+from edgecil.sequences.descent import descend
 from edgecil.sequences.exact import solve_exactly
 from edgecil.sequences.generators.adversarial import walk_starts
 from edgecil.sequences.generators.registry import MOST_CLASSES, register
-from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import adjacent
 from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
@@ -36,7 +35,6 @@ from edgecil.similarity.matrix import Similarity
 _EVERY_GRANULARITY_UP_TO = 256
 _EVERY_BLOCK_COUNT_UP_TO = 128
 _GRID = 64
-_NEAR_RANDOM = 5.0
 
 Goal = Literal["hard", "easy"]
 Similar = Literal["similar", "dissimilar"]
@@ -186,7 +184,7 @@ for _variant in (
 @register(
     "edge",
     "hard",
-    "argmin S over all variants of the paper's algorithms, exact in small spaces",
+    "argmin S: all variants of the paper's algorithms, improved by swaps; exact in small spaces",
     most_classes=MOST_CLASSES,
 )
 def edge_hard(
@@ -199,7 +197,7 @@ def edge_hard(
 @register(
     "edge",
     "easy",
-    "argmax S over all variants of the paper's algorithms, exact in small spaces",
+    "argmax S: all variants of the paper's algorithms, improved by swaps; exact in small spaces",
     most_classes=MOST_CLASSES,
 )
 def edge_easy(
@@ -207,6 +205,32 @@ def edge_easy(
 ) -> ClassSequence:
     """Return the paper's easy sequence: high similarity between neighbouring tasks."""
     return _extreme(similarity, space, rng, "easy")
+
+
+@register(
+    "edge-printed",
+    "hard",
+    "the paper's Algorithm 1 as printed",
+    most_classes=MOST_CLASSES,
+)
+def printed_hard(
+    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+) -> ClassSequence:
+    """Return the sequence of Algorithm 1, without the other variants."""
+    return _to_sequence(VARIANTS["algorithm-1"].build(similarity, space), space)
+
+
+@register(
+    "edge-printed",
+    "easy",
+    "the paper's Algorithm 2 as printed",
+    most_classes=MOST_CLASSES,
+)
+def printed_easy(
+    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
+) -> ClassSequence:
+    """Return the sequence of Algorithm 2, without the other variants."""
+    return _to_sequence(VARIANTS["algorithm-2"].build(similarity, space), space)
 
 
 def granularities(classes: int, tasks: int) -> list[int]:
@@ -242,28 +266,15 @@ def _extreme(
     variants = [variant for variant in VARIANTS.values() if variant.goal == goal]
     candidates = [*_search(values, space, variants), _walk(values, space, goal)]
     sign = 1.0 if goal == "hard" else -1.0
+    weights = sign * objective.weights
+    places = np.repeat(np.arange(space.tasks), space.sizes)
+    for order in candidates:
+        partition = np.empty(space.classes, dtype=np.int64)
+        partition[order] = places
+        descend(similarity, space, weights, partition)
+        order[:] = np.argsort(partition, kind="stable")
     scores = sign * score_orders(similarity, space, np.array(candidates), objective)
-    expected = moments(similarity, space, objective)
-    if scores.min() > sign * expected.mean - _NEAR_RANDOM * expected.std:
-        # Without clusters, a few random sequences (the MS baseline) could be more extreme.
-        candidates = [_descend(similarity, space, order, sign) for order in candidates]
-        scores = sign * score_orders(similarity, space, np.array(candidates), objective)
     return _to_sequence(candidates[int(np.argmin(scores))], space)
-
-
-def _descend(similarity: Similarity, space: SequenceSpace, order: Ints, sign: float) -> Ints:
-    """Return the order after swaps of two classes, as long as they improve S."""
-    from edgecil.sequences.kernels import descend_swaps
-
-    everyone = np.arange(space.classes)
-    task = np.empty(space.classes, dtype=np.int64)
-    task[order] = np.repeat(np.arange(space.tasks), space.sizes)
-    weights = sign * adjacent(space).weights
-    pull = weights @ similarity.to_groups(task, space.tasks).T
-    values = similarity.submatrix(everyone)
-    least = 1e-10 * float(np.abs(weights).max() * np.abs(values).max())
-    descend_swaps(values, weights, task, pull, least)
-    return np.argsort(task, kind="stable")
 
 
 def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -> list[Ints]:

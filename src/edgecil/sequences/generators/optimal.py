@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.certificate import bounds
+from edgecil.sequences.descent import descend, pull, rearrange
 from edgecil.sequences.exact import is_solvable, solve_exactly
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
 from edgecil.sequences.generators.registry import get_generator, register
@@ -138,8 +139,6 @@ class _Search:
         rng: np.random.Generator,
     ) -> None:
         self.similarity, self.space, self.weights, self.rng = similarity, space, weights, rng
-        spread = np.abs(similarity.row_sums()).max() / space.classes
-        self._least = 1e-10 * float(np.abs(weights).max() * spread)
 
     def run(self) -> ClassSequence:
         """Return the best sequence that annealing or EDGE leads to."""
@@ -153,7 +152,7 @@ class _Search:
         for edge in (edge_hard, edge_easy):
             starts.append(edge(self.similarity, self.space, self.rng).task_of())
         for start in starts:
-            self._polish(start)
+            descend(self.similarity, self.space, self.weights, start)
         return self._sequence(min(starts, key=self._value))
 
     def _random_start(self) -> Ints:
@@ -164,15 +163,9 @@ class _Search:
             np.flatnonzero(partition == task).tolist() for task in range(self.space.tasks)
         )
 
-    def _between(self, partition: Ints) -> Floats:
-        return group_similarity(self.similarity, partition, self.space.tasks)
-
     def _value(self, partition: Ints) -> float:
-        return float(np.sum(self.weights * self._between(partition)))
-
-    def _pull(self, partition: Ints, block: Ints) -> Floats:
-        """Return half the derivative of the objective to each class of the block, shape (K, n)."""
-        return self.weights @ self.similarity.to_groups(partition, self.space.tasks, block).T
+        between = group_similarity(self.similarity, partition, self.space.tasks)
+        return float(np.sum(self.weights * between))
 
     def _anneal(self, partition: Ints, block: Ints, hot: float, cold: float, sweeps: int) -> None:
         """Anneal the classes of a block, all others held; temperatures are in typical swaps."""
@@ -180,27 +173,15 @@ class _Search:
 
         proposals = sweeps * len(block)
         values = self.similarity.submatrix(block)
-        pull = self._pull(partition, block)
+        field = pull(self.similarity, self.space, self.weights, partition, block)
         task = partition[block]
-        scale = 2.0 * float(pull.std()) + 1e-300
+        scale = 2.0 * float(field.std()) + 1e-300
         temperatures = scale * _cooling(hot, cold, proposals)
         picks = self.rng.integers(len(block), size=(proposals, 2))
         anneal_swaps(
-            values, self.weights, task, pull, temperatures, self.rng.random(proposals), picks
+            values, self.weights, task, field, temperatures, self.rng.random(proposals), picks
         )
         partition[block] = task
-
-    def _polish(self, partition: Ints) -> None:
-        """Descend by swaps of classes and rearrangements of tasks until neither helps."""
-        from edgecil.sequences.kernels import descend_swaps
-
-        everyone = np.arange(self.space.classes)
-        values = self.similarity.submatrix(everyone)
-        change = -np.inf
-        while change < -self._least:
-            pull = self._pull(partition, everyone)
-            change = descend_swaps(values, self.weights, partition, pull, self._least)
-            change += self._rearrange(partition)
 
     def _anneal_blocks(self, partition: Ints) -> None:
         """Anneal random blocks of classes one after another, cooling from pass to pass."""
@@ -208,15 +189,4 @@ class _Search:
         for hot, cold in _BLOCK_COOLING:
             for block in np.array_split(self.rng.permutation(self.space.classes), blocks):
                 self._anneal(partition, block, hot, cold, _BLOCK_SWEEPS)
-            self._rearrange(partition)
-
-    def _rearrange(self, partition: Ints) -> float:
-        """Put whole tasks in a better order; the change of the objective."""
-        from edgecil.sequences.kernels import order_tasks
-
-        order = np.arange(self.space.tasks)
-        change = order_tasks(
-            self._between(partition), self.weights, np.array(self.space.sizes), order, self._least
-        )
-        partition[:] = np.argsort(order)[partition]
-        return change
+            rearrange(self.similarity, self.space, self.weights, partition)

@@ -1,0 +1,59 @@
+"""Descent of an objective: swaps of two classes, and other orders of whole tasks.
+
+A partition is the task of each class, shape (N,); it is changed in place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Similarity, group_similarity
+
+_NEGLIGIBLE = 1e-10
+
+
+def descend(similarity: Similarity, space: SequenceSpace, weights: Floats, partition: Ints) -> None:
+    """Lower the weighted similarity by swaps and rearrangements until neither helps.
+
+    Args:
+        similarity: over N classes.
+        space: whose sequences the partition describes.
+        weights: (K, K) objective to minimise.
+        partition: (N,) task of each class, changed in place.
+    """
+    from edgecil.sequences.kernels import descend_swaps
+
+    values = similarity.submatrix(np.arange(space.classes))
+    least = _NEGLIGIBLE * float(np.abs(weights).max() * np.abs(values).max())
+    improved = True
+    while improved:
+        field = pull(similarity, space, weights, partition)
+        descend_swaps(values, weights, partition, field, least)
+        improved = rearrange(similarity, space, weights, partition)
+
+
+def rearrange(
+    similarity: Similarity, space: SequenceSpace, weights: Floats, partition: Ints
+) -> bool:
+    """Put whole tasks in a better order; return whether there is one. Arguments as above."""
+    from edgecil.sequences.kernels import order_tasks
+
+    between = group_similarity(similarity, partition, space.tasks)
+    least = _NEGLIGIBLE * float(np.abs(weights).max() * np.abs(between).max())
+    order = np.arange(space.tasks)
+    change = order_tasks(between, weights, np.array(space.sizes), order, least)
+    partition[:] = np.argsort(order)[partition]
+    return change < 0.0
+
+
+def pull(
+    similarity: Similarity,
+    space: SequenceSpace,
+    weights: Floats,
+    partition: Ints,
+    block: Ints | None = None,
+) -> Floats:
+    """Return half the derivative of the objective to each class (of a block), shape (K, n)."""
+    return weights @ similarity.to_groups(partition, space.tasks, block).T
