@@ -116,6 +116,10 @@ def test_labels_of_the_same_order_are_noted(cli: Cli, toy: Path) -> None:
     assert answer.err.count("\n") == 1
     assert "seed-" in answer.err
     assert run(cli, toy, "instant", "--protocol", "latin").err == ""
+    answer = run(
+        cli, toy, "instant", "--protocol", "random", "--budget", 8, "--until", "mean ± 0.001"
+    )
+    assert answer.err.count("are the same") == 1, "once, not for every order that is added"
 
 
 def test_a_later_command_shows_its_own_repeats_only_and_hides_no_order(cli: Cli, toy: Path) -> None:

@@ -43,7 +43,9 @@ def test_a_goal_is_read(text: str, parts: tuple[object, ...]) -> None:
     assert (goal.first, goal.second, goal.relation, goal.value) == parts
 
 
-@pytest.mark.parametrize("text", ["", "icarl", "icarl > ewc", "mean ± 0", "icarl-ewc-x >", "a = 3"])
+@pytest.mark.parametrize(
+    "text", ["", "icarl", "icarl > ewc", "mean ± 0", "icarl-ewc-x >", "a = 3", "a - a > 0"]
+)
 def test_what_is_no_goal_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="until"):
         parse_goal(text)
@@ -90,6 +92,15 @@ def test_a_run_adds_orders_until_the_goal_is_decided(
     limited = edgecil.run(out=tmp_path / "x", until="mean ± 0.0001", budget=7, **options)
     assert limited.goal is not None
     assert (limited.goal.answer, len(limited.sequences()["random"])) == (None, 7)
+
+
+def test_a_goal_for_a_method_without_results_is_refused_before_training(
+    options: dict[str, object], tmp_path: Path
+) -> None:
+    for goal in ("icarl > 60", "finetune - ewc > 0"):
+        with pytest.raises(UsageError, match=r"method in 'until'.*Available: finetune"):
+            edgecil.run(out=tmp_path / "x", until=goal, **options)
+    assert not (tmp_path / "x").exists()
 
 
 def test_a_goal_needs_random_orders(options: dict[str, object], tmp_path: Path) -> None:

@@ -33,14 +33,17 @@ def _run(*, config: Any = None, dry_run: bool | None = None, **options: Any) -> 
         dry_run = configured if dry_run is None else dry_run
     if dry_run:
         return planned_results(edgecil.plan_run(config=config, **options))
+    noted: set[str] = set()
+
+    def start(prepared: Prepared, store: Store) -> None:
+        # With --until, this is called for every order that is added.
+        new = {name: runs for name, runs in prepared.sequences.items() if name not in noted}
+        noted.update(note_duplicates(new))
+
     with resumable(options.get("out")):
         return experiment_results(
-            edgecil.run(config=config, progress=True, on_start=_note_start, **options)
+            edgecil.run(config=config, progress=True, on_start=start, **options)
         )
-
-
-def _note_start(prepared: Prepared, store: Store) -> None:
-    note_duplicates(prepared.sequences)
 
 
 @contextmanager
@@ -57,14 +60,21 @@ def resumable(out: str | None) -> Iterator[None]:
         raise
 
 
-def note_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> None:
-    """Say on stderr which labels of a protocol stand for the same sequence."""
+def note_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> list[str]:
+    """Say on stderr which labels of a protocol stand for the same sequence.
+
+    Returns:
+        The protocols that have such labels.
+    """
     from edgecil.sequences.protocols import describe_duplicates
 
+    noted = []
     for name, runs in sequences.items():
         sentence = describe_duplicates(name, ((run.label, run.sequence) for run in runs))
         if sentence is not None:
             note(sentence)
+            noted.append(name)
+    return noted
 
 
 def _status(*, directory: str) -> dict[str, Any]:

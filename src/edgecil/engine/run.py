@@ -31,7 +31,7 @@ from edgecil.engine.options import (
 from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.run_options import RunOptions
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
-from edgecil.errors import EdgecilWarning, UsageError
+from edgecil.errors import EdgecilWarning, UsageError, unknown
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.docstrings import with_options
@@ -127,8 +127,10 @@ def _run_config(
         experiment = _run(experiment_config, execution, out, overwrite=overwrite, **callbacks)
     else:
         experiment_config = _for_goal(experiment_config, given=_names_protocol(config, options))
+        goal = parse_goal(until)
+        _check_methods(goal, experiment_config, out, overwrite=overwrite)
         experiment = _run_until(
-            parse_goal(until), experiment_config, execution, out, overwrite=overwrite, **callbacks
+            goal, experiment_config, execution, out, overwrite=overwrite, **callbacks
         )
     if repeats_on is not None:
         first = experiment.sequences()[experiment_config.protocol[0]]
@@ -160,6 +162,19 @@ def _for_goal(config: ExperimentConfig, *, given: bool) -> ExperimentConfig:
             f"{', '.join(map(repr, config.protocol))} instead."
         )
     return replace(config, protocol=protocols)
+
+
+def _check_methods(goal: Goal, config: ExperimentConfig, out: Path, *, overwrite: bool) -> None:
+    """Raise an error before training if a goal names a method that will have no results."""
+    from edgecil.methods import get_method
+
+    available = [get_method(spec).name for spec in config.method]
+    missing = [name for name in goal.methods if name not in available]
+    if missing and not overwrite and (out / DATABASE).exists():
+        available += dict.fromkeys(run.method for run in Experiment.open(out).results())
+        missing = [name for name in missing if name not in available]
+    if missing:
+        raise unknown("method in 'until'", missing[0], available)
 
 
 def _run_until(

@@ -81,6 +81,8 @@ def parse_goal(text: str) -> Goal:
     value = float(match["value"].replace("−", "-"))
     if relation == "±" and value <= 0.0:
         raise UsageError(f"The half-width in 'until' must be above 0. Got {text!r} instead.")
+    if match["first"] == match["second"]:
+        raise UsageError(f"'until' must compare two different methods. Got {text!r} instead.")
     every = match["first"] == "mean" and match["second"] is None
     return Goal(text, None if every else match["first"], match["second"], relation, value)
 
