@@ -114,3 +114,13 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
     status = Experiment.open(out).status()
     assert (status.alive, status.running) == (False, ())
     assert status.seconds_left == pytest.approx(200.0)
+
+
+def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path: Path) -> None:
+    clock = Clock()
+    with ProgressWriter(tmp_path, workers=1, clock=clock) as writer:
+        clock.now -= 3600.0
+        writer.begin(NODE)
+        progress = read_progress(tmp_path)
+        assert progress is not None
+        assert [task.node for task in progress.running] == [NODE]

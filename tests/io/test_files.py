@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.errors import EdgecilError
-from edgecil.io.files import parse_rows, replace_file, user_cache
+from edgecil.errors import DataError, EdgecilError
+from edgecil.io.files import parse_json, parse_rows, replace_file, user_cache
 from edgecil.io.locks import locked
 
 KILLED = """
@@ -108,3 +108,10 @@ def test_only_line_ends_end_a_row() -> None:
     """A name with another separator was split into two rows."""
     name = "a\u2028b\x0bc\x85d"
     assert parse_rows(f'{name},1\r\n"e\nf",2\n', "x.csv") == [[name, "1"], ["e\nf", "2"]]
+
+
+def test_half_a_character_in_json_is_named() -> None:
+    """The database refused it later, with an error that nobody foresaw."""
+    assert parse_json('["\\ud83d\\ude00"]', "x.json") == ["\U0001f600"]
+    with pytest.raises(DataError, match="ud800"):
+        parse_json('{"a": ["\\ud800"]}', "x.json")

@@ -132,6 +132,16 @@ def test_a_tensor_larger_than_its_storage_is_refused(tmp_path: Path) -> None:
         read_tensors(path)
 
 
+def test_a_thousand_names_of_one_tensor_are_refused(tmp_path: Path) -> None:
+    """Each was converted on its own: 2 MB became 12 GB."""
+    half = torch.zeros(1000, dtype=torch.float16)
+    torch.save({f"a{number}": half for number in range(1000)}, tmp_path / "w.pt")
+    with pytest.raises(DataError, match="share their data"):
+        read_tensors(tmp_path / "w.pt")
+    torch.save({"a": half, "tied": half}, tmp_path / "w.pt")
+    assert set(read_tensors(tmp_path / "w.pt")) == {"a", "tied"}
+
+
 def test_keys_that_are_no_names_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     torch.save({0: torch.zeros(2)}, path)

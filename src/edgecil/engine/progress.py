@@ -141,7 +141,7 @@ class ProgressWriter:
     def _write(self, *, least: float = 0.0) -> None:
         with self._lock:
             now = self._clock()
-            if now - self._progress.updated < least:
+            if 0.0 <= now - self._progress.updated < least:  # the clock may be set back
                 return
             running = tuple(
                 RunningTask(node.method, node.seed, node.prefix, started)

@@ -189,7 +189,8 @@ def _seconds_left(
     for task in running:
         seconds = expected.get(task.node)
         if seconds is not None:
-            expected[task.node] = max(0.0, seconds - (now - task.started))
+            past = max(0.0, now - task.started)  # the clock may have been set back
+            expected[task.node] = max(0.0, seconds - past)
     return elapsed_seconds(expected, workers)
 
 

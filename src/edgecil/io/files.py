@@ -27,6 +27,7 @@ except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _ATTEMPTS = 10
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that is part of a character
 
 
 def check_file(path: Path, limit: Limit | None = None) -> int:
@@ -82,7 +83,15 @@ def parse_json(text: str, source: str) -> Any:
     [1, 2]
     """
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{source} contains {error.object[error.start : error.end]!r}, which is half of a "
+            "character; write the whole one."
+        ) from error
     except RecursionError as error:
         raise DataError(f"{source} is not usable JSON: it is nested too deeply.") from error
     except ValueError as error:

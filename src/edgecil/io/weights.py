@@ -26,6 +26,8 @@ WEIGHTS = (
 _SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 # How a pickle begins; torch's files are pickles or zip archives.
 _PICKLE = b"\x80"
+# Names of tied weights may have the same data, but not thousands.
+_SHARED = 8
 # Where a checkpoint keeps its tensors; DINO's also has a student's.
 _NESTED = ("state_dict", "teacher", "model")
 
@@ -107,7 +109,14 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
             f"file ({str(error).splitlines()[0] if str(error) else type(error).__name__})."
         ) from error
     tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
-    return {name: held.float() for name, held in tensors.items() if not name.startswith(leave_out)}
+    try:
+        return {
+            name: held.float() for name, held in tensors.items() if not name.startswith(leave_out)
+        }
+    except RuntimeError as error:  # no memory
+        raise DataError(
+            f"Cannot read the weights in {path}: {str(error).splitlines()[0]}."
+        ) from error
 
 
 def tensor_names(path: Path) -> tuple[str, ...]:
@@ -175,4 +184,11 @@ def _checked(state: dict[Any, Any]) -> dict[str, Any]:
             raise ValueError(f"{name} is not a plain tensor")
         if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
             raise ValueError(f"{name} is larger than what is stored of it")
+    stored = {
+        it.untyped_storage().data_ptr(): it.untyped_storage().nbytes() for it in state.values()
+    }
+    if sum(it.numel() * it.element_size() for it in state.values()) > _SHARED * sum(
+        stored.values()
+    ):
+        raise ValueError("too many of its tensors share their data")
     return dict(state)
