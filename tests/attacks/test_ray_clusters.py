@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,11 +19,12 @@ import pytest
 
 import edgecil
 from edgecil.engine.executors import Job, get_executor
-from edgecil.engine.executors.ray_cluster import Request, live_nodes
+from edgecil.engine.executors.ray_cluster import Request, live_nodes, unreachable
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.engine import fake_gpu
 from tests.engine.contexts import driver_in_this_process, make_context
+from tests.engine.test_resume import wait_for
 
 
 @pytest.mark.attack
@@ -201,6 +204,37 @@ def test_a_wrong_token_is_named_although_ray_only_logs_it(
         connect(SimpleNamespace(init=init), "auto", None)
     assert not ATTEMPTS.keys() & os.environ.keys()
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.attack
+@pytest.mark.timeout(600)
+def test_a_real_cluster_refuses_a_wrong_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = f"start --head --port={port} --num-cpus=1 --include-dashboard=false --block"
+    with subprocess.Popen(
+        [sys.executable, "-m", "ray.scripts.scripts", *words.split()],
+        env={**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "right" * 8},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as head:
+        try:
+            address = f"127.0.0.1:{port}"
+            wait_for(lambda: unreachable(address) is None)
+            monkeypatch.setenv("RAY_AUTH_MODE", "token")
+            monkeypatch.setenv("RAY_AUTH_TOKEN", "wrong" * 8)
+            start = time.monotonic()
+            with pytest.raises(PrerequisiteError, match="refused this process"):
+                get_executor("ray", make_context({"instant": {}}), workers=1, address=address)
+            seconds = time.monotonic() - start
+        finally:
+            head.terminate()
+            head.wait(60)
+    assert seconds < 120.0
+    print(f"a wrong token was refused after {seconds:.0f} s")
 
 
 @contextmanager

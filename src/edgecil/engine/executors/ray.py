@@ -17,7 +17,7 @@ from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors.executor import Finished, Job
-from edgecil.engine.executors.ray_cluster import Head, Request
+from edgecil.engine.executors.ray_cluster import Head, Request, check_address
 from edgecil.engine.handshake import expected_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.errors import EdgecilError, PrerequisiteError
@@ -71,6 +71,8 @@ class RayExecutor:
         address = address or _connected()
         if address is None:
             workers = workers or max(1, cores() // context.threads)
+        else:
+            check_address(address)
         on_gpus = context.environment.device.startswith("cuda")
         request = Request(context.threads, per_device if on_gpus else None)
         self.capacity = workers or 1

@@ -147,14 +147,19 @@ class Head:
         )
 
 
-def connect(ray: Any, address: str | None, processors: int | None) -> None:
-    """Connect this process to a cluster, or start a private one with some processors."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address is not None and (problem := unreachable(address)) is not None:
+def check_address(address: str) -> None:
+    """Raise an error if nothing answers at an address; Ray itself would take minutes."""
+    problem = unreachable(address)
+    if problem is not None:
         raise PrerequisiteError(
             f"Cannot reach a Ray cluster at {address}: {problem}; start one with 'ray start "
             "--head', or give its address."
         )
+
+
+def connect(ray: Any, address: str | None, processors: int | None) -> None:
+    """Connect this process to a cluster, or start a private one with some processors."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     attempts = ATTEMPTS if address else {}
     with tempfile.TemporaryFile() as log:
         try:
