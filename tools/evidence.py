@@ -44,6 +44,8 @@ EVIDENCE = {
     "default": ("leaderboard.md", "benchmarks/protocols.py --default"),
     "designs": ("leaderboard.md", "benchmarks/designs.py"),
     "leaderboard": ("leaderboard.md", "benchmarks/protocols.py"),
+    "twins-first": ("reproduce.md", "benchmarks/twins.py first"),
+    "twins-random": ("reproduce.md", "benchmarks/twins.py random"),
     "search-large": (
         "how-to/search.md",
         "benchmarks/search.py --same-training --learners ease --draws 5",
