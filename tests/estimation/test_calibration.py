@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
 
+import edgecil
+from edgecil.engine import write_accuracies
 from edgecil.estimation import Observations, get_estimator
 from edgecil.estimation.accuracy_steps import accuracy_step
+from edgecil.estimation.calibration import describe_coverage, is_calibrated, reached_coverage
+from edgecil.estimation.claims import Claim
 from edgecil.estimation.estimators import smoothed
 from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior, posteriors
+from edgecil.report.method_tables import summary_table
 from edgecil.sequences.latin import latin
 from edgecil.sequences.space import SequenceSpace
+from tests.estimation.tables import noisy, table_of
 
 MEAN, STD = 50.0, 4.0
 
@@ -193,3 +201,36 @@ def test_a_few_test_images_make_steps_that_the_smoothed_estimate_keeps() -> None
 )
 def test_the_step_follows_from_the_values(values: list[float], step: float | None) -> None:
     assert accuracy_step(np.array(values)) == pytest.approx(step)
+
+
+def test_a_claim_that_misses_its_level_says_what_it_reaches() -> None:
+    reaches = {"calibrated": 0.92, "rough": 0.94}
+    labels = [
+        Claim(50.0, (40.0, 60.0), "calibrated" if is_calibrated(reached) else "rough", 0.9, reached)
+        for reached in (*reaches.values(), None)
+    ]
+    assert [claim.label for claim in labels] == [
+        "90 %",
+        "90 %, on truth tables 94 %",
+        "90 %, not calibrated",
+    ]
+    assert describe_coverage("the mean", [0.87, 0.9, 0.93]) == ""
+    assert " 82 to 94 % " in describe_coverage("the mean", [0.94, 0.9, 0.82])
+    assert "not been compared" in describe_coverage("the mean", [None, 0.9])
+
+
+def test_two_random_orders_are_labelled_on_the_terminal_and_on_the_page(tmp_path: Path) -> None:
+    """Their intervals cover 94 % of truths, which is not within three points of 90 %."""
+    reached = reached_coverage("mean", "random", 2)
+    assert reached is not None
+    assert not is_calibrated(reached)
+    figure = f"{100 * reached:.0f} %"
+    runs = table_of({"a": noisy(1), "b": noisy(2)}, ("random",)).runs
+    two = {run.sequence for run in runs[:3]}  # seeds 0 and 42 give the same order
+    write_accuracies([run for run in runs if run.sequence in two], tmp_path / "two.csv")
+    analysis = edgecil.analyze(tmp_path / "two.csv")
+    assert str(analysis).count(f"on truth tables {figure}: ") == 4
+    (dataset,) = analysis.datasets
+    assert f"true value in {figure} of cases" in summary_table(dataset).caption
+    first = edgecil.write_report(analysis, out=tmp_path / "report").pages[0]
+    assert f"on truth tables {figure}" in first.read_text(encoding="utf-8")

@@ -6,15 +6,19 @@ to `calibration.json` beside this module.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from edgecil.estimation.intervals import LEVEL
 from edgecil.io.json import read_json
 
 SCHEMA = "edgecil.calibration/1"
 FILE = Path(__file__).with_name("calibration.json")
+
+TOLERATED = 0.03 + 1e-9
 
 Kind = Literal["mean", "std", "next", "outside", "worse", "difference"]
 
@@ -52,3 +56,31 @@ def reached_coverage(kind: Kind, protocol: str, orders: int) -> float | None:
     measured = calibration().coverage.get(kind, {}).get(protocol, {})
     budgets = [int(text) for text in measured if int(text) <= orders]
     return measured[str(max(budgets))] if budgets else None
+
+
+def is_calibrated(reached: float | None) -> bool:
+    """Return whether 90 % intervals reach 90 % to within 3 points; not if it was not measured."""
+    return reached is not None and abs(reached - LEVEL) <= TOLERATED
+
+
+def describe_coverage(what: str, reached: Iterable[float | None]) -> str:
+    """Return a sentence on intervals that reach something else than 90 %; empty if all reach that.
+
+    Args:
+        what: of what the intervals are.
+        reached: what each of them reaches.
+
+    >>> describe_coverage("the mean", [0.94, 0.91])
+    'On truth tables such intervals of the mean contain the true value in 94 % of cases.'
+    """
+    off = {value for value in reached if not is_calibrated(value)}
+    measured = sorted(100.0 * value for value in off if value is not None)
+    if not off:
+        return ""
+    if not measured:
+        return f"Intervals of {what} from such orders have not been compared with a truth."
+    ends = dict.fromkeys(f"{value:.0f}" for value in (measured[0], measured[-1]))
+    return (
+        f"On truth tables such intervals of {what} contain the true value in {' to '.join(ends)} % "
+        "of cases."
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import METRICS
-from edgecil.estimation.calibration import reached_coverage
+from edgecil.estimation.calibration import TOLERATED, is_calibrated, reached_coverage
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.estimators import (
     Observations,
@@ -27,7 +27,6 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
 
 CONFIDENCE = 0.95
-_TOLERATED = 0.03 + 1e-9
 
 Validity = Literal["measured", "exact", "calibrated", "rough", "none"]
 
@@ -58,6 +57,16 @@ class Claim:
     reached: float | None = None
     reason: str | None = None
     half_width: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The level, and what such intervals reach on truth tables where that is something else."""
+        level = f"{100.0 * self.level:.0f} %"
+        if self.validity != "rough":
+            return level
+        if self.reached is None:
+            return f"{level}, not calibrated"
+        return f"{level}, on truth tables {100.0 * self.reached:.0f} %"
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ class Answer:
             value = "" if claim.value is None else f" {rounded(claim.value)}"
             if claim.interval is not None:
                 low, high = map(rounded_limit, claim.interval)
-                value += f" ({100.0 * claim.level:.0f} %: {low} to {high})"
+                value += f" ({claim.label}: {low} to {high})"
             parts += [f"{name}{value}"] if value else []
         orders = "1 order" if self.order_count == 1 else f"{self.order_count} orders"
         if self.lowest == self.highest:
@@ -277,8 +286,7 @@ def cut(interval: Interval, bounds: Interval) -> Interval:
 
 
 def _validity(reached: float | None) -> Validity:
-    within = reached is not None and abs(reached - LEVEL) <= _TOLERATED
-    return "calibrated" if within else "rough"
+    return "calibrated" if is_calibrated(reached) else "rough"
 
 
 def _share(kind: Literal["outside", "worse"], value: float, count: int, protocol: str) -> Claim:
@@ -288,7 +296,7 @@ def _share(kind: Literal["outside", "worse"], value: float, count: int, protocol
     error = reached_coverage(kind, protocol, count)
     if protocol != "latin" or error is None:
         return Claim(None, reason="requires orders not chosen by similarity")
-    validity: Validity = "calibrated" if abs(error) <= _TOLERATED else "rough"
+    validity: Validity = "calibrated" if abs(error) <= TOLERATED else "rough"
     return Claim(value, None, validity, reached=value + error)
 
 

@@ -147,6 +147,7 @@ def compare_accuracies(
             seeds=seeds,
         )
     chance = made.next_above(0.0)
+    design = "random" if overlap is None else "latin"
     return Comparison(
         n,
         mean,
@@ -156,9 +157,7 @@ def compare_accuracies(
         chance if higher_is_better else 1.0 - chance,
         min(1.0, 2.0 * min(made.mean_above(0.0), made.mean_below(0.0))),
         blind=blind,
-        reached=reached_coverage("difference", "random" if overlap is None else "latin", n)
-        if blind
-        else None,
+        reached=reached_coverage("difference", design if blind else "edge", n),
         tied=int(tied.sum()),
         seeds=seeds,
     )

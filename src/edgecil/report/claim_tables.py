@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from edgecil.estimation.calibration import describe_coverage
 from edgecil.io.rounding import rounded, rounded_limit
 from edgecil.report.duration import format_duration
 from edgecil.report.metrics import metric_words
@@ -45,12 +46,14 @@ def differences_table(comparison: MethodComparison) -> Table:
                 one.adjusted_p,
             )
         )
+    intervals = [pair.comparison for pair in comparison.pairs if pair.comparison.interval]
+    coverage = describe_coverage("the difference", (pair.reached for pair in intervals))
     return Table(
         "differences",
         "Differences between methods",
         "Mean difference in points with its 90 % interval, the share of these orders that the "
         "first method wins, the probability that it wins in a new training of a random order, and "
-        "p, adjusted for the number of pairs (Holm).",
+        f"p, adjusted for the number of pairs (Holm).{f' {coverage}' if coverage else ''}",
         (
             *((Column("dataset"),) if several else ()),
             Column("methods"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
+from edgecil.estimation.calibration import describe_coverage
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
 from edgecil.report.claim_tables import count
 from edgecil.report.metrics import metric_words
@@ -74,8 +75,9 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
     return Table(
         "summary",
         "Accuracy over class orders",
-        f"Accuracies in %, the range in points.{mean}{_explain_central(shown)} 'Worst' and 'best' "
-        f"are measured on the orders that were run.{correlation}",
+        f"Accuracies in %, the range in points.{mean}{_explain_central(shown)}"
+        f"{_explain_coverage(dataset, shown)} 'Worst' and 'best' are measured on the orders that "
+        f"were run.{correlation}",
         columns,
         tuple(rows),
         frozenset(_best_cells(dataset, shown, columns)),
@@ -134,6 +136,22 @@ def _explain_central(shown: Sequence[MethodSummary]) -> str:
     )
 
 
+def _explain_coverage(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> str:
+    """What intervals reach on truth tables, where that is not 90 %."""
+    answers = [dataset.methods[summary.name].answer for summary in shown]
+    sentences = (
+        describe_coverage(what, (claim.reached for claim in claims if claim.interval is not None))
+        for what, claims in (
+            ("the mean", [answer.mean for answer in answers if answer.mean.validity == "rough"]),
+            (
+                "the next order",
+                [answer.next_order for answer in answers if answer.next_order.validity == "rough"],
+            ),
+        )
+    )
+    return "".join(f" {sentence}" for sentence in sentences if sentence)
+
+
 def comparisons_table(dataset: DatasetAnalysis) -> Table:
     """Pairs of methods on the orders that both ran."""
     rows: list[tuple[Cell, ...]] = []
@@ -153,7 +171,7 @@ def comparisons_table(dataset: DatasetAnalysis) -> Table:
         "Pairs of methods on the same orders",
         "Mean difference in points with its 90 % interval, the share of orders on which the first "
         "method is better (ties count half), and the p-value of the difference, adjusted for the "
-        "number of pairs (Holm).",
+        f"number of pairs (Holm).{_explain_differences(dataset)}",
         (
             Column("first"),
             Column("second"),
@@ -168,6 +186,15 @@ def comparisons_table(dataset: DatasetAnalysis) -> Table:
         frozenset(bold),
         "Bold: the better method, if the interval excludes 0.",
     )
+
+
+def _explain_differences(dataset: DatasetAnalysis) -> str:
+    """What intervals of differences reach on truth tables, where that is not 90 %."""
+    pairs = [pair for others in dataset.comparisons.values() for pair in others.values()]
+    sentence = describe_coverage(
+        "the difference", (pair.reached for pair in pairs if pair.interval is not None)
+    )
+    return f" {sentence}" if sentence else ""
 
 
 def _best_cells(

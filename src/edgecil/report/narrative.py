@@ -171,15 +171,15 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
     else:
         start = f"Over class orders {summary.name} {verb} {mean} on average"
     if summary.mean_interval is not None:
-        roughly = "roughly " if said.mean.validity == "rough" else ""
-        start += f" (90 %: {roughly}{_between(summary.mean_interval)})"
+        start += f" ({said.mean.label}: {_between(summary.mean_interval)})"
     parts = [start]
     if summary.central is not None:
         low, high = summary.central
-        roughly = "roughly " if said.next_order.validity == "rough" else ""
         between = f"between {low:.1f} and {_value(high, words)}"
+        probability, comma, reached = said.next_order.label.partition(", ")
         parts.append(
-            f"the next order will lie {roughly}{between} with probability 90 %"
+            f"the next order will lie {between} with probability {probability}"
+            f"{f' ({reached})' if comma else ''}"
             if truth is None
             else f"90 % of the orders lie {between}"
         )
