@@ -23,8 +23,9 @@ import edgecil
 
 EFFECTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ranpac": ({"ridge": "last-task"}, {"ridge": "last-task", "cosine": True}),
+    "bic": ({"correction": "probabilities"},),
     "ewc": ({"fisher_images": "training"},),
-    "mos": ({"merging_rule": "use"},),
+    "mos": ({"merging_rule": "use"}, {"small_head": True}),
     "l2p": ({"batchwise": True}, {"positions": True}, {"batchwise": True, "positions": True}),
     "hide-prompt": ({"inference_rate": 0.00046875, "small_inference": True},),
     "coda-prompt": ({"orthogonality": 0.0}, {"start": "gram-schmidt"}),

@@ -5,9 +5,9 @@
 PATH is your own checkout of PyCIL (learners that train a residual network), PILOT (learners on a
 frozen transformer) or the authors' HiDe-Prompt; nothing of them is part of edgecil. Prints a
 Markdown table of final and average accuracy with the spread over orders and repeats, CPU seconds,
-peak memory, and a verdict: the 90 % interval of the difference in final accuracy, from the
-differences by order, averaged over repeats; an interval around zero of more than ± 3 points cannot
-tell. No two trainings share a random draw, neither both
+peak memory, the 90 % intervals of the differences in average and in final accuracy, from the
+differences by order, averaged over repeats, and a verdict on the latter; an interval around zero of
+more than ± 3 points cannot tell. No two trainings share a random draw, neither both
 codes nor two orders: otherwise the luck of one draw would count as a difference of the codes. Every
 training runs in a process of its own, one thread each, so that memory is its own. The defaults take
 about half an hour on two idle cores. The full comparison is for a GPU, and was never run: `--recipe
@@ -199,7 +199,7 @@ def row(
         final = curves[:, -1].reshape(shape)
         cells[side] = {
             "final": final.mean(axis=1),
-            "average": curves.mean(axis=1),
+            "average": curves.mean(axis=1).reshape(shape).mean(axis=1),
             "orders": final.mean(axis=1).std(ddof=1) if args.orders > 1 else np.nan,
             "repeats": final.var(axis=1, ddof=1).mean() ** 0.5 if args.repeats > 1 else np.nan,
             "seconds": np.mean([result["seconds"] for result in results]),
@@ -207,6 +207,7 @@ def row(
         }
     ours, theirs = cells["ours"], cells["reference"]
     text, outcome = verdict(ours["final"] - theirs["final"], other)
+    between, _ = verdict(ours["average"] - theirs["average"], other)
     numbers = [
         f"{np.mean(ours[key]):.1f} / {np.mean(theirs[key]):.1f}".replace("nan", "–")
         for key in ("final", "average", "orders", "repeats", "seconds")
@@ -215,7 +216,7 @@ def row(
     agreement = "–"
     if args.orders >= LEAST_ORDERS:
         agreement = f"{np.corrcoef(ours['final'], theirs['final'])[0, 1]:.2f}"
-    numbers.append(agreement)
+    numbers += [agreement, between]
     count = f"{args.orders} × {args.repeats}"
     return f"| {' | '.join((name, classifier, count, *numbers, text, outcome))} |"
 
@@ -246,7 +247,7 @@ def main() -> None:
     if args.cache and Path(args.cache).exists():
         kept = json.loads(Path(args.cache).read_text(encoding="utf-8"))
     pairs = ("final", "average", "std over orders", "std over repeats", "CPU s", "MB")
-    ends = ("r over orders", "difference (90 %)", "verdict")
+    ends = ("r over orders", "difference of averages", "difference (90 %)", "verdict")
     columns = ("method", "classifier", "orders × repeats", *pairs, *ends)
     print(f"ours / {toolbox.NAME}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for name in args.methods.split(",") if args.methods else toolbox.LEARNERS:

@@ -41,6 +41,7 @@ def test_order_and_noise_are_recovered_from_simulated_trainings() -> None:
     assert (name, result.tables) == ("a", 2)
     assert result.share == pytest.approx(0.36, abs=0.03)
     assert OrderShare(3.0, 4.0, 1).share == 0.36
+    assert OrderShare(0.0, 0.0, 1).share == 1.0
 
 
 def test_repeats_are_suggested_for_noisy_learners_trained_once_with_the_measured_recipe() -> None:

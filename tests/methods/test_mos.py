@@ -89,6 +89,13 @@ def test_aligning_trains_the_head_for_old_classes_too() -> None:
     assert not torch.allclose(method.head.weight[:2], old)
 
 
+def test_a_small_head_begins_with_weights_of_a_third_of_the_variance() -> None:
+    wide, small = (
+        trained(TASKS[:1], STILL, small_head=small).head.weight.detach() for small in (False, True)
+    )
+    torch.testing.assert_close(small, wide / 3**0.5)
+
+
 def test_what_is_kept_of_the_classes() -> None:
     """Prototypes are seen through the first adapters, Gaussians through the task's own."""
     method = trained(TASKS[:2])

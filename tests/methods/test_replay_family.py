@@ -8,6 +8,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy, normalize
 
+from edgecil.errors import UsageError
+from edgecil.methods import bic
 from edgecil.methods.distillation import distil
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
@@ -56,6 +58,24 @@ def test_bic_corrects_only_the_newest_classes_and_keeps_earlier_corrections() ->
     assert first[2] == first[3] != 0.0
     learn(method, SCENARIO, TASKS)
     assert torch.equal(method.network.shifts[:4], first)
+
+
+def test_bic_may_fit_its_correction_as_pycil_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyCIL takes the cross-entropy of probabilities as if they were logits."""
+    fitted: list[torch.Tensor] = []
+
+    def once(_: Any, count: int, loss: Any, *__: Any, **___: Any) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(bic, "cross_entropy", lambda logits, _: fitted.append(logits.detach()))
+            loss(torch.arange(count), torch.Generator())
+
+    monkeypatch.setattr(bic, "minimise", once)
+    for correction in bic.CORRECTIONS:
+        learn(after_one("bic", correction=correction), SCENARIO, TASKS[:2])
+    logits, probabilities = fitted
+    torch.testing.assert_close(logits.softmax(dim=1), probabilities)
+    with pytest.raises(UsageError, match="correction of BiC"):
+        build("bic", DATASET, settings={"correction": "bias"})
 
 
 def test_bic_trains_on_no_held_out_image() -> None:

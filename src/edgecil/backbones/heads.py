@@ -129,6 +129,12 @@ class GrowingLinear(GrowingHead):
         self.bias = nn.Parameter(bias, requires_grad=self.bias.requires_grad)
 
 
+class SmallLinear(GrowingLinear):
+    """A linear head whose new weights are uniform with variance 1 / (3 d), as torch's are."""
+
+    _bound_factor = 1.0
+
+
 class CosineHead(GrowingHead):
     """Cosine between features and class weights, times a learned scale; (n, d) to (n, classes).
 

@@ -7,14 +7,14 @@ and a shift of the new classes' logits) are fitted on a small balanced set of he
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network
@@ -23,6 +23,8 @@ from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 from edgecil.methods.training import minimise
+
+CORRECTIONS = ("logits", "probabilities")
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,19 @@ class BiCConfig:
         memory: exemplar budget.
         temperature: distillation temperature.
         held_out: share of a class's exemplars that is held out for the correction, at least one.
+        correction: the correction is fitted by the cross-entropy of the `logits`, as in the
+            publication, or of the `probabilities`: PyCIL applies softmax twice.
     """
 
     recipe: Recipe = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     temperature: float = 2.0
     held_out: float = 0.1
+    correction: Literal["logits", "probabilities"] = "logits"
 
     def __post_init__(self) -> None:
+        if self.correction not in CORRECTIONS:
+            raise unknown("correction of BiC", self.correction, CORRECTIONS)
         if not 0.0 < self.held_out < 1.0:
             raise UsageError(f"'held_out' must be between 0 and 1. Got {self.held_out} instead.")
 
@@ -90,7 +97,12 @@ class CorrectedNetwork(Network):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
-@register_method("bic", BiCConfig, "replay, distillation, bias correction (2019)")
+@register_method(
+    "bic",
+    BiCConfig,
+    "replay, distillation, bias correction (2019)",
+    published_settings={"correction": "probabilities"},
+)
 class BiC(TeacherMethod):
     """Replay with distillation; a linear layer corrects the bias towards new classes."""
 
@@ -155,7 +167,10 @@ class BiC(TeacherMethod):
 
         def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
             old, new = logits[batch].tensor_split([task.old_count], dim=1)
-            return cross_entropy(torch.cat([old, new * scale + shift], dim=1), targets[batch])
+            corrected = torch.cat([old, new * scale + shift], dim=1)
+            if self.config.correction == "probabilities":
+                corrected = corrected.softmax(dim=1)
+            return cross_entropy(corrected, targets[batch])
 
         minimise([scale, shift], len(targets), loss, self.recipe, task, stage="correction")
         self.network.correct(task.old_count, scale.detach(), shift.detach())

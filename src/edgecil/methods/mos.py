@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones import GrowingLinear
+from edgecil.backbones.heads import SmallLinear
 from edgecil.backbones.vit import Sockets
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import (
@@ -69,6 +70,8 @@ class MOSConfig:
         refinements: maximum number of times that an image's adapters are chosen.
         covariance: of the classes' Gaussians; `diagonal` keeps variances alone, as the authors do
             on ImageNet-A.
+        small_head: whether new weights of the head are uniform in ± √(1 / d), as in the authors'
+            code, or in ± √(3 / d).
     """
 
     recipe: Recipe = PUBLISHED
@@ -80,6 +83,7 @@ class MOSConfig:
     temperature: float = 0.8
     refinements: int = 4
     covariance: Literal["full", "diagonal"] = "full"
+    small_head: bool = False
 
     def __post_init__(self) -> None:
         counts = (self.bottleneck, self.refinements)
@@ -107,7 +111,7 @@ class MOSConfig:
         batch_size=48,
         augment=(),
     ),
-    published_settings={"merging_rule": "use"},
+    published_settings={"merging_rule": "use", "small_head": True},
 )
 class MOS(PretrainedMethod):
     """Prototypes with the first task's adapters, combined with a head on the retrieved adapters.
@@ -125,7 +129,8 @@ class MOS(PretrainedMethod):
         self.config = config
         width, device = self.vit.feature_size, environment.device
         self.adapters: list[nn.ModuleList] = []
-        self.head = GrowingLinear(width).to(device)
+        head = SmallLinear(width) if config.small_head else GrowingLinear(width)
+        self.head = head.to(device)
         self.gaussians = ClassGaussians(width, device)
         self.prototypes = torch.zeros(0, width, device=device)
         self.task_of_class: list[int] = []

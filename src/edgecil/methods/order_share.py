@@ -36,9 +36,12 @@ class OrderShare:
 
     @property
     def share(self) -> float:
-        """Of the variance of single trainings, the part that is due to the order, in [0, 1]."""
+        """Of the variance of single trainings, the part that is due to the order, in [0, 1].
+
+        1 if nothing varies: one training shows all there is.
+        """
         order, noise = self.order_std**2, self.noise_std**2
-        return order / (order + noise)
+        return order / (order + noise) if order + noise else 1.0
 
 
 @dataclass(frozen=True)
