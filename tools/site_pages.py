@@ -209,8 +209,9 @@ def schema_files() -> dict[str, str]:
 
 def _schemas() -> dict[str, dict[str, Any]]:
     """JSON Schemas by name, each with the answer itself at the top level."""
-    from edgecil.cli.answers import TYPES, schema_name
+    from edgecil.cli.answers import TYPES
     from edgecil.cli.main import VERBS
+    from edgecil.cli.output import schema_name
     from edgecil.io.json import json_schema
 
     schemas = {}

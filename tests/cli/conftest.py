@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,20 @@ import jsonschema
 import numpy as np
 import pytest
 
-from edgecil.cli.answers import TYPES, schema_name
+from edgecil.cli.answers import TYPES
 from edgecil.cli.main import main
+from edgecil.cli.output import schema_name
 from edgecil.io.json import json_schema
 
-SCHEMAS = {
-    schema_name(verb): {**json_schema(kind, schema_name(verb)), "additionalProperties": False}
-    for verb, kind in TYPES.items()
-}
+KINDS = {schema_name(verb): kind for verb, kind in TYPES.items()}
+
+
+@cache
+def validator(schema: str) -> jsonschema.Draft202012Validator:
+    """Checks answers of one schema; an answer may have no other keys."""
+    strict = {**json_schema(KINDS[schema], schema), "additionalProperties": False}
+    jsonschema.Draft202012Validator.check_schema(strict)
+    return jsonschema.Draft202012Validator(strict)
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Answer:
 
         answer = json.loads(self.out, parse_constant=refuse)
         assert isinstance(answer, dict)
-        jsonschema.validate(answer, SCHEMAS[answer["schema"]])
+        validator(answer["schema"]).validate(answer)
         return answer
 
     @property

@@ -5,10 +5,11 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from edgecil.cli.answers import TYPES, schema_name
+from edgecil.cli.answers import TYPES
 from edgecil.cli.main import VERBS
+from edgecil.cli.output import schema_name
 from edgecil.estimation.analysis import SCHEMA
-from tests.cli.conftest import SCHEMAS, Cli
+from tests.cli.conftest import KINDS, Cli, validator
 
 LIGHT = (
     ("datasets",),
@@ -38,9 +39,8 @@ def test_answers_follow_the_json_schema_of_their_verb(cli: Cli, words: tuple[obj
     assert next(iter(answer)) == "schema"
 
 
-@pytest.mark.parametrize("name", sorted(SCHEMAS))
+@pytest.mark.parametrize("name", sorted(KINDS))
 def test_a_schema_requires_its_name_and_refuses_other_answers(name: str) -> None:
-    assert SCHEMAS[name]["properties"]["schema"] == {"const": name}
-    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+    assert validator(name).schema["properties"]["schema"] == {"const": name}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"schema": "edgecil.other/1"}, SCHEMAS[name])
+        validator(name).validate({"schema": "edgecil.other/1"})

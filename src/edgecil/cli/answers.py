@@ -62,8 +62,3 @@ TYPES: dict[str, Any] = {
     "leaderboard": Leaderboard,
     "compare": MethodComparison,
 }
-
-
-def schema_name(verb: str) -> str:
-    """Return the name and version of a verb's answer; a saved analysis has its own."""
-    return analysis.SCHEMA if verb == "analyze" else f"edgecil.{verb}/1"

@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 def print_json(answer: Any, verb: str) -> None:
     """One JSON object on stdout; lists of numbers are on one line."""
-    from edgecil.cli.answers import schema_name
     from edgecil.io.json import to_plain
 
     escape = "utf" not in (sys.stdout.encoding or "").lower()
     plain = {"schema": schema_name(verb), **to_plain(answer)}
     text = json.dumps(plain, ensure_ascii=escape, allow_nan=False, indent=2)
     print(re.sub(r"\[\n[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text))
+
+
+def schema_name(verb: str) -> str:
+    """Return the name and version of a verb's answer; a saved analysis has its own."""
+    return "edgecil.analysis/3" if verb == "analyze" else f"edgecil.{verb}/1"
 
 
 def print_parts(parts: Iterable[Table | str]) -> None:
