@@ -1,4 +1,4 @@
-"""A script without the guard of its main part ends at once, with one sentence."""
+"""A script needs the guard of its main part only if it defines the learner."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import edgecil
 from edgecil.engine.main_guard import UNGUARDED, WORKER, refuse_while_importing
 from edgecil.errors import UsageError
 from tests.toys import save_toy
@@ -16,25 +17,50 @@ from tests.toys import save_toy
 SCRIPT = """\
 import edgecil
 
+
+class Mine:
+    def fit_task(self, images, labels, task):
+        pass
+
+    def predict(self, images):
+        return [0] * len(images)
+
+    def state_dict(self):
+        return {{}}
+
+    def load_state_dict(self, state):
+        pass
+
+
+print("running")
 edgecil.{call}(
-    out="out", dataset="toy.npz", method="finetune", tasks=2, protocol="enumerate", epochs=1,
-    workers=2,
+    out="out", dataset="toy.npz", tasks=2, protocol="random", budget=1, workers=2, {method}
 )
 """
 
 
+def run_script(folder: Path, call: str, method: str) -> subprocess.CompletedProcess[str]:
+    save_toy(folder / "toy.npz", train=4)
+    (folder / "script.py").write_text(SCRIPT.format(call=call, method=method))
+    return subprocess.run(
+        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+
+
+@pytest.mark.slow
+def test_a_script_that_runs_edgecils_methods_needs_no_guard(tmp_path: Path) -> None:
+    ran = run_script(tmp_path, "run", 'method="finetune", epochs=1')
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "running\n", "no worker ran the script"
+    assert len(edgecil.Experiment.open(tmp_path / "out").results()) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("call", ["run", "plan_run"])
-def test_a_script_without_the_guard_ends_with_one_sentence(call: str, tmp_path: Path) -> None:
-    save_toy(tmp_path / "toy.npz", train=4)
-    (tmp_path / "script.py").write_text(SCRIPT.format(call=call))
-    ran = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+def test_a_script_that_defines_its_learner_ends_with_one_sentence_without_it(
+    call: str, tmp_path: Path
+) -> None:
+    ran = run_script(tmp_path, call, "method=Mine")
     assert ran.returncode == 1
     assert ran.stderr.count("Traceback") == 1, "that of the script itself"
     assert ran.stderr.count('if __name__ == "__main__":') == 1

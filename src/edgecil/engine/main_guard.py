@@ -1,17 +1,49 @@
-"""Detects scripts that train whenever they are imported, which every worker process does."""
+"""Starts worker processes that import the main script only if it may define a learner.
+
+A script that must be imported and trains whenever it is imported is an error of one sentence.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import EdgecilError, UsageError
+
+if TYPE_CHECKING:
+    from edgecil.engine.node_training import WorkerContext
 
 WORKER = "edgecil-worker"  # the name of the processes that this package starts
 UNGUARDED = 78  # exit code of a worker whose import of the script began to train
 _ADVICE = (
     'Put the call that trains under `if __name__ == "__main__":`. Every worker process imports '
-    "the script, and would otherwise run it again."
+    "the script for the learner that it defines, and would otherwise run it again."
 )
+
+
+def start_worker(process: Any, context: WorkerContext) -> None:
+    """Start a process that trains in this context.
+
+    By default a new process imports the main script. If all methods are edgecil's own, it need
+    not, and a script may train without `if __name__ == "__main__":`.
+    """
+    if not all(_is_own(name, context) for name in context.configs):
+        process.start()
+        return
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")  # without a file there is nothing to import
+    try:
+        process.start()
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _is_own(name: str, context: WorkerContext) -> bool:
+    from edgecil.methods import get_method
+
+    return name not in context.methods and get_method(name).build.__module__.startswith("edgecil.")
 
 
 def refuse_while_importing() -> None:

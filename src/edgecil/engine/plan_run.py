@@ -13,7 +13,7 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
-from edgecil.engine.main_guard import WORKER, check_exit, refuse_while_importing
+from edgecil.engine.main_guard import WORKER, check_exit, refuse_while_importing, start_worker
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.run import (
     OPTION_MEANINGS,
@@ -268,7 +268,7 @@ def _trial(context: WorkerContext, nodes: Sequence[Node], limit: float, *, share
         context = replace(context, environment=replace(context.environment, shared=shared))
         work = (context, [*nodes, *nodes], queue, folder)
         process = spawn.Process(target=_train, args=work, daemon=True, name=WORKER)
-        process.start()
+        start_worker(process, context)
         reason = ""
         try:
             _receive(queue, process, _STARTUP)

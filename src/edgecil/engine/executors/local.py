@@ -20,7 +20,7 @@ from typing import Any
 from edgecil.engine.executors.executor import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity, gpu_identity
-from edgecil.engine.main_guard import WORKER, check_exit, start_error
+from edgecil.engine.main_guard import WORKER, check_exit, start_error, start_worker
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
@@ -204,7 +204,7 @@ class _Worker:
         self.process: Any = spawning.Process(
             target=_work, args=(other, context, device), daemon=True, name=WORKER
         )
-        self.process.start()
+        start_worker(self.process, context)
         other.close()
         self.device = device
         self.job: Job | None = None
