@@ -7,11 +7,12 @@ import pytest
 from matplotlib import pyplot
 
 from edgecil.engine.accuracy_files import read_accuracies
-from edgecil.engine.experiment import Experiment, save_experiment_similarity, stored_answers
+from edgecil.engine.experiment import Experiment, stored_answers
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store, StoreReader
+from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence
 from edgecil.similarity import Embeddings, SimilarityMatrix

@@ -12,7 +12,8 @@ import pandas
 import pytest
 
 from edgecil.engine import AccuracyTable, Store, write_accuracies
-from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation import Analysis, DatasetAnalysis, analyze
 from edgecil.io.json import json_schema, to_plain

@@ -11,7 +11,8 @@ import pytest
 from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError, UsageError
-from edgecil.interop.logs import by_task, import_logs, read_log
+from edgecil.interop.log_import import import_logs
+from edgecil.interop.logs import by_task, read_log
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol, seeded
 from edgecil.similarity import text_similarity
 

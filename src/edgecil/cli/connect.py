@@ -84,6 +84,6 @@ VERBS = (
         {"": ("<paths...> protocol out overwrite",)},
         _import_logs,
         show_trained,
-        api="edgecil.interop.logs:import_logs",
+        api="edgecil.interop.log_import:import_logs",
     ),
 )

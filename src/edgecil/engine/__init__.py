@@ -9,7 +9,6 @@ from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.experiment import (
     Experiment,
     TrainingFailedError,
-    save_experiment_similarity,
     stored_answers,
 )
 from edgecil.engine.metrics import METRICS, Metric
@@ -25,6 +24,7 @@ from edgecil.engine.progress import RunningTask
 from edgecil.engine.results import Accuracies, NodeResult, Reported, RunResult, Summary, WholeRun
 from edgecil.engine.status import Failure, ProtocolStatus, Status
 from edgecil.engine.store import Store, StoreReader
+from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.sequences.sequence import format_tasks
 
 __all__ = [

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from edgecil.classes.lists import ClassList
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.options import build_config
 from edgecil.engine.results import RunResult, Summary
-from edgecil.engine.similarity import experiment_similarity
 from edgecil.engine.status import (
     Failure,
     LabelledRun,
@@ -28,30 +23,19 @@ from edgecil.engine.status import (
     stored_failures,
 )
 from edgecil.engine.store import NoExperimentError, StoreReader
+from edgecil.engine.stored_similarity import find_similarity, note_sources, required_encoder
 from edgecil.engine.until import GoalStatus
 from edgecil.errors import DataError, EdgecilError, unknown
-from edgecil.io.files import replace_file
 from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.similarity import (
-    Embeddings,
-    Similarity,
-    SimilarityMatrix,
-    read_embeddings,
-    read_similarity,
-    save_similarity,
-    text_similarity,
-)
-from edgecil.similarity.encoders import DEFAULT_ENCODER
+from edgecil.similarity import Similarity
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
     from edgecil.engine.models import TrainedModel
-
-SIMILARITY_FILE = "similarity.npz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,25 +194,7 @@ class Experiment:
 
     @cached_property
     def _similarity(self) -> Similarity:
-        path = self.directory / SIMILARITY_FILE
-        if path.is_file():
-            return _read_saved(path)
-        if self.names is None:
-            raise DataError(
-                f"{self.directory} contains no {SIMILARITY_FILE} and no class names to compute a "
-                "similarity from; give one."
-            )
-        classes = ClassList(self.dataset, self.names)
-        config = _source_config(self.configs)
-        if config is None:
-            return text_similarity(classes)
-        source = config.similarity or config.embeddings
-        if source is not None and not Path(source).is_file():
-            raise DataError(
-                f"The similarity of {self.directory} is in the file {source}, which is missing; "
-                "restore it, or give a similarity."
-            )
-        return experiment_similarity(config, classes)
+        return find_similarity(self.directory, self.dataset, self.names, self.configs)
 
     def similarity(self) -> Similarity:
         """Return the similarity between the N classes from which the sequences were chosen.
@@ -241,12 +207,7 @@ class Experiment:
     @property
     def required_encoder(self) -> str | None:
         """The encoder that :meth:`similarity` loads; None if the vectors are stored or bundled."""
-        config = _source_config(self.configs)
-        if config is None or (self.directory / SIMILARITY_FILE).is_file():
-            return None
-        if config.similarity or config.embeddings or config.encoder == DEFAULT_ENCODER:
-            return None
-        return config.encoder
+        return required_encoder(self.directory, self.configs)
 
     @property
     def similarity_source(self) -> str:
@@ -257,19 +218,7 @@ class Experiment:
 
     def notes(self) -> list[str]:
         """Return one sentence if calls of `run` used different similarities."""
-        config = _source_config(self.configs)
-        if config is None:
-            return []
-        sources = dict.fromkeys(
-            _similarity_text(entry) for entry in [config, *_using_similarity(self.configs)]
-        )
-        first, *others = sources
-        if not others:
-            return []
-        return [
-            f"The sequences of {self.directory} were chosen with different similarities: S uses "
-            f"{first}, not {' or '.join(others)}."
-        ]
+        return note_sources(self.directory, self.configs)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with a row per run and a column per metric (of the main classifier).
@@ -395,30 +344,6 @@ def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]
     }
 
 
-def save_experiment_similarity(directory: str | Path, similarity: Similarity) -> None:
-    """Save the similarity from which the sequences of an experiment were chosen."""
-    path = Path(directory) / SIMILARITY_FILE
-    if isinstance(similarity, Embeddings):
-        with replace_file(path) as file:
-            np.savez_compressed(
-                file,
-                names=np.array(similarity.names, dtype=np.str_),
-                vectors=similarity.vectors,
-                source=np.array(json.dumps(dict(similarity.source))),
-            )
-    else:
-        ids = np.arange(len(similarity), dtype=np.int64)
-        values = similarity.submatrix(ids)
-        save_similarity(SimilarityMatrix(similarity.names, values, similarity.source), path)
-
-
-def _read_saved(path: Path) -> Similarity:
-    try:
-        return read_similarity(path)
-    except DataError:
-        return read_embeddings(path)
-
-
 def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[LabelledRun]:
     """Return the runs of the methods that have a classifier."""
     available: dict[str, tuple[str, ...]] = {}
@@ -429,27 +354,3 @@ def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[Label
         names = dict.fromkeys(name for own in available.values() for name in own)
         raise unknown("classifier", classifier, list(names))
     return [row for row in rows if classifier in available.get(row[0][0], ())]
-
-
-def _source_config(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:
-    """Return the configuration whose similarity the sequences came from.
-
-    The first one with EDGE, else the first one with any protocol that uses a similarity, else the
-    first one.
-    """
-    using = _using_similarity(configs)
-    edge = [config for config in using if "edge" in config.protocol]
-    return next(iter([*edge, *using, *configs]), None)
-
-
-def _using_similarity(configs: Sequence[ExperimentConfig]) -> list[ExperimentConfig]:
-    return [
-        config
-        for config in configs
-        if any(name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in config.protocol)
-    ]
-
-
-def _similarity_text(config: ExperimentConfig) -> str:
-    text = config.captions or repr(config.template)
-    return config.similarity or config.embeddings or f"{config.encoder} with {text}"

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.engine.directory import check_directory
-from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
+from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.store import DATABASE, Store, StoreReader
+from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, UsageError
 from edgecil.io.directory import claim
 from edgecil.io.locks import locked

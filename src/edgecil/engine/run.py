@@ -13,10 +13,8 @@ from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
 from edgecil.engine.experiment import (
-    SIMILARITY_FILE,
     Experiment,
     TrainingFailedError,
-    save_experiment_similarity,
     stored_answers,
 )
 from edgecil.engine.main_guard import refuse_while_importing
@@ -30,6 +28,7 @@ from edgecil.engine.options import (
 )
 from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.run_options import RunOptions
+from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import EdgecilWarning, UsageError, unknown
 from edgecil.io.device import use_portable_kernels

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
+from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import (
@@ -26,6 +26,7 @@ from edgecil.estimation.intervals import Interval, position_overlap
 from edgecil.estimation.method_rankings import rank_protocols, rank_truth
 from edgecil.estimation.next_step import advise
 from edgecil.estimation.normality import check_normality
+from edgecil.estimation.oddities import note_oddities, warn_of_failures, warn_of_truth
 from edgecil.estimation.placebo import ProtocolComparison, compare_protocols
 from edgecil.estimation.predictors import (
     Predictor,
@@ -36,12 +37,10 @@ from edgecil.estimation.predictors import (
     unbiased_sequences,
 )
 from edgecil.estimation.redraws import (
-    EXTREMES,
     AllRedraws,
     average_protocols,
     budget_curves,
     find_candidates,
-    labelled_orders,
     redraw_estimates,
 )
 from edgecil.estimation.relabelling import Relabelled, adjust_correlations, relabel
@@ -50,15 +49,11 @@ from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
 from edgecil.sequences.given import REPEATS
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
-from edgecil.sequences.protocols import describe_duplicates
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
 DRAWS = 2_000
-_NAMED = 3
-_FRACTION = 1.0
-_NEAR = 10.0  # points
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -93,11 +88,7 @@ def analyze_table(
     table = table.renumbered()
     pilot = None if pilot is None else pilot.renumbered()
     shared = build_predictors(table, similarities or {}, predictor)
-    notes = []
-    if table.failed:
-        notes.append(f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count.")
-    notes += _note_repeats(table) + _note_contradictions(table) + _note_fractions(table)
-    notes += _note_extremes(table)
+    notes = note_oddities(table)
     methods: dict[str, MethodAnalysis] = {}
     redraws: dict[str, AllRedraws] = {}
     relabelled: Relabelled = {}
@@ -171,99 +162,6 @@ def _summarize(
     )
 
 
-def _note_repeats(table: AccuracyTable) -> list[str]:
-    """Return a sentence on each protocol whose labels share sequences."""
-    runs: dict[str, dict[tuple[str, int], None]] = {}
-    for run, place in zip(table.runs, table.places, strict=True):
-        runs.setdefault(run.protocol, {})[run.label, place] = None
-    notes = []
-    for protocol, labelled in runs.items():
-        sequences = ((label, table.sequences[place]) for label, place in labelled)
-        sentence = describe_duplicates(protocol, sequences)
-        if sentence is None:
-            continue
-        if protocol in ("random", "random-legacy") and set(runs) - {protocol, "enumerate"}:
-            # gaussian on 19 truth tables of 90 orders, in standard deviations of the truth
-            sentence += (
-                " This puts it at a disadvantage against other protocols: three runs with one "
-                "order twice have a mean W₁ of 0.76 standard deviations, three different "
-                "orders 0.60."
-            )
-        notes.append(sentence)
-    return notes
-
-
-def _note_contradictions(table: AccuracyTable) -> list[str]:
-    """Return a sentence if the same training has two different accuracies."""
-    pairs = table.contradictions()
-    if not pairs:
-        return []
-    first, other = pairs[0]
-    return [
-        f"{first.method} has two accuracies on {str(first.sequence)!r} with seed "
-        f"{first.seed}, {first.accuracy:g} ({first.protocol} {first.label}) and "
-        f"{other.accuracy:g} ({other.protocol} {other.label}); pairs of this kind: {len(pairs)}. "
-        "They count as repeated trainings; if one is wrong, remove it."
-    ]
-
-
-def _note_extremes(table: AccuracyTable) -> list[str]:
-    """Return a sentence on each protocol that calls several orders hard, or several easy."""
-    notes = []
-    for protocol in table.protocols:
-        orders = [table.orders(method, protocol) for method in table.methods]
-        for label in EXTREMES:
-            by_method = [labelled_orders(own, label) for own in orders]
-            different = set[ClassSequence]().union(*by_method)
-            if len(different) < 2:
-                continue
-            effect = (
-                "it is not compared with random orders"
-                if any(len(own) > 1 for own in by_method)
-                else "the methods ran different ones"
-            )
-            notes.append(
-                f"{protocol} has {len(different)} different orders with the label {label!r}; "
-                f"{effect}. Give each its own protocol."
-            )
-    return notes
-
-
-def _note_fractions(table: AccuracyTable) -> list[str]:
-    """Return a sentence if accuracies look like fractions."""
-    most = max(run.accuracy for run in table.runs if run.accuracy is not None)
-    if 0.0 < most <= 1.0:
-        return [
-            f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
-            "accuracies here are per cent."
-        ]
-    if table.metric not in METRICS or METRICS[table.metric].bounds[0] < 0.0:
-        return []
-    return [
-        f"{run.method} has the {table.metric} {run.accuracy:g} on {str(run.sequence)!r} ("
-        f"{run.protocol}, seed {run.seed}), while its other orders have {low:g} to {high:g} %: if "
-        "it is a fraction, multiply it by 100."
-        for method in table.methods
-        for run, low, high in _fractions(table, method)[:_NAMED]
-    ]
-
-
-def _fractions(table: AccuracyTable, method: str) -> list[tuple[Run, float, float]]:
-    """Return runs up to 1 % that would fit the method's others, in per cent, if times 100."""
-    values = [run.accuracy for run in table.runs_of(method) if run.accuracy is not None]
-    usual = [value for value in values if value > _FRACTION]
-    if not usual or len(usual) == len(values):
-        return []
-    low, high = min(usual), max(usual)
-    return [
-        (run, low, high)
-        for run in table.runs_of(method)
-        if run.accuracy is not None
-        and 0.0 < run.accuracy <= _FRACTION
-        and low - _NEAR <= 100.0 * run.accuracy <= high + _NEAR
-    ]
-
-
 def build_predictors(
     table: AccuracyTable, similarities: Mapping[str, Similarity], predictor: str
 ) -> dict[str, Predictor]:
@@ -319,7 +217,7 @@ def _analyze_method(
         )
         for name, other in predictors.items()
     }
-    warnings = _warn_of_truth(truth) + _warn_of_failures(table, method, truth)
+    warnings = warn_of_truth(truth) + warn_of_failures(table, method, truth)
     candidates = None if truth is None else find_candidates(truth, evaluated, predictor)
     redraws = (
         {}
@@ -362,37 +260,6 @@ def _unbiased_orders(table: AccuracyTable, method: str, truth: Truth | None) -> 
     accuracies = table.orders(method).by_sequence()
     kept = {sequence: value for sequence, value in accuracies.items() if sequence in unbiased}
     return OrderAccuracies(("",) * len(kept), tuple(kept), np.array(list(kept.values())))
-
-
-def _warn_of_truth(truth: Truth | None) -> list[str]:
-    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.space_size:
-        return []
-    return [
-        f"Only {len(truth.sequences)} of {truth.space_size} sequences have an accuracy; they are "
-        "used as the truth."
-    ]
-
-
-def _warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
-    """Return a sentence on each protocol some of whose sequences have no accuracy."""
-    if not table.failed:
-        return []
-    warnings = []
-    for protocol in table.protocols:
-        lost = table.failures(method, protocol)
-        pending = {run.label for run in table.runs_of(method, protocol) if run.pending}
-        waiting = sum(label in pending for label in lost)
-        lost = tuple(label for label in lost if label not in pending)
-        if waiting and (truth is None or protocol not in truth.protocols):
-            orders = "1 order is" if waiting == 1 else f"{waiting} orders are"
-            warnings.append(f"{protocol}: {orders} not run yet.")
-        if not lost or (truth is not None and protocol in truth.protocols):
-            continue
-        named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
-        left = len(table.orders(method, protocol))
-        rest = "1 order remains" if left == 1 else f"{left} orders remain"
-        warnings.append(f"{protocol}: {' and '.join(named)} failed or did not finish; {rest}.")
-    return warnings
 
 
 def _runs(

@@ -12,7 +12,8 @@ import numpy as np
 from edgecil.classes import ClassList, get_classes
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.engine.accuracies import AccuracyTable
-from edgecil.engine.experiment import SIMILARITY_FILE, Experiment
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.estimation.analyze_table import describe_similarity
 from edgecil.estimation.predictors import describe_unknown_choice

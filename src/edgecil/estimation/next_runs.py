@@ -94,7 +94,7 @@ def next_runs(
         target: wanted half-width of the mean's 90 % interval, in points; by default half of the
             current one.
         metric: metric to which the interval refers; by default the experiment's.
-        classifier: the classifier of the learners, such as `nme`; each method's main one by
+        classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
         order_seed: seed for choosing class orders.
         out: JSON file to write the orders to, which `run` accepts as `sequences`; requires runs on

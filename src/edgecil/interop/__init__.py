@@ -3,7 +3,7 @@
 from edgecil.interop.configs import read_toolbox_config
 from edgecil.interop.exports import FORMATS, export, format_exports
 from edgecil.interop.external import run_external
-from edgecil.interop.logs import import_logs
+from edgecil.interop.log_import import import_logs
 from edgecil.interop.toolbox import run_toolbox
 
 __all__ = [

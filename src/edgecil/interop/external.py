@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import edgecil
 from edgecil.engine.directory import writing
-from edgecil.engine.experiment import (
-    Experiment,
-    TrainingFailedError,
-    save_experiment_similarity,
-)
+from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.plan import Node
 from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.store import Store
+from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders, with_order_options

@@ -1,0 +1,151 @@
+"""What is odd about a table of accuracies, in sentences: repeats, contradictions, missing runs."""
+
+from __future__ import annotations
+
+from edgecil.engine.accuracies import AccuracyTable, Run
+from edgecil.engine.metrics import METRICS
+from edgecil.estimation.redraws import EXTREMES, labelled_orders
+from edgecil.estimation.truth import Truth
+from edgecil.sequences.protocols import describe_duplicates
+from edgecil.sequences.sequence import ClassSequence
+
+_NAMED = 3
+_FRACTION = 1.0
+_NEAR = 10.0  # points
+
+
+def note_oddities(table: AccuracyTable) -> list[str]:
+    """Return sentences on runs that do not count, or that may not be what they seem."""
+    failed = f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count."
+    return [
+        *([failed] if table.failed else []),
+        *_note_repeats(table),
+        *_note_contradictions(table),
+        *_note_fractions(table),
+        *_note_extremes(table),
+    ]
+
+
+def warn_of_truth(truth: Truth | None) -> list[str]:
+    """Return a sentence if the truth lacks some sequences of its space."""
+    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.space_size:
+        return []
+    return [
+        f"Only {len(truth.sequences)} of {truth.space_size} sequences have an accuracy; they are "
+        "used as the truth."
+    ]
+
+
+def warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
+    """Return a sentence on each protocol some of whose sequences have no accuracy."""
+    if not table.failed:
+        return []
+    warnings = []
+    for protocol in table.protocols:
+        lost = table.failures(method, protocol)
+        pending = {run.label for run in table.runs_of(method, protocol) if run.pending}
+        waiting = sum(label in pending for label in lost)
+        lost = tuple(label for label in lost if label not in pending)
+        if waiting and (truth is None or protocol not in truth.protocols):
+            orders = "1 order is" if waiting == 1 else f"{waiting} orders are"
+            warnings.append(f"{protocol}: {orders} not run yet.")
+        if not lost or (truth is not None and protocol in truth.protocols):
+            continue
+        named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
+        left = len(table.orders(method, protocol))
+        rest = "1 order remains" if left == 1 else f"{left} orders remain"
+        warnings.append(f"{protocol}: {' and '.join(named)} failed or did not finish; {rest}.")
+    return warnings
+
+
+def _note_repeats(table: AccuracyTable) -> list[str]:
+    """Return a sentence on each protocol whose labels share sequences."""
+    runs: dict[str, dict[tuple[str, int], None]] = {}
+    for run, place in zip(table.runs, table.places, strict=True):
+        runs.setdefault(run.protocol, {})[run.label, place] = None
+    notes = []
+    for protocol, labelled in runs.items():
+        sequences = ((label, table.sequences[place]) for label, place in labelled)
+        sentence = describe_duplicates(protocol, sequences)
+        if sentence is None:
+            continue
+        if protocol in ("random", "random-legacy") and set(runs) - {protocol, "enumerate"}:
+            # gaussian on 19 truth tables of 90 orders, in standard deviations of the truth
+            sentence += (
+                " This puts it at a disadvantage against other protocols: three runs with one "
+                "order twice have a mean W₁ of 0.76 standard deviations, three different "
+                "orders 0.60."
+            )
+        notes.append(sentence)
+    return notes
+
+
+def _note_contradictions(table: AccuracyTable) -> list[str]:
+    """Return a sentence if the same training has two different accuracies."""
+    pairs = table.contradictions()
+    if not pairs:
+        return []
+    first, other = pairs[0]
+    return [
+        f"{first.method} has two accuracies on {str(first.sequence)!r} with seed "
+        f"{first.seed}, {first.accuracy:g} ({first.protocol} {first.label}) and "
+        f"{other.accuracy:g} ({other.protocol} {other.label}); pairs of this kind: {len(pairs)}. "
+        "They count as repeated trainings; if one is wrong, remove it."
+    ]
+
+
+def _note_extremes(table: AccuracyTable) -> list[str]:
+    """Return a sentence on each protocol that calls several orders hard, or several easy."""
+    notes = []
+    for protocol in table.protocols:
+        orders = [table.orders(method, protocol) for method in table.methods]
+        for label in EXTREMES:
+            by_method = [labelled_orders(own, label) for own in orders]
+            different = set[ClassSequence]().union(*by_method)
+            if len(different) < 2:
+                continue
+            effect = (
+                "it is not compared with random orders"
+                if any(len(own) > 1 for own in by_method)
+                else "the methods ran different ones"
+            )
+            notes.append(
+                f"{protocol} has {len(different)} different orders with the label {label!r}; "
+                f"{effect}. Give each its own protocol."
+            )
+    return notes
+
+
+def _note_fractions(table: AccuracyTable) -> list[str]:
+    """Return a sentence if accuracies look like fractions."""
+    most = max(run.accuracy for run in table.runs if run.accuracy is not None)
+    if 0.0 < most <= 1.0:
+        return [
+            f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
+            "accuracies here are per cent."
+        ]
+    if table.metric not in METRICS or METRICS[table.metric].bounds[0] < 0.0:
+        return []
+    return [
+        f"{run.method} has the {table.metric} {run.accuracy:g} on {str(run.sequence)!r} ("
+        f"{run.protocol}, seed {run.seed}), while its other orders have {low:g} to {high:g} %: if "
+        "it is a fraction, multiply it by 100."
+        for method in table.methods
+        for run, low, high in _fractions(table, method)[:_NAMED]
+    ]
+
+
+def _fractions(table: AccuracyTable, method: str) -> list[tuple[Run, float, float]]:
+    """Return runs up to 1 % that would fit the method's others, in per cent, if times 100."""
+    values = [run.accuracy for run in table.runs_of(method) if run.accuracy is not None]
+    usual = [value for value in values if value > _FRACTION]
+    if not usual or len(usual) == len(values):
+        return []
+    low, high = min(usual), max(usual)
+    return [
+        (run, low, high)
+        for run in table.runs_of(method)
+        if run.accuracy is not None
+        and 0.0 < run.accuracy <= _FRACTION
+        and low - _NEAR <= 100.0 * run.accuracy <= high + _NEAR
+    ]
