@@ -53,9 +53,8 @@ class Option:
             nargs = None if self.place == "one" else self.place
             parser.add_argument(self.name, nargs=nargs, **keywords)
         else:
-            alias = ("--eval",) if self.name == "protocol" else ()
-            flag = f"--{self.name.replace('_', '-')}"
-            parser.add_argument(flag, *alias, dest=self.name, required=self.required, **keywords)
+            flags = (f"--{self.name.replace('_', '-')}", *_ALIASES.get(self.name, ()))
+            parser.add_argument(*flags, dest=self.name, required=self.required, **keywords)
 
 
 Options = Mapping[str, Iterable["str | Option"]]
@@ -216,6 +215,7 @@ class Settings(argparse.Action):
             inner[parts[-1]] = text
 
 
+_ALIASES = {"protocol": ["--eval"], "normalisation": ["--normalization"]}  # the paper's, torch's
 _METAVARS = {
     name: metavar
     for metavar, names in {
