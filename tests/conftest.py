@@ -17,6 +17,8 @@ from edgecil.io.device import use_portable_kernels
 
 # Before any test computes with torch: stored accuracies are those of these kernels.
 use_portable_kernels()
+# Tests run side by side, one for each core; so do the processes that they start.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # Neither compiling a kernel at its first call nor a busy machine must look like a slow example.
 # The examples are the same in every `make test`: a red run means a change, not a new draw;
@@ -57,12 +59,13 @@ _numbers = count()
 
 
 @pytest.fixture(autouse=True)
-def _same_chance() -> None:
-    """What a test draws without a generator does not depend on the tests before it."""
+def _same_start() -> None:
+    """Neither chance nor the threads of a test depend on the tests before it."""
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)
+        sys.modules["torch"].set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)

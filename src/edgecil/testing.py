@@ -162,6 +162,11 @@ class Learner:
             ) from error
 
 
+def _tiny_dataset() -> ImageDataset:
+    """Return six images of each class: two batches in a task of two classes."""
+    return toy_dataset(train=6, test=4)
+
+
 Check = Callable[[Subject], None]
 CHECKS: Registry[Check] = Registry("check")
 
@@ -187,7 +192,7 @@ def check_method(
 @CHECKS.register("predictions")
 def check_predictions(subject: Subject) -> None:
     """Predictions are one class id per image, of classes seen so far."""
-    dataset = toy_dataset()
+    dataset = _tiny_dataset()
     scenario, learner = Scenario(dataset), Learner(subject, dataset)
     method, pixels = learner.method, scenario.test.pixels
     for end in range(1, len(TASKS) + 1):
@@ -218,7 +223,7 @@ def check_predictions(subject: Subject) -> None:
 @CHECKS.register("resume")
 def check_resume(subject: Subject) -> None:
     """A learner restored from its state continues exactly like one that was never stopped."""
-    dataset, name = toy_dataset(), subject.entry.name
+    dataset, name = _tiny_dataset(), subject.entry.name
     scenario, steady = Scenario(dataset), Learner(subject, dataset)
     for end in range(1, len(TASKS) + 1):
         before = pack(steady.state()) if end > 1 else None  # an untrained learner has no state
@@ -244,7 +249,7 @@ def check_resume(subject: Subject) -> None:
 @CHECKS.register("state-is-a-copy")
 def check_state_is_a_copy(subject: Subject) -> None:
     """Learning another task does not change a state that was taken before."""
-    dataset = toy_dataset()
+    dataset = _tiny_dataset()
     scenario, learner = Scenario(dataset), Learner(subject, dataset)
     learner.learn(scenario, TASKS[:1])
     state = learner.state()
@@ -259,7 +264,7 @@ def check_state_is_a_copy(subject: Subject) -> None:
 @CHECKS.register("seeds")
 def check_seeds(subject: Subject) -> None:
     """The same seed gives the same result, whatever the global random state is."""
-    dataset = toy_dataset()
+    dataset = _tiny_dataset()
     scenario, states = Scenario(dataset), []
     for disturbance in (1, 2):
         random.seed(disturbance)
@@ -284,7 +289,7 @@ def check_seeds(subject: Subject) -> None:
 @CHECKS.register("task-sizes")
 def check_task_sizes(subject: Subject) -> None:
     """Tasks may have different numbers of classes, one included, in any class order."""
-    dataset = toy_dataset(channels=1)
+    dataset = _tiny_dataset()
     scenario, method = Scenario(dataset), subject.build(dataset)
     tasks: Tasks = ((5,), (0, 2, 4), (1, 3))
     for end in range(1, len(tasks) + 1):

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import CLIPVisionConfig, CLIPVisionModel
 
 from edgecil.backbones.pretrained import PRETRAINED, load_vit, statistics_of
 from edgecil.backbones.vit_weights import resize_positions
@@ -96,6 +95,8 @@ def test_the_image_tower_is_found_in_a_whole_clip(tmp_path: Path) -> None:
 
 
 def test_a_clip_vision_model_without_prefixes_is_read_too(tmp_path: Path) -> None:
+    from transformers import CLIPVisionConfig, CLIPVisionModel
+
     model = randomise(CLIPVisionModel(CLIPVisionConfig(**SIZES)))
     model.save_pretrained(tmp_path)
     assert_same(features(tmp_path, some_images()), model(some_images()).pooler_output)

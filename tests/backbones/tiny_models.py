@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import (
-    CLIPConfig,
-    CLIPModel,
-    CLIPVisionConfig,
-    CLIPVisionModelWithProjection as CLIPVision,
-    ViTConfig,
-    ViTForImageClassification,
-    ViTModel,
-)
+
+if TYPE_CHECKING:  # its models take seconds to import, which tests without them need not wait for
+    import transformers
 
 SIZE, PATCH, WIDTH, HEADS, DEPTH, HIDDEN = 24, 8, 64, 2, 3, 48
 SIZES: dict[str, Any] = {
@@ -38,25 +32,33 @@ def randomise(network: nn.Module) -> nn.Module:
     return network.eval()
 
 
-def transformers_vit(**changes: Any) -> ViTModel:
+def transformers_vit(**changes: Any) -> transformers.ViTModel:
+    from transformers import ViTConfig, ViTModel
+
     return randomise(ViTModel(ViTConfig(**{**SIZES, **changes})))
 
 
-def transformers_classifier() -> ViTForImageClassification:
+def transformers_classifier() -> transformers.ViTForImageClassification:
+    from transformers import ViTConfig, ViTForImageClassification
+
     return randomise(ViTForImageClassification(ViTConfig(**SIZES)))
 
 
-def transformers_clip_vision(**changes: Any) -> CLIPVision:
-    return randomise(CLIPVision(CLIPVisionConfig(**{**SIZES, **changes})))
+def transformers_clip_vision(**changes: Any) -> transformers.CLIPVisionModelWithProjection:
+    from transformers import CLIPVisionConfig, CLIPVisionModelWithProjection
+
+    return randomise(CLIPVisionModelWithProjection(CLIPVisionConfig(**{**SIZES, **changes})))
 
 
-def transformers_clip() -> CLIPModel:
+def transformers_clip() -> transformers.CLIPModel:
+    from transformers import CLIPConfig, CLIPModel
+
     text = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "vocab_size": 9}
     ids = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2, "intermediate_size": 16}
     return randomise(CLIPModel(CLIPConfig(vision_config=SIZES, text_config={**text, **ids})))
 
 
-def timm_state(model: ViTModel, folder: Path) -> dict[str, torch.Tensor]:
+def timm_state(model: transformers.ViTModel, folder: Path) -> dict[str, torch.Tensor]:
     """A transformers ViT's weights under the names that timm gives them, written out one by one."""
     model.save_pretrained(folder)
     held = load_file(folder / "model.safetensors")

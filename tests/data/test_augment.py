@@ -28,8 +28,6 @@ from edgecil.data.augment.pipeline import STEPS
 from edgecil.data.augment.policy import CIFAR10_POLICY, OPERATIONS
 from edgecil.errors import UsageError
 
-torch.set_num_threads(1)
-
 sizes = st.tuples(st.integers(1, 5), st.sampled_from([1, 3]), st.integers(2, 9), st.integers(2, 9))
 seeds = st.integers(0, 2**32)
 every_step = pytest.mark.parametrize("name", step_names())

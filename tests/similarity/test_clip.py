@@ -9,13 +9,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
-from transformers import (
-    CLIPConfig,
-    CLIPModel,
-    CLIPTextConfig,
-    CLIPTextModelWithProjection,
-    CLIPVisionConfig,
-)
 
 from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.similarity import get_encoder, load_clip
@@ -77,6 +70,8 @@ def text_config(tower: PlainClip, **changes: object) -> dict[str, object]:
 
 
 def save_hugging_face(folder: Path, tower: PlainClip, **changes: object) -> None:
+    from transformers import CLIPTextConfig, CLIPTextModelWithProjection
+
     model = CLIPTextModelWithProjection(CLIPTextConfig(**text_config(tower, **changes)))
     model.load_state_dict(hugging_face_state(tower))
     model.save_pretrained(folder)
@@ -125,6 +120,8 @@ def test_pooling_does_not_depend_on_the_end_token_in_the_config(
 
 
 def test_a_full_clip_model_is_read_for_its_text_tower_alone(tower: Tower) -> None:
+    from transformers import CLIPConfig, CLIPModel, CLIPVisionConfig
+
     folder, plain = tower
     vision = CLIPVisionConfig(
         hidden_size=16,

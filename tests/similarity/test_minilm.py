@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertConfig, BertModel
 
 from edgecil.classes import get_classes
 from edgecil.errors import DataError, UsageError
@@ -19,6 +18,8 @@ VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "cat", "dog", "
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    from transformers import BertConfig, BertModel
+
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=len(VOCABULARY),
@@ -37,6 +38,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_text_is_the_mean_of_its_tokens_and_padding_does_not_count(folder: Path) -> None:
+    from transformers import BertModel
+
     texts = ["cat", "a photo of a dog."]
     vectors = get_encoder("minilm", folder).encode(texts)
     model = BertModel.from_pretrained(folder, add_pooling_layer=False).eval()
