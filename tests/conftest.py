@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -56,6 +57,7 @@ _seconds: defaultdict[str, float] = defaultdict(float)
 
 _FOLDER = tempfile.TemporaryDirectory()  # gone with the process
 _numbers = count()
+_helpers: list[subprocess.Popen[bytes]] = []
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +74,25 @@ def _same_start() -> None:
 def _no_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test uses weights of the hub for the first time."""
     monkeypatch.setenv("EDGECIL_HUB_PINS", f"{_FOLDER.name}/pins-{next(_numbers)}.json")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores, because tests of processes and clusters often wait."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have the kernels compiled once, beside the collection, instead of in each worker."""
+    if getattr(session.config.option, "dist", "no") != "no":
+        words = "sequences ham10000 --tasks 7 --protocol edge,optimal,latin --json"
+        _helpers.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "edgecil", *words.split()],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,6 +117,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    for helper in _helpers:
+        helper.kill()
+        helper.wait()
     if session.config.getoption("--store-slow") and not hasattr(session.config, "workerinput"):
         slow = {name: time for name, time in sorted(_seconds.items()) if time > SLOW_SECONDS}
         SLOW.write_text(

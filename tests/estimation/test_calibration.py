@@ -28,6 +28,11 @@ def coverage(hits: list[bool]) -> float:
     return float(np.mean(hits))
 
 
+def covered(ends: np.ndarray, value: float | np.ndarray) -> float:
+    """The share of intervals, given by both ends (2, n), that contain their value."""
+    return float(np.mean((ends[0] <= value) & (value <= ends[1])))
+
+
 def inside(interval: Interval | None, value: float) -> bool:
     assert interval is not None
     return interval[0] <= value <= interval[1]
@@ -35,22 +40,11 @@ def inside(interval: Interval | None, value: float) -> bool:
 
 @pytest.mark.parametrize("count", [3, 5, 10])
 def test_intervals_of_normal_accuracies_have_their_level(count: int) -> None:
-    rng = np.random.default_rng(count)
-    hits: list[tuple[bool, bool, bool]] = []
-    for _ in range(1_500):
-        *values, following = rng.normal(MEAN, STD, count + 1)
-        made = posterior(np.array(values))
-        assert made is not None
-        hits.append(
-            (
-                inside(made.mean_interval(), MEAN),
-                inside(made.std_interval(), STD),
-                inside(made.next_interval(), following),
-            )
-        )
-    mean, std, following_order = (coverage(list(covered)) for covered in zip(*hits, strict=True))
-    assert mean == pytest.approx(LEVEL, abs=0.025)
-    assert following_order == pytest.approx(LEVEL, abs=0.025)
+    values = np.random.default_rng(count).normal(MEAN, STD, (1_500, count + 1))
+    made = posteriors(values[:, :-1])
+    assert covered(made.mean_ends(), MEAN) == pytest.approx(LEVEL, abs=0.025)
+    assert covered(made.next_ends(), values[:, -1]) == pytest.approx(LEVEL, abs=0.025)
+    std = covered(made.std_ends(), STD)
     assert LEVEL - 0.025 < std < LEVEL + 0.045  # room for heavier tails than normal ones
 
 
@@ -86,15 +80,10 @@ def test_a_mixture_of_one_component_is_students() -> None:
 @pytest.mark.parametrize("count", [3, 10])
 def test_the_next_of_ninety_skewed_orders_is_predicted(count: int) -> None:
     rng = np.random.default_rng(count)
-    hits = []
-    for _ in range(100):
-        truth = 80.0 - rng.gamma(3.0, 2.0, 90)
-        for _ in range(15):
-            *values, following = rng.permutation(truth)[: count + 1]
-            made = posterior(np.array(values), space_size=90)
-            assert made is not None
-            hits.append(inside(made.next_interval(), following))
-    assert coverage(hits) == pytest.approx(LEVEL, abs=0.03)
+    truths = [80.0 - rng.gamma(3.0, 2.0, 90) for _ in range(100)]
+    values = np.array([rng.permutation(truth)[: count + 1] for truth in truths for _ in range(15)])
+    made = posteriors(values[:, :-1], space_size=90)
+    assert covered(made.next_ends(), values[:, -1]) == pytest.approx(LEVEL, abs=0.03)
 
 
 SPACE = SequenceSpace.equal(6, 3)
@@ -109,23 +98,21 @@ def test_latin_designs_have_narrower_intervals_that_still_cover(count: int) -> N
     task = np.array(
         [[one.tasks.index(t) for c in range(6) for t in one.tasks if c in t] for one in ORDERS]
     )
-    hits, widths, plain = [], [], []
+    sampled, truths, overlaps = [], [], []
     for share in (0.1, 0.35, 0.6):
         for design in designs:
             effects = rng.normal(size=(6, 3))
             by_position = effects[np.arange(6), task].sum(axis=1)
             noise = rng.normal(size=90)
             truth = np.sqrt(share) * _standard(by_position) + np.sqrt(1 - share) * _standard(noise)
-            values = truth[[ORDERS[one] for one in design]]
-            made = posterior(values, overlap=position_overlap(design), space_size=90)
-            as_random = posterior(values, space_size=90)
-            assert made is not None
-            assert as_random is not None
-            hits.append(inside(made.mean_interval(), truth.mean()))
-            widths.append(np.ptp(made.mean_interval()))
-            plain.append(np.ptp(as_random.mean_interval()))
-    assert coverage(hits) == pytest.approx(LEVEL, abs=0.06)
-    assert np.mean(widths) < 0.9 * np.mean(plain)
+            sampled.append(truth[[ORDERS[one] for one in design]])
+            truths.append(truth.mean())
+            overlaps.append(position_overlap(design))
+    values = np.array(sampled)
+    made = posteriors(values, overlap=np.stack(overlaps), space_size=90).mean_ends()
+    as_random = posteriors(values, space_size=90).mean_ends()
+    assert covered(made, np.array(truths)) == pytest.approx(LEVEL, abs=0.06)
+    assert np.ptp(made, axis=0).mean() < 0.9 * np.ptp(as_random, axis=0).mean()
 
 
 def _standard(values: np.ndarray) -> np.ndarray:
@@ -151,8 +138,8 @@ def test_intervals_by_regression_have_their_level(count: int, rho: float) -> Non
         values = MEAN + STD * (rho * z + np.sqrt(1.0 - rho**2) * noise)
         estimate = get_estimator("regression")(Observations(values, z, levels))
         hits.append((inside(estimate.mean_interval, MEAN), inside(estimate.std_interval, STD)))
-    for covered in zip(*hits, strict=True):
-        assert coverage(list(covered)) == pytest.approx(LEVEL, abs=0.045)  # 3 standard errors
+    for own in zip(*hits, strict=True):
+        assert coverage(list(own)) == pytest.approx(LEVEL, abs=0.045)  # 3 standard errors
 
 
 @pytest.mark.parametrize("name", ["gaussian-c4", "smoothed"])

@@ -158,7 +158,7 @@ def leaderboard(
         on_start: called once with the number of truths, after all arguments are checked.
 
     >>> board = leaderboard(protocol=["random", "latin"], estimators=["gaussian-c4"], budgets=[3],
-    ...                     draws=50)
+    ...                     draws=5)
     >>> [(row.protocol, row.relative.mean) for row in board.rows if row.protocol == "random"]
     [('random', 1.0)]
     """
