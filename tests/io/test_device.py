@@ -27,7 +27,8 @@ def _capability(**environment: str) -> str:
 
 
 def test_processors_with_avx512_use_avx2() -> None:
-    if _capability(ATEN_CPU_CAPABILITY="avx512") != "AVX512":
+    processor = Path("/proc/cpuinfo")
+    if not processor.exists() or "avx512f" not in processor.read_text(encoding="utf-8"):
         pytest.skip("This processor has no AVX-512.")
     assert _capability() == "AVX2"
 
