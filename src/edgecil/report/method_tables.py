@@ -77,7 +77,7 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
         "Accuracy over class orders",
         f"Accuracies in %, the range in points.{mean}{_explain_central(shown)}"
         f"{_explain_coverage(dataset, shown)} 'Worst' and 'best' are measured on the orders that "
-        f"were run.{correlation}",
+        f"were run.{_explain_ranks(dataset, shown)}{correlation}",
         columns,
         tuple(rows),
         frozenset(_best_cells(dataset, shown, columns)),
@@ -150,6 +150,25 @@ def _explain_coverage(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) 
         )
     )
     return "".join(f" {sentence}" for sentence in sentences if sentence)
+
+
+def _explain_ranks(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> str:
+    """What follows from the number of orders alone, if that is the same for all methods."""
+    answers = [dataset.methods[summary.name].answer for summary in shown]
+    worse = {answer.worse.value for answer in answers}
+    one = answers[0]
+    if len(worse) > 1 or not one.worse.value or len({it.order_count for it in answers}) > 1:
+        return ""
+    tolerance = (
+        f", and at least {100.0 * one.not_worse.value:.0f} % of all orders are no worse than the "
+        f"worst of them (confidence {100.0 * one.not_worse.level:.0f} %)"
+        if one.not_worse.value and all(it.not_worse.validity == "exact" for it in answers)
+        else ""
+    )
+    chance = f"{100.0 * one.worse.value:.0f} %"
+    return (
+        f" The next order is worse than all {one.order_count} with probability {chance}{tolerance}."
+    )
 
 
 def comparisons_table(dataset: DatasetAnalysis) -> Table:
