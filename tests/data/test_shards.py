@@ -253,3 +253,13 @@ def test_columns_that_nobody_asked_for_are_not_unpacked(
     monkeypatch.setenv("EDGECIL_MAX_ARRAY_BYTES", str(12 * 2**20))
     with pytest.raises(DataError, match="EDGECIL_MAX_ARRAY_BYTES"):
         tables.read_table(path)
+
+
+def test_an_empty_label_is_no_class(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for name, content in (("0.png", image(0, 0)), ("0.cls", b" \n")):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    with pytest.raises(DataError, match="name is empty"):
+        load_dataset(str(tmp_path / "a.tar"))

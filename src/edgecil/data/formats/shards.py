@@ -92,6 +92,8 @@ def list_shards(
         raise DataError(f"{root} has no images; its shards are empty.")
     names = names or next((shard.names for shard in shards if shard.names), None)
     labels, names = _numbered(root, given, names)
+    if any(not name.strip() for name in names):
+        raise DataError(f"{root} has a class whose name is empty; give each class a name.")
     title = class_name(root.resolve().stem if root.is_file() else root.resolve().name)
     if split:
         count = sum(len(shard.labels) for shard in shards[: len(train)])
