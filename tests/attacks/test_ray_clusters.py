@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,9 @@ from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.engine import fake_gpu
 from tests.engine.contexts import driver_in_this_process, make_context
 from tests.engine.test_resume import wait_for
+
+# Importing it takes seconds.
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 
 
 @pytest.mark.attack
@@ -72,10 +76,9 @@ def test_a_killed_head_ends_in_a_sentence(tmp_path: Path) -> None:
         executor.close()
 
 
-@pytest.mark.slow
+@needs_ray
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "no.such.host.invalid:1"])
 def test_an_unreachable_address_is_an_error_within_seconds(address: str) -> None:
-    pytest.importorskip("ray")
     context = make_context({"instant": {}})
     start = time.monotonic()
     with pytest.raises(PrerequisiteError, match="Cannot reach a Ray cluster"):
@@ -278,3 +281,45 @@ def test_trainings_share_a_gpu_of_a_cluster(
     assert all(it is not None and it.outcome.error is None for it in outcomes), outcomes
     used = [(tmp_path / name).read_text(encoding="utf-8") for name in ("0", "1")]
     assert used == ["0", "0"]
+
+
+@needs_ray
+@pytest.mark.parametrize("then", ["sys.exit(3)", "time.sleep(600)"], ids=["ends", "hangs"])
+@pytest.mark.parametrize("answers", [False, True], ids=["head gone", "head alive"])
+def test_a_driver_that_ray_ends_or_that_waits_for_its_head_ends_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, then: str, answers: bool
+) -> None:
+    """A stand-in for the process that is connected to Ray."""
+    from edgecil.engine.executors import ray, ray_cluster
+
+    if answers and "sleep" in then:
+        pytest.skip("it would wait as long as it must")
+    with socket.socket() as head:
+        head.bind(("127.0.0.1", 0))
+        if answers:
+            head.listen(1000)
+        address = f"127.0.0.1:{head.getsockname()[1]}"
+        monkeypatch.setattr(ray, "pickled", lambda *_: b"")
+        monkeypatch.setattr(ray, "_TICK", 0.02)
+        monkeypatch.setattr(ray_cluster, "_BETWEEN", 0.02)
+        connected = ("value", ((address, {}), 1))
+        answer = f"pickle.dump({connected!r}, sys.stdout.buffer); sys.stdout.flush()"
+        monkeypatch.setattr(ray, "_START", f"import pickle, sys, time; {answer}; {then}")
+        with pytest.raises(EdgecilError, match="same options to resume") as raised:
+            get_executor("ray", make_context({"instant": {}}), workers=1)
+    end = "lost with exit code 3" if answers else "has ended"
+    assert f"Ray cluster at {address}" in str(raised.value)
+    assert end in str(raised.value)
+
+
+def test_the_cluster_that_this_process_is_connected_to_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from edgecil.engine.executors.ray import _connected
+
+    context = SimpleNamespace(gcs_address="192.0.2.1:6379")
+    stand_in = SimpleNamespace(is_initialized=lambda: True, get_runtime_context=lambda: context)
+    monkeypatch.setitem(sys.modules, "ray", stand_in)
+    assert _connected() == "192.0.2.1:6379"
+    stand_in.is_initialized = lambda: False
+    assert _connected() is None
