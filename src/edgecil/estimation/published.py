@@ -160,7 +160,8 @@ def _read(source: str | Path | DataFrame) -> tuple[str, list[dict[str, str]]]:
             raise unknown("published table", str(source), PUBLISHED)
         path = Path(str(files("edgecil.estimation") / "published_tables" / f"{source}.csv"))
     if not path.is_file():
-        raise DataError(f"There is no file {path}; give a CSV file or one of {PUBLISHED}.")
+        bundled = ", ".join(PUBLISHED)
+        raise DataError(f"There is no file {path}; give a CSV file or one of {bundled}.")
     header, *rows = read_rows(path) or [[]]
     names = [name.strip() for name in header]
     check_header(names, str(source))
