@@ -160,6 +160,19 @@ def test_less_forgetting_is_bold(dataset) -> None:
     assert (worse["mean"], better["mean"]) == (["steady"], ["varied"])
 
 
+def test_the_least_forgetting_is_the_best_order(dataset) -> None:
+    forgetting = replace(dataset, metric="forgetting")
+    for table in (summary_table, tables.estimates_table, tables.closeness_table):
+        plain, other = (
+            [title for title in table(one).headers if title in ("worst", "best")]
+            for one in (dataset, forgetting)
+        )
+        assert (plain, other) == (["worst", "best"], ["best", "worst"])
+        assert table(dataset).rows == table(forgetting).rows  # the columns are lowest and highest
+    assert summary_table(dataset).title == "Accuracy over class orders"
+    assert summary_table(forgetting).title == "Forgetting over class orders"
+
+
 def test_a_tiny_p_value_is_not_zero() -> None:
     gain = np.random.default_rng(0).normal(20.0, 1.0, 90)
     up, down = compare_accuracies(gain, 0.0 * gain), compare_accuracies(0.0 * gain, gain)

@@ -50,8 +50,8 @@ class MethodSummary:
         mean_interval: 90 % interval of the mean; None if all orders were run, or if there is none.
         central: the interval that holds 90 % of the orders: measured, or the prediction interval
             of the next random order; None if there is none.
-        worst: lowest accuracy of an order that was run.
-        best: highest accuracy of an order that was run.
+        lowest: value of the metric among the orders that were run.
+        highest: value of the metric among the orders that were run.
         chosen: the estimate, if the basis is `estimate`.
     """
 
@@ -61,21 +61,21 @@ class MethodSummary:
     mean: float
     mean_interval: tuple[float, float] | None
     central: tuple[float, float] | None
-    worst: float
-    best: float
+    lowest: float
+    highest: float
     chosen: ChosenEstimate | None = None
 
     @property
     def range(self) -> float:
-        """Distance between the worst and the best order, points."""
-        return self.best - self.worst
+        """Distance between the lowest and the highest value, points."""
+        return self.highest - self.lowest
 
 
 def summarize(dataset: DatasetAnalysis, name: str) -> MethodSummary:
     """Summarize one method of a dataset."""
     method = dataset.methods[name]
     ran, said = dataset.table.orders(name), method.answer
-    orders, worst, best = len(ran), float(ran.accuracies.min()), float(ran.accuracies.max())
+    orders, lowest, highest = len(ran), float(ran.accuracies.min()), float(ran.accuracies.max())
     central = said.next_order.interval
     assert said.mean.value is not None
     if method.truth is not None:
@@ -87,13 +87,13 @@ def summarize(dataset: DatasetAnalysis, name: str) -> MethodSummary:
             method.truth.mean,
             said.mean.interval,
             (float(low), float(high)),
-            worst,
-            best,
+            lowest,
+            highest,
         )
     chosen = choose_estimate(dataset, name)
     basis: Basis = "runs" if chosen is None else "estimate"
     return MethodSummary(
-        name, basis, orders, said.mean.value, said.mean.interval, central, worst, best, chosen
+        name, basis, orders, said.mean.value, said.mean.interval, central, lowest, highest, chosen
     )
 
 

@@ -8,7 +8,7 @@ from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
 from edgecil.estimation.calibration import describe_coverage
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
 from edgecil.report.claim_tables import count
-from edgecil.report.metrics import metric_words
+from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.table import Cell, Column, Table
 
 _BOLD = (
@@ -18,12 +18,13 @@ _BOLD = (
 
 
 def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | None = None) -> Table:
-    """Mean with its interval, central interval, worst and best accuracy of every method.
+    """Mean with its interval, central interval, worst and best order of every method.
 
     Args:
         dataset: the analysis.
         ranked: its methods in the order of the rows; highest mean first by default.
     """
+    words = metric_words(dataset.metric)
     shown = summaries(dataset) if ranked is None else ranked
     has_intervals = any(summary.mean_interval is not None for summary in shown)
     correlations = {summary.name: _pearson(dataset.methods[summary.name]) for summary in shown}
@@ -39,8 +40,8 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
                 *interval,
                 low,
                 high,
-                summary.worst,
-                summary.best,
+                summary.lowest,
+                summary.highest,
                 summary.range,
                 summary.order_count,
                 *((correlations[summary.name],) if has_correlations else ()),
@@ -57,16 +58,16 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
     correlation = (
         ""
         if dataset.predictor is None or not has_correlations
-        else f" r is the correlation of accuracy with {dataset.predictor.label}."
+        else f" r is the correlation of {words.title} with {dataset.predictor.label}."
     )
+    unit = "Accuracies in %, the range in points." if words.unit == "%" else "In points."
     columns = (
         Column("method"),
         Column("mean", 1),
         *((Column("from", 1), Column("to", 1)) if has_intervals else ()),
         Column("5 %", 1),
         Column("95 %", 1),
-        Column("worst", 1),
-        Column("best", 1),
+        *(Column(end, 1) for end in words.ends),
         Column("range", 1),
         Column("orders run", 0),
         *((Column("r", 2, signed=True),) if has_correlations else ()),
@@ -74,8 +75,8 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
     )
     return Table(
         "summary",
-        "Accuracy over class orders",
-        f"Accuracies in %, the range in points.{mean}{_explain_central(shown)}"
+        _over_orders(words),
+        f"{unit}{mean}{_explain_central(shown)}"
         f"{_explain_coverage(dataset, shown)} 'Worst' and 'best' are measured on the orders that "
         f"were run.{_explain_ranks(dataset, shown)}{correlation}",
         columns,
@@ -88,6 +89,7 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
 
 def _paper_summary(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> Table:
     """The summary in the columns that fit the text of a paper."""
+    words = metric_words(dataset.metric)
     has_intervals = any(summary.mean_interval is not None for summary in shown)
     measured = all(summary.basis in ("enumerated", "sample") for summary in shown)
     rows: list[tuple[Cell, ...]] = []
@@ -97,21 +99,20 @@ def _paper_summary(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> 
             low, high = summary.mean_interval
             mean += f" ({low:.1f}–{high:.1f})"
         central = "" if summary.central is None else "{:.1f}–{:.1f}".format(*summary.central)
-        rows.append((summary.name, mean, central, summary.worst, summary.best, summary.order_count))
+        ends = summary.lowest, summary.highest
+        rows.append((summary.name, mean, central, *ends, summary.order_count))
     columns = (
         Column("method"),
         Column("mean", 0),
         Column("90 % of orders" if measured else "next order, 90 %", 0),
-        Column("worst", 1),
-        Column("best", 1),
+        *(Column(end, 1) for end in words.ends),
         Column("orders", 0),
     )
-    words = metric_words(dataset.metric)
     range_ = "the range of 90 % of the orders" if measured else "the 90 % range of the next order"
     interval = " with its 90 % interval" if has_intervals else ""
     return Table(
         "summary",
-        f"{words.title[0].upper()}{words.title[1:]} over class orders",
+        _over_orders(words),
         f"Mean{interval}, {range_}, and the worst and the best order that was "
         f"run{f', in {words.unit}' if words.unit else ''}.",
         columns,
@@ -119,6 +120,10 @@ def _paper_summary(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> 
         frozenset(_best_cells(dataset, shown, columns)),
         _BOLD,
     )
+
+
+def _over_orders(words: MetricWords) -> str:
+    return f"{words.title[0].upper()}{words.title[1:]} over class orders"
 
 
 def _explain_central(shown: Sequence[MethodSummary]) -> str:
@@ -230,10 +235,11 @@ def _best_cells(
         low, high = (1.0, 1.0) if pair is None or pair.interval is None else pair.interval
         if summary.name == leader or low <= 0.0 <= high:
             yield row, places["mean"]
-    for title in ("worst", "best"):
+    ends = zip(*((summary.lowest, summary.highest) for summary in shown), strict=True)
+    for title, values in zip(metric_words(dataset.metric).ends, ends, strict=True):
         column = columns[places[title]]
-        texts = [column.format(getattr(summary, title)) for summary in shown]
-        best = column.format(choose(getattr(summary, title) for summary in shown))
+        texts = [column.format(value) for value in values]
+        best = column.format(choose(values))
         yield from ((row, places[title]) for row, text in enumerate(texts) if text == best)
 
 

@@ -128,8 +128,7 @@ def closeness_table(dataset: DatasetAnalysis) -> Table:
             Column("± JSD", 4),
             Column("W₁", 2),
             Column("± W₁", 3),
-            Column("worst", 2),
-            Column("best", 2),
+            *(Column(end, 2) for end in metric_words(dataset.metric).ends),
         ),
         tuple(rows),
     )
@@ -137,6 +136,7 @@ def closeness_table(dataset: DatasetAnalysis) -> Table:
 
 def estimates_table(dataset: DatasetAnalysis) -> Table:
     """Every estimator's result from every protocol's runs."""
+    words = metric_words(dataset.metric)
     rows: list[tuple[Cell, ...]] = []
     for name, method in dataset.methods.items():
         for protocol, results in method.estimates.items():
@@ -161,14 +161,14 @@ def estimates_table(dataset: DatasetAnalysis) -> Table:
     return Table(
         "estimates",
         "Estimates by protocol and estimator",
-        "Estimated mean, standard deviation, worst and best accuracy over all orders, in %. JSD "
-        "and W₁ are distances from the truth.",
+        f"Estimated mean, standard deviation, worst and best {words.title} over all orders"
+        f"{f', in {words.unit}' if words.unit else ''}. JSD and W₁ are distances from the truth.",
         (
             Column("method"),
             Column("protocol"),
             Column("estimator"),
             Column("runs", 0),
-            *(Column(title, 2) for title in ("mean", "std", "worst", "best")),
+            *(Column(title, 2) for title in ("mean", "std", *words.ends)),
             Column("JSD", 3),
             Column("W₁", 2),
         ),

@@ -10,6 +10,7 @@ from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.summary import of_default_estimator
 from edgecil.report.figures.panels import Box, draw_panels
 from edgecil.report.figures.report_figure import NARROW, WIDE, WIDE_ONLY, ReportFigure
+from edgecil.report.metrics import metric_words
 from edgecil.report.scene.layout import Entry, fit
 from edgecil.report.scene.marks import Dots, Line, Mark, Scene, Text
 from edgecil.report.scene.scale import Scale, x_axis
@@ -18,8 +19,6 @@ from edgecil.report.scene.theme import protocol_style
 _MEASURES = {
     "W₁, points": "wasserstein",
     "JSD, nats": "jsd",
-    "error of the worst order, points": "min_error",
-    "error of the best order, points": "max_error",
 }
 
 # By title of the measure, by protocol and by method, a distance >= 0.
@@ -29,7 +28,12 @@ Measures = Mapping[str, Mapping[str, Mapping[str, float]]]
 def build_closeness(dataset: DatasetAnalysis, *, name: str) -> ReportFigure | None:
     """Mean distances from the truth by measure, protocol and method; None without a truth."""
     measures: dict[str, dict[str, dict[str, float]]] = {}
-    for title, attribute in _MEASURES.items():
+    lowest, highest = metric_words(dataset.metric).ends
+    ends = {
+        f"error of the {lowest} order, points": "min_error",
+        f"error of the {highest} order, points": "max_error",
+    }
+    for title, attribute in {**_MEASURES, **ends}.items():
         for method, analysis in dataset.methods.items():
             for protocol in analysis.averages:
                 average = of_default_estimator(analysis, analysis.averages, protocol)

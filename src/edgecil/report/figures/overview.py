@@ -216,7 +216,7 @@ def _draw_row(
     area = _density(row, scale, base, above)
     if area:
         marks.append(Line(tuple(area), "", fill="truth"))
-    low, high = scale(summary.worst), scale(summary.best)
+    low, high = scale(summary.lowest), scale(summary.highest)
     marks.append(Line(((low, base), (high, base)), "edge-line", 1.0))
     x = scale.map(row.accuracies)
     radius = _radius(len(x))
@@ -310,7 +310,7 @@ def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
     values: list[float] = []
     for row in rows:
         summary = row.summary
-        values += [summary.worst, summary.best, summary.mean]
+        values += [summary.lowest, summary.highest, summary.mean]
         for interval in (summary.mean_interval, summary.central):
             values += interval or ()
     low, high = min(values), max(values)
@@ -335,7 +335,7 @@ def _numbers(summary: MethodSummary) -> tuple[str, str]:
 def _more_numbers(summary: MethodSummary) -> tuple[str, str, str]:
     inside = summary.central
     span = "" if inside is None else _span(inside)
-    return span, f"{summary.worst:.1f}", f"{summary.best:.1f}"
+    return span, f"{summary.lowest:.1f}", f"{summary.highest:.1f}"
 
 
 def _span(interval: tuple[float, float]) -> str:
