@@ -312,6 +312,25 @@ def test_a_driver_that_ray_ends_or_that_waits_for_its_head_ends_in_a_sentence(
     assert end in str(raised.value)
 
 
+@needs_ray
+def test_a_driver_that_is_stopped_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from edgecil.engine.executors import ray
+
+    with socket.socket() as head:
+        head.bind(("127.0.0.1", 0))
+        head.listen(1000)
+        monkeypatch.setattr(ray, "pickled", lambda *_: b"")
+        for name, value in (("_TICK", 0.02), ("_PATIENCE", 0.1), ("_CLOSING", 0.1)):
+            monkeypatch.setattr(ray, name, value)
+        answers = [((f"127.0.0.1:{head.getsockname()[1]}", {}), 1), (None, 1)]
+        lines = [f"pickle.dump(('value', {it!r}), sys.stdout.buffer)" for it in answers]
+        words = ["import pickle, sys, time", *lines, "sys.stdout.flush()", "time.sleep(600)"]
+        monkeypatch.setattr(ray, "_START", "; ".join(words))
+        executor = get_executor("ray", make_context({"instant": {}}), workers=1)
+        with closing(executor), pytest.raises(EdgecilError, match=r"not respond.*resume"):
+            executor.wait()
+
+
 def test_the_cluster_that_this_process_is_connected_to_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -24,6 +24,7 @@ from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import cores
 
 _TICK = 1.0
+_PATIENCE = 300.0  # seconds for the driver to answer; its own calls of Ray have shorter limits
 _CLOSING = 15.0  # seconds for the driver to close, after which it is killed
 
 # The script's name and its search path are those that Ray gives to its workers, too.
@@ -130,12 +131,19 @@ class RayExecutor:
             self._send((name, arguments, options))
         except OSError:
             raise self._lost() from None
+        silent = 0.0
         while True:
             try:
                 kind, content = self._replies.get(timeout=_TICK)
             except queue.Empty:
+                silent += _TICK
                 if self._head is not None:
                     self._head.check()
+                    if name in ("submit", "wait") and silent >= _PATIENCE:
+                        raise self._head.error(
+                            "The process that is connected to the Ray cluster did not respond for "
+                            f"{_PATIENCE:g} s"
+                        ) from None
                 continue
             if kind == "log":
                 logger, level, message = content
