@@ -27,7 +27,7 @@ import edgecil
 from edgecil.engine import Experiment
 from edgecil.estimation.set_scores import Score, set_score
 from edgecil.estimation.truth_tables import TruthTable, experiment_truth
-from edgecil.search.run_search import _joined, _pilot_predictor
+from edgecil.search.run_search import _joined, pilot_predictor
 from edgecil.search.strategy import GOALS, Goal, Prefixes, Strategy, objective_predictors
 
 RANDOM_DRAWS = 100
@@ -36,6 +36,7 @@ VARIANTS = {
     "no predictors": {"predictors": None},
     "start 3": {"start": 3},
     "one at a time": {"batch": 1},
+    "costs-ignored": {"per_training": False},
 }
 PILOT = "pilot"
 Line = tuple[int, float, float, float]
@@ -136,7 +137,7 @@ def main() -> None:
     if pilot is not None:
         options.variants = [*options.variants, PILOT]
         options.learners = list(pilot.methods)
-        of_pilot = _pilot_predictor(options.pilot, pilot.space, "accuracy")
+        of_pilot = pilot_predictor(pilot.runs(), pilot.space)
     rows: dict[tuple[int, str, str], list[Line]] = {}
     tables = [table for table in edgecil.truths() if table.kind == "enumerated"]
     for number, table in enumerate(tables):

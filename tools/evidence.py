@@ -48,7 +48,8 @@ EVIDENCE = {
     "twins-random": ("reproduce.md", "benchmarks/twins.py random"),
     "search-large": (
         "how-to/search.md",
-        "benchmarks/search.py --same-training --learners ease --draws 5",
+        "benchmarks/search.py --same-training --learners ease --draws 8 "
+        "--variants search costs-ignored",
     ),
     "search": ("how-to/search.md", "benchmarks/search.py --draws 4"),
 }

@@ -11,7 +11,7 @@ import pytest
 
 import edgecil
 from edgecil.engine.run import run
-from edgecil.errors import UsageError
+from edgecil.errors import EdgecilError, UsageError
 from edgecil.search.result import SearchResult, Trial
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.engine import strange as strange  # registers its learners
@@ -172,6 +172,7 @@ def test_the_answer_is_one_sentence() -> None:
     [
         ({"goal": "hardest"}, "'worst' or 'best'"),
         ({"budget": 3}, r"'budget'.* 4.* 3 "),
+        ({"pilot": "nowhere.csv"}, r"no file nowhere\.csv"),
         ({"task_trainings": 99}, "'budget' or 'task_trainings'"),
         ({"first_seed": 2}, "leave 'first_seed' out"),
         ({"protocol": "edge"}, "leave 'protocol' out"),
@@ -183,7 +184,7 @@ def test_the_answer_is_one_sentence() -> None:
 def test_bad_arguments_are_refused_before_training(
     changes: dict[str, Any], complaint: str, toy: dict[str, Any], tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match=complaint):
+    with pytest.raises(EdgecilError, match=complaint):
         edgecil.search(out=tmp_path / "out", **{**toy, **changes})
     assert not (tmp_path / "out").exists()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.engine.accuracies import DEFAULT_METRIC
+from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
 from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
@@ -25,7 +26,7 @@ from edgecil.engine.run import (
     run,
 )
 from edgecil.engine.run_options import TrainingOptions
-from edgecil.errors import DataError, PrerequisiteError, UsageError
+from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.docstrings import with_options
 from edgecil.search.result import SearchResult, Trial
@@ -186,6 +187,7 @@ def search(
         )
     tasks = _task_count(experiment_config)
     limit = asked.limit(tasks)
+    pilot_runs = None if asked.pilot is None else _read_pilot(asked.pilot, metric)
     first = {"protocol": "latin", "budget": first_sequences(limit // tasks)}
     settings = {"config": trained, "out": out, "progress": progress, **options}
     trainer = _Trainer(settings, metric, asked.classifier)
@@ -195,7 +197,7 @@ def search(
         **first,
     )
     space = SequenceSpace(start[0].sizes)
-    predictors = _predictors(trainer.experiment, space, asked.pilot, metric)
+    predictors = _predictors(trainer.experiment, space, pilot_runs)
     strategy = Strategy(
         space,
         asked.goal,
@@ -275,7 +277,9 @@ class _Trainer:
     def train(self, name: str, **options: Any) -> list[ClassSequence]:
         """Train, read all values, and return the sequences that are stored under a name."""
         given = {"repeats": 1, "keep_states": True, **options}
-        self.experiment: Experiment = run(**{**self._options, **given})
+        with warnings.catch_warnings():  # the confirmation repeats what it has to
+            warnings.filterwarnings("ignore", "One training per order", EdgecilWarning)
+            self.experiment: Experiment = run(**{**self._options, **given})
         results = self.experiment.results()
         self.method = results[0].method
         self._values = {
@@ -310,7 +314,7 @@ class _Trainer:
 
 
 def _predictors(
-    experiment: Experiment, space: SequenceSpace, pilot: str | Path | None, metric: str
+    experiment: Experiment, space: SequenceSpace, pilot: AccuracyTable | None
 ) -> dict[str, Predictors]:
     """Return the objectives of the experiment's similarity, if it has one, and the pilot."""
     parts: dict[str, Predictors] = {}
@@ -318,7 +322,7 @@ def _predictors(
     with suppress(DataError, PrerequisiteError):
         parts["similarity"] = objective_predictors(experiment.similarity(), space)
     if pilot is not None:
-        parts["pilot"] = _pilot_predictor(pilot, space, metric)
+        parts["pilot"] = pilot_predictor(pilot, space)
     return parts
 
 
@@ -329,17 +333,23 @@ def _joined(parts: Mapping[str, Predictors]) -> Predictors | None:
     return lambda orders: np.concatenate([part(orders) for part in parts.values()], axis=1)
 
 
-def _pilot_predictor(pilot: str | Path, space: SequenceSpace, metric: str) -> Predictors:
-    """Return what a surrogate of the pilot's runs expects of any order, standardised."""
+def _read_pilot(pilot: str | Path, metric: str) -> AccuracyTable:
+    """Return the runs of a pilot; an error if they say nothing about orders."""
     table = read_accuracies(pilot, metric=metric)[0].renumbered()
-    if table.space != space:
-        raise UsageError(
-            f"The pilot {pilot} has task sizes {list(table.space.sizes)}, the search has "
-            f"{list(space.sizes)}."
-        )
     orders = table.orders(table.methods[0])
     if len(orders) < 2 or np.ptp(orders.accuracies) == 0.0:
         raise UsageError(f"The pilot {pilot} requires different results on at least 2 orders.")
+    return table
+
+
+def pilot_predictor(pilot: AccuracyTable, space: SequenceSpace) -> Predictors:
+    """Return what a surrogate of the pilot's runs expects of any order, standardised."""
+    if pilot.space != space:
+        raise UsageError(
+            f"The pilot has task sizes {list(pilot.space.sizes)}, the search has "
+            f"{list(space.sizes)}."
+        )
+    orders = pilot.orders(pilot.methods[0])
     places = place_classes(np.array([run.order for run in orders.sequences]), space)
     centre, scale = orders.accuracies.mean(), orders.accuracies.std()
 

@@ -49,6 +49,8 @@ class Strategy:
         seed: of the Latin sequences and of the candidates in large spaces.
         start: number of Latin sequences; by default a third of the runs, at most 6.
         batch: number of sequences that are proposed at a time.
+        per_training: divide the expected improvement of a sequence by the task trainings that it
+            requires, so that sequences that share trained tasks are preferred.
         predictors: values of predictors, which enter the surrogate; None without any.
     """
 
@@ -58,6 +60,7 @@ class Strategy:
     seed: int = 0
     start: int | None = None
     batch: int = BATCH
+    per_training: bool = True
     predictors: Predictors | None = field(default=None, compare=False)
 
     def first(self) -> list[ClassSequence]:
@@ -88,7 +91,9 @@ class Strategy:
                 break
             candidates = _orders(pool)
             prediction = self.predict(orders, observed, np.concatenate([orders, candidates]))
-            gain = self._improvement(prediction, len(orders)) / costs.clip(1)
+            gain = self._improvement(prediction, len(orders))
+            if self.per_training:
+                gain = gain / costs.clip(1)
             index = int(np.where(open_, gain, -np.inf).argmax())
             sequence = pool[index]
             chosen.append(sequence)
