@@ -291,7 +291,7 @@ def check_task_sizes(subject: Subject) -> None:
     """Tasks may have different numbers of classes, one included, in any class order."""
     dataset = _tiny_dataset()
     scenario, method = Scenario(dataset), subject.build(dataset)
-    tasks: Tasks = ((5,), (0, 2, 4), (1, 3))
+    tasks: Tasks = ((5,), (0, 2, 4))
     for end in range(1, len(tasks) + 1):
         try:
             learn(method, scenario, tasks[:end])

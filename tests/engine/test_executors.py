@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -202,11 +202,19 @@ def strange_job(method: str) -> Job:
     return Job(Node(method, 0, ((0, 1),)), None, None)
 
 
-def pool_for(method: str, directory: Path, **settings: float) -> local.WorkerPool:
+def pool_for(methods: str, directory: Path, **settings: float) -> local.WorkerPool:
     trigger = directory / "trigger"
     trigger.touch()
-    context = make_context({method: {"classes": [0, 1], "file": str(trigger)}})
+    strange = {"classes": [0, 1], "file": str(trigger)}
+    context = make_context(dict.fromkeys(methods.split(), strange))
     return local.WorkerPool(context, 1, **settings)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[local.WorkerPool]:
+    """One worker for the tests that leave the pool able to work."""
+    with closing(pool_for("instant hungry", tmp_path_factory.mktemp("pool"))) as pool:
+        yield pool
 
 
 def ended(executor: Executor) -> Outcome:
@@ -246,35 +254,33 @@ def test_waiting_returns_when_no_job_ends_in_time(tmp_path: Path) -> None:
         assert pool.wait(0.1) is None
 
 
-def test_a_worker_that_dies_between_jobs_is_replaced(tmp_path: Path) -> None:
-    with closing(pool_for("instant", tmp_path)) as pool:
-        pool.submit(strange_job("instant"))
-        first = ended(pool).result
-        (worker,) = pool._workers
-        worker.process.kill()
-        worker.process.join()
-        pool.submit(strange_job("instant"))
-        again = ended(pool)
-        assert again.result is not None
-        assert first is not None
-        assert again.result.correct == first.correct
+def test_a_worker_that_dies_between_jobs_is_replaced(pool: local.WorkerPool) -> None:
+    pool.submit(strange_job("instant"))
+    first = ended(pool).result
+    (worker,) = pool._workers
+    worker.process.kill()
+    worker.process.join()
+    pool.submit(strange_job("instant"))
+    again = ended(pool)
+    assert again.result is not None
+    assert first is not None
+    assert again.result.correct == first.correct
 
 
 def test_a_job_is_not_charged_with_the_death_of_a_worker_that_has_not_begun_it(
-    tmp_path: Path,
+    pool: local.WorkerPool,
 ) -> None:
-    with closing(pool_for("instant", tmp_path)) as pool:
-        pool.submit(strange_job("instant"))
-        first = ended(pool).result
-        (worker,) = pool._workers
-        os.kill(worker.process.pid, signal.SIGSTOP)
-        pool.submit(strange_job("instant"))  # which it does not read any more
-        worker.process.kill()
-        again = ended(pool)
-        assert again.error is None
-        assert first is not None
-        assert again.result is not None
-        assert again.result.correct == first.correct
+    pool.submit(strange_job("instant"))
+    first = ended(pool).result
+    (worker,) = pool._workers
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    pool.submit(strange_job("instant"))  # which it does not read any more
+    worker.process.kill()
+    again = ended(pool)
+    assert again.error is None
+    assert first is not None
+    assert again.result is not None
+    assert again.result.correct == first.correct
 
 
 def test_workers_that_always_end_before_they_begin_end_the_run(
@@ -297,14 +303,15 @@ def test_workers_that_always_end_before_they_begin_end_the_run(
         assert len(started) == 3
 
 
-def test_a_pool_leaves_nothing_in_the_system_when_everything_is_killed(tmp_path: Path) -> None:
+def test_a_pool_leaves_nothing_in_the_system_when_everything_is_killed(
+    pool: local.WorkerPool,
+) -> None:
     """Named semaphores would stay in /dev/shm for ever."""
-    with closing(pool_for("instant", tmp_path)) as pool:
-        pool.submit(strange_job("instant"))
-        assert ended(pool).result is not None
-        (worker,) = pool._workers
-        maps = Path(f"/proc/{worker.process.pid}/maps")
-        assert not maps.exists() or "/dev/shm/sem." not in maps.read_text(encoding="utf-8")
+    pool.submit(strange_job("instant"))
+    assert ended(pool).result is not None
+    (worker,) = pool._workers
+    maps = Path(f"/proc/{worker.process.pid}/maps")
+    assert not maps.exists() or "/dev/shm/sem." not in maps.read_text(encoding="utf-8")
 
 
 def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
@@ -380,14 +387,13 @@ def test_messages_of_one_worker_do_not_make_another_one_silent(
             pool.submit(Job(Node("instant", 0, ((0, 1),)), None, None))
 
 
-def test_out_of_memory_fails_the_job_and_nothing_else(tmp_path: Path) -> None:
+def test_out_of_memory_fails_the_job_and_nothing_else(pool: local.WorkerPool) -> None:
     """It ended in a segmentation fault."""
-    with closing(pool_for("hungry", tmp_path)) as pool:
-        pool.submit(strange_job("hungry"))
-        error = ended(pool).error or ""
-        assert re.search("memory", error), error
-        pool.submit(Job(Node("hungry", 0, ((0, 2),)), None, None))
-        assert ended(pool).result is not None
+    pool.submit(strange_job("hungry"))
+    error = ended(pool).error or ""
+    assert re.search("memory", error), error
+    pool.submit(Job(Node("hungry", 0, ((0, 2),)), None, None))
+    assert ended(pool).result is not None
 
 
 def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:
