@@ -108,7 +108,7 @@ CNN top1 curve: [90.0, 70.0]"""
 
 
 def logs(folder: Path, rows: int) -> dict[str, float]:
-    from edgecil.interop.logs import import_logs
+    from edgecil.interop import import_logs
 
     rng, paths = random.Random(0), []
     for seed in range(800):
