@@ -60,12 +60,7 @@ VERBS = (
         ),
         {
             "": (
-                Option(
-                    "source",
-                    "SOURCE",
-                    "CSV files or experiment directories with the results of every class order",
-                    place="*",
-                ),
+                Option("source", "SOURCE", "experiments or CSV files with every order", place="*"),
                 Option("own", "", "use only these results, not the bundled truth tables"),
                 Option("protocol", "A,B,…", "protocols to rank", names),
                 Option("estimators", "A,B,…", "estimators to rank (default: all)", names),

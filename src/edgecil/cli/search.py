@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
 from edgecil.cli.training import resumable
-from edgecil.cli.verb import SIMILARITY, SPACE, Option, Verb
+from edgecil.cli.verb import DATA, SPACE, Option, Verb
 
 if TYPE_CHECKING:
     from edgecil.search import Trial
@@ -49,10 +49,7 @@ VERBS = (
                 "goal budget task_trainings confirm metric classifier pilot batch",
                 "config out overwrite",
             ),
-            "classes and their similarity": (
-                SIMILARITY,
-                "class_ids root image_size preparation normalisation download",
-            ),
+            "classes and their similarity": (DATA,),
             "tasks": (SPACE, "order_seed"),
             "training and execution": ("...",),
         },

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb
+from edgecil.cli.verb import DATA, PROTOCOL, SPACE, Option, Verb
 from edgecil.report.answer_tables import show_results, show_status
 from edgecil.report.table import Table
 
@@ -121,10 +121,7 @@ VERBS = (
                     "dry_run", "", "show the plan and its expected time; train nothing", _SWITCH
                 ),
             ),
-            "classes and their similarity": (
-                SIMILARITY,
-                "class_ids root image_size preparation normalisation download",
-            ),
+            "classes and their similarity": (DATA,),
             "tasks": (SPACE,),
             "sequences": (PROTOCOL, "sequences repeats first_seed metric"),
             "training and execution": ("...",),

@@ -243,5 +243,6 @@ _TYPES: dict[str, tuple[Any, str]] = {
 SIMILARITY = (
     "dataset classes classes_seed names encoder template captions weights similarity embeddings"
 )
+DATA = f"{SIMILARITY} class_ids root image_size preparation normalisation download"
 SPACE = "tasks base increment sizes"
 PROTOCOL = "protocol budget order_seed objective"
