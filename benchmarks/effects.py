@@ -27,7 +27,10 @@ EFFECTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ewc": ({"fisher_images": "training"},),
     "mos": ({"merging_rule": "use"}, {"small_head": True}),
     "l2p": ({"batchwise": True}, {"positions": True}, {"batchwise": True, "positions": True}),
-    "hide-prompt": ({"inference_rate": 0.00046875, "small_inference": True},),
+    "hide-prompt": (
+        {"inference_rate": 0.00046875, "small_inference": True},
+        {"equal_centroids": True},
+    ),
     "coda-prompt": ({"orthogonality": 0.0}, {"start": "gram-schmidt"}),
     "der": ({"balancing": 0},),
     "memo": ({"balancing": 0},),

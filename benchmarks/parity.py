@@ -214,7 +214,7 @@ def row(
     ]
     numbers.append(f"{ours['megabytes']:.0f} / {theirs['megabytes']:.0f}")
     agreement = "–"
-    if args.orders >= LEAST_ORDERS:
+    if args.orders >= LEAST_ORDERS and min(ours["orders"], theirs["orders"]) > 0.0:
         agreement = f"{np.corrcoef(ours['final'], theirs['final'])[0, 1]:.2f}"
     numbers += [agreement, between]
     count = f"{args.orders} × {args.repeats}"

@@ -29,6 +29,24 @@ def test_one_centroid_is_the_mean_with_the_variance_of_each_feature() -> None:
     assert statistics.shares.tolist() == [[1.0]]
 
 
+def test_features_are_drawn_by_share_or_equally_from_centroids_of_several() -> None:
+    """Nine features at one place, three at another, one at a third, which has no variance."""
+    counts = {}
+    for equal in (False, True):
+        statistics = ClassMixtures(3, 2, "cpu", equal=equal)
+        statistics.means = torch.tensor([[[0.0, 0.0], [10.0, 0.0], [20.0, 0.0]]])
+        statistics.variances = torch.tensor([0.01, 0.01, 0.0])[None, :, None].expand(1, 3, 2) + 1e-4
+        statistics.shares = torch.tensor([[9.0, 3.0, 1.0]]) / 13
+        drawn = statistics.sample(torch.zeros(1300, dtype=torch.int64), generator())
+        places = (drawn[:, 0] / 10).round().long()
+        counts[equal] = (torch.bincount(places, minlength=3) / 1300).tolist()
+    assert counts[False] == pytest.approx([9 / 13, 3 / 13, 1 / 13], abs=0.04)
+    assert counts[True] == pytest.approx([0.5, 0.5, 0.0], abs=0.04)
+    alone = ClassMixtures(3, 2, "cpu", equal=True)
+    alone.add(torch.tensor([[1.0, 2.0]]), generator())
+    assert alone.sample(torch.zeros(2, dtype=torch.int64), generator()).shape == (2, 2)
+
+
 def test_several_centroids_find_separate_blobs() -> None:
     features = blobs((0.0, 0.0), (10.0, 0.0))
     statistics = ClassMixtures(2, 2, "cpu")

@@ -82,9 +82,14 @@ class ClassMixtures(ClassStatistics):
         variances: (classes, k, d).
         shares: share of a class's features in each Gaussian, (classes, k); 0 for unused Gaussians
             of a class with fewer than k features.
+        equal: whether features are drawn equally from all Gaussians of more than one feature,
+            instead of by their shares.
     """
 
-    def __init__(self, centroids: int, width: int, device: str | torch.device) -> None:
+    def __init__(
+        self, centroids: int, width: int, device: str | torch.device, *, equal: bool = False
+    ) -> None:
+        self.equal = equal
         self.means = torch.zeros(0, centroids, width, device=device)
         self.variances = torch.ones(0, centroids, width, device=device)
         self.shares = torch.zeros(0, centroids, device=device)
@@ -101,10 +106,17 @@ class ClassMixtures(ClassStatistics):
 
     def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """Return sampled features (n, d) of classes (n,)."""
-        which = torch.multinomial(self.shares[labels], 1, generator=generator)[:, 0]
+        weights = self.equal_weights() if self.equal else self.shares
+        which = torch.multinomial(weights[labels], 1, generator=generator)[:, 0]
         means, variances = self.means[labels, which], self.variances[labels, which]
         noise = torch.randn(means.shape, generator=generator, device=means.device)
         return means + variances.sqrt() * noise
+
+    def equal_weights(self) -> torch.Tensor:
+        """Return 1 for each Gaussian of more than one feature, of any if a class has no such."""
+        used = self.shares > 0
+        several = used & (self.variances > 1.001 * _LEAST_VARIANCE).any(dim=2)
+        return torch.where(several.any(dim=1, keepdim=True), several, used).to(self.shares)
 
     def centroids(self) -> torch.Tensor:
         """Return the means of all Gaussians in use, (m, d)."""

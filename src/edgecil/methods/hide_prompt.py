@@ -70,6 +70,8 @@ class HiDePromptConfig:
         contrast: weight of the contrastive regularisation.
         temperature: temperature of the contrastive regularisation.
         centroids: Gaussians per class.
+        equal_centroids: whether features are drawn equally from a class's Gaussians, as in the
+            authors' code, instead of by their shares of the class's images.
     """
 
     recipe: Recipe = PUBLISHED
@@ -83,6 +85,7 @@ class HiDePromptConfig:
     contrast: float = 0.1
     temperature: float = 0.8
     centroids: int = 10
+    equal_centroids: bool = False
 
     def __post_init__(self) -> None:
         counts = (self.length, self.layers, self.centroids, self.inference_batch)
@@ -109,7 +112,11 @@ class HiDePromptConfig:
         clip=None,
         accumulate=1,
     ),
-    published_settings={"inference_rate": 0.00046875, "small_inference": True},
+    published_settings={
+        "inference_rate": 0.00046875,
+        "small_inference": True,
+        "equal_centroids": True,
+    },
 )
 class HiDePrompt(PromptMethod):
     """Trains a prompt per task, then the inference of the task and the head."""
@@ -122,8 +129,10 @@ class HiDePrompt(PromptMethod):
         generator = derive_generator("cpu", environment.seed, "inference")
         head = PromptHead(width) if config.small_inference else GrowingLinear(width)
         self.inference = TaskInference(width, head, generator).to(device)
-        self.plain = ClassMixtures(config.centroids, width, device)
-        self.instructed = ClassMixtures(config.centroids, width, device)
+        self.plain, self.instructed = (
+            ClassMixtures(config.centroids, width, device, equal=config.equal_centroids)
+            for _ in range(2)
+        )
         self.task_of_class: list[int] = []
 
     def learn(self, task: Task) -> None:
