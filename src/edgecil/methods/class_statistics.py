@@ -25,7 +25,7 @@ class ClassStatistics(ABC):
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the tensors on the CPU; they are never modified in place."""
-        return {name: value.cpu() for name, value in vars(self).items()}
+        return {name: value.cpu() for name, value in vars(self).items() if torch.is_tensor(value)}
 
     def restore(self, state: dict[str, torch.Tensor], device: str | torch.device) -> None:
         """Load a state from :meth:`state`."""
