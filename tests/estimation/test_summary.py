@@ -37,7 +37,7 @@ def test_with_a_truth_the_summary_is_exact(enumerated) -> None:
     summary, truth = summarize(enumerated, "low"), enumerated.methods["low"].truth.accuracies
     assert (summary.basis, summary.order_count) == ("enumerated", 90)
     assert summary.mean == pytest.approx(truth.mean())
-    assert (summary.worst, summary.best) == (truth.min(), truth.max())
+    assert (summary.lowest, summary.highest) == (truth.min(), truth.max())
     assert summary.central == pytest.approx(tuple(np.quantile(truth, [0.05, 0.95])))
 
 

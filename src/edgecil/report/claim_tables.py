@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.estimation.calibration import describe_coverage
 from edgecil.io.rounding import rounded, rounded_limit
 from edgecil.report.duration import format_duration
 from edgecil.report.metrics import metric_words
@@ -27,6 +26,8 @@ _DESCRIBED = 6  # pairs; more of them are in the table only
 
 def differences_table(comparison: MethodComparison) -> Table:
     """A row per pair of methods."""
+    from edgecil.estimation.calibration import describe_coverage  # loads SciPy
+
     rows: list[tuple[Cell, ...]] = []
     several = len({pair.dataset for pair in comparison.pairs}) > 1
     for pair in comparison.pairs:

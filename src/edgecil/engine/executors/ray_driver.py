@@ -370,10 +370,11 @@ def serve(requests: IO[bytes]) -> None:
     received: queue.SimpleQueue[tuple[str, tuple[Any, ...], dict[str, Any]]] = queue.SimpleQueue()
 
     def read() -> None:
-        with suppress(EOFError):
+        try:  # until the main process ends, in the middle of a message perhaps
             while True:
                 received.put(pickle.load(requests))
-        os._exit(1)
+        finally:
+            os._exit(1)
 
     threading.Thread(target=read, daemon=True).start()
     driver: Any = None
