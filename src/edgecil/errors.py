@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 # A value in an error message, or a name that may be that of a parameter.
@@ -41,6 +43,23 @@ class PrerequisiteError(EdgecilError):
 
 class EdgecilWarning(UserWarning):
     """A choice that edgecil made and that a user may want to make differently."""
+
+
+def warn(sentence: str) -> None:
+    """Issue an :class:`EdgecilWarning` that points to the user's line, not to one of this package.
+
+    Args:
+        sentence: what was chosen, and how to choose differently.
+    """
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, EdgecilWarning, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Return whether a frame belongs to this package."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] == "edgecil"
 
 
 def show_warnings(translate: Callable[[str], str]) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import warnings
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from edgecil.data.decode import decode_images
 from edgecil.data.packed import ImageSource
-from edgecil.errors import DataError, EdgecilWarning
+from edgecil.errors import DataError, warn
 from edgecil.io.arrays import Pixels
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.locks import waiting_lock
@@ -103,7 +102,7 @@ class PixelStore(ABC):
                 f"{text}; free some space, set the environment variable EDGECIL_CACHE to a larger "
                 "disk, or choose fewer 'classes' or a smaller 'image_size'."
             )
-        warnings.warn(f"{text}.", EdgecilWarning, stacklevel=4)
+        warn(f"{text}.")
 
     def _decode(self) -> None:
         path, sums_path = self.directory / "pixels", self.directory / SUMS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +30,7 @@ from edgecil.data.formats.cifar import CIFAR10, CIFAR100
 from edgecil.data.formats.shards import SHARDS, TAR, find_shards
 from edgecil.data.image_files import ImageFiles
 from edgecil.data.resize import resize_dataset
-from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, unknown
+from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown, warn
 from edgecil.io.arrays import Ints
 from edgecil.registry import Registry
 
@@ -147,7 +146,7 @@ def load_dataset(
         files = _list_images(path)
         dataset = files.decode(chosen(len(files.names)), size, storage)
         for note in dataset.notes:
-            warnings.warn(note, EdgecilWarning, stacklevel=2)
+            warn(note)
         return dataset
     resolved = _resolve(str(name))
     form = IMAGE_DATASETS[resolved]
@@ -160,7 +159,7 @@ def load_dataset(
         files = form.list_files(home)
         dataset = files.decode(chosen(len(files.names)), size, storage)
         for note in dataset.notes:
-            warnings.warn(note, EdgecilWarning, stacklevel=2)
+            warn(note)
         return dataset
     assert form.read is not None
     if download and form.download is not None and not _is_there(form, home):

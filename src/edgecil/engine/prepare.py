@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.similarity import experiment_similarity
-from edgecil.errors import EdgecilWarning, PrerequisiteError, UsageError
+from edgecil.errors import PrerequisiteError, UsageError, warn
 from edgecil.io.device import choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
@@ -224,11 +223,7 @@ def _choose_similarity(config: ExperimentConfig, dataset: ImageDataset) -> Simil
         given = (config.names, config.captions, config.weights)
         if given != (None, None, None) or config.encoder != DEFAULT_ENCODER:
             raise
-        warnings.warn(
-            f"{error} The similarity of the classes is computed from the pixels of their images.",
-            EdgecilWarning,
-            stacklevel=2,
-        )
+        warn(f"{error} The similarity of the classes is computed from the pixels of their images.")
         return image_similarity(dataset)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -30,7 +29,7 @@ from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.run_options import RunOptions
 from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
-from edgecil.errors import EdgecilWarning, UsageError, unknown
+from edgecil.errors import UsageError, unknown, warn
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.docstrings import with_options
@@ -248,7 +247,7 @@ def _run(
     config = prepared.config
     advice = suggest_repeats(config.method, config.seeds.stop, RECIPES.resolve(config.recipe))
     if advice is not None and len(orders) > 1 and (overwrite or not (out / DATABASE).exists()):
-        warnings.warn(advice, EdgecilWarning, stacklevel=2)
+        warn(advice)
     executor = get_executor(
         execution.executor,
         replace(prepared.context, allow_mismatch=execution.allow_mismatch),

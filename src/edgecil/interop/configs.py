@@ -5,13 +5,12 @@ Tables map their keys to settings; keys without a setting are reported to the us
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from edgecil.classes import get_classes
-from edgecil.errors import DataError, EdgecilWarning, UsageError, unknown
+from edgecil.errors import DataError, UsageError, unknown, warn
 from edgecil.interop.config_keys import (
     BACKBONES,
     COVARIANCES,
@@ -164,7 +163,7 @@ def read_toolbox_config(
     values, remarks = translate_config(path, options=given)
     for remark in remarks:
         if on_remark is None:
-            warnings.warn(remark, EdgecilWarning, stacklevel=2)
+            warn(remark)
         else:
             on_remark(remark)
     if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):

@@ -285,7 +285,7 @@ def explain_goal(goal: GoalStatus) -> Iterator[str]:
 
 
 def _step(step: NextStep) -> str:
-    now = "" if step.half_width is None else f"the mean has ± {step.half_width:.2f} points"
+    now = "" if step.half_width is None else f"the mean has ± {step.half_width:.1f} points"
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
     if step.step == "nothing":
         return f"{now or 'all orders were run'}; nothing more to run."
@@ -295,5 +295,5 @@ def _step(step: NextStep) -> str:
     more = count(step.order_count, "more order")
     if step.expected_half_width is None:
         return f"run {more}{'; ' + now if now else ''}{duration}."
-    reason = f"{now} now, and about ± {step.expected_half_width:.2f} after them"
+    reason = f"{now} now, and about ± {step.expected_half_width:.1f} after them"
     return f"run {more}: {reason}{duration}."
