@@ -59,7 +59,7 @@ def warn(sentence: str) -> None:
 
 def _is_ours(frame: FrameType) -> bool:
     """Return whether a frame belongs to this package."""
-    return frame.f_globals.get("__name__", "").partition(".")[0] == "edgecil"
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "edgecil"
 
 
 def show_warnings(translate: Callable[[str], str]) -> None:
