@@ -85,10 +85,14 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Have the kernels compiled once, beside the collection, instead of in each worker."""
     if getattr(session.config.option, "dist", "no") != "no":
-        words = "sequences ham10000 --tasks 7 --protocol edge,optimal,latin --json"
+        program = (
+            "import numba; from edgecil.cli.main import main; "
+            "words = 'sequences cifar100 --tasks 3 --protocol edge,optimal,latin --classes'; "
+            "[main([*words.split(), classes]) for classes in ('6', '24')]"
+        )
         _helpers.append(
             subprocess.Popen(
-                [sys.executable, "-m", "edgecil", *words.split()],
+                [sys.executable, "-c", program],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )

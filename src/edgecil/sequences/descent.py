@@ -8,10 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.inner_loops import fast
+from edgecil.sequences.kernels import descend_swaps, order_tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity, group_similarity
 
 _NEGLIGIBLE = 1e-10
+_SWEEPS = 10  # roughly as many as a descent takes
 
 
 def descend(similarity: Similarity, space: SequenceSpace, weights: Floats, partition: Ints) -> None:
@@ -23,14 +26,13 @@ def descend(similarity: Similarity, space: SequenceSpace, weights: Floats, parti
         weights: (K, K) objective to minimise.
         partition: (N,) task of each class, changed in place.
     """
-    from edgecil.sequences.kernels import descend_swaps
-
     values = similarity.submatrix(np.arange(space.classes))
     least = _NEGLIGIBLE * float(np.abs(weights).max() * np.abs(values).max())
     improved = True
     while improved:
         field = pull(similarity, space, weights, partition)
-        descend_swaps(values, weights, partition, field, least)
+        swaps = fast(descend_swaps, _SWEEPS * len(values) ** 2)
+        swaps(values, weights, partition, field, least)
         improved = rearrange(similarity, space, weights, partition)
 
 
@@ -38,12 +40,11 @@ def rearrange(
     similarity: Similarity, space: SequenceSpace, weights: Floats, partition: Ints
 ) -> bool:
     """Put whole tasks in a better order; return whether there is one. Arguments as above."""
-    from edgecil.sequences.kernels import order_tasks
-
     between = group_similarity(similarity, partition, space.tasks)
     least = _NEGLIGIBLE * float(np.abs(weights).max() * np.abs(between).max())
     order = np.arange(space.tasks)
-    change = order_tasks(between, weights, np.array(space.sizes), order, least)
+    move = fast(order_tasks, _SWEEPS * space.tasks**2)
+    change = move(between, weights, np.array(space.sizes), order, least)
     partition[:] = np.argsort(order)[partition]
     return change < 0.0
 

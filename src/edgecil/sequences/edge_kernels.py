@@ -1,4 +1,4 @@
-"""The inner loops of the EDGE variants, compiled by numba at first use.
+"""The inner loops of the EDGE variants.
 
 Plain loops in place of array expressions and of `np.argsort`: those compile several times as long.
 """
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.kernels import compiled
+from edgecil.sequences.inner_loops import inner_loop
 
 Flags = NDArray[np.bool_]
 
@@ -17,7 +17,7 @@ FILL_PRINTED, FILL_COHERENT, FILL_DEALT = 0, 1, 2
 _FEW_TASKS = 32
 
 
-@compiled
+@inner_loop
 def search_granularities(
     values: Floats,
     merges: Ints,
@@ -81,7 +81,7 @@ def search_granularities(
     return best_order, best_total
 
 
-@compiled
+@inner_loop
 def best_walk(values: Floats, starts: Ints, sizes: Ints, goal: float) -> tuple[Ints, float]:
     """Find the best greedy walk over the classes from any start (the paper's AS baseline)."""
     classes = len(values)
@@ -104,7 +104,7 @@ def best_walk(values: Floats, starts: Ints, sizes: Ints, goal: float) -> tuple[I
     return best_order, best_total
 
 
-@compiled
+@inner_loop
 def _first_least(costs: Floats) -> int:
     chosen, least = 0, costs[0]
     for index in range(1, len(costs)):
@@ -113,7 +113,7 @@ def _first_least(costs: Floats) -> int:
     return chosen
 
 
-@compiled
+@inner_loop
 def neighbour_total(values: Floats, order: Ints, sizes: Ints) -> float:
     """Return the similarity between the classes of neighbouring tasks of a flat order, summed."""
     total = 0.0
@@ -128,7 +128,7 @@ def neighbour_total(values: Floats, order: Ints, sizes: Ints) -> float:
     return total
 
 
-@compiled
+@inner_loop
 def _near_equal(classes: int, count: int) -> Ints:
     """Return sizes of `count` blocks that differ by one at most, larger ones first."""
     size = np.empty(count, dtype=np.int64)
@@ -137,7 +137,7 @@ def _near_equal(classes: int, count: int) -> Ints:
     return size
 
 
-@compiled
+@inner_loop
 def _partition(values: Floats, node: Ints, count: int, sizes: Ints, fill: int, fit: float) -> Ints:
     """Return the task of each class, shape (N,)."""
     classes = len(values)
@@ -171,7 +171,7 @@ def _partition(values: Floats, node: Ints, count: int, sizes: Ints, fill: int, f
     return _fill_as_printed(line, start, sizes)
 
 
-@compiled
+@inner_loop
 def _largest_first(size: Ints, classes: int) -> Ints:
     """Return the clusters by size, the largest first; of equal ones, that with the first class."""
     place = np.zeros(classes + 1, dtype=np.int64)
@@ -186,7 +186,7 @@ def _largest_first(size: Ints, classes: int) -> Ints:
     return rank
 
 
-@compiled
+@inner_loop
 def _sort_by_fit(values: Floats, members: Ints, fit: float) -> None:
     """Put the classes first that are most similar to the other members (least, if `fit` is -1)."""
     cost = np.zeros(len(members))
@@ -201,7 +201,7 @@ def _sort_by_fit(values: Floats, members: Ints, fit: float) -> None:
         members[place], cost[place] = member, own
 
 
-@compiled
+@inner_loop
 def _deal(line: Ints, sizes: Ints) -> Ints:
     """Deal the classes to the tasks in rounds, like cards, until every task is full."""
     task = np.empty(len(line), dtype=np.int64)
@@ -215,7 +215,7 @@ def _deal(line: Ints, sizes: Ints) -> Ints:
     return task
 
 
-@compiled
+@inner_loop
 def _fill_as_printed(line: Ints, start: Ints, sizes: Ints) -> Ints:
     """Whole clusters, or pieces as large as a task, to the roomiest task; then even out.
 
@@ -251,7 +251,7 @@ def _fill_as_printed(line: Ints, start: Ints, sizes: Ints) -> Ints:
     return task
 
 
-@compiled
+@inner_loop
 def _fill_coherently(values: Floats, line: Ints, start: Ints, sizes: Ints, fit: float) -> Ints:
     """Always the largest cluster to the roomiest task; of one too large, what fits best stays.
 
@@ -279,7 +279,7 @@ def _fill_coherently(values: Floats, line: Ints, start: Ints, sizes: Ints, fit: 
     return task
 
 
-@compiled
+@inner_loop
 def _between(values: Floats, task: Ints, tasks: int) -> Floats:
     """Return the summed similarity between tasks, shape (K, K), with a zero diagonal."""
     between = np.zeros((tasks, tasks))
@@ -297,7 +297,7 @@ def _between(values: Floats, task: Ints, tasks: int) -> Floats:
     return between
 
 
-@compiled
+@inner_loop
 def _means(between: Floats, sizes: Ints) -> tuple[Floats, Floats]:
     """Return the mean similarity between tasks (K, K), and its sum over the others (K,)."""
     tasks = len(sizes)
@@ -313,7 +313,7 @@ def _means(between: Floats, sizes: Ints) -> tuple[Floats, Floats]:
     return mean, total
 
 
-@compiled
+@inner_loop
 def _greedy_order(mean: Floats, total_mean: Floats, sizes: Ints, fixed: bool, way: Floats) -> Ints:
     """Start with the task that has the least mean similarity to all others, go on with the least.
 
@@ -353,7 +353,7 @@ def _greedy_order(mean: Floats, total_mean: Floats, sizes: Ints, fixed: bool, wa
     return order
 
 
-@compiled
+@inner_loop
 def _roomiest(sizes: Ints, filled: Ints) -> int:
     """Return the first task with the most room left."""
     chosen = 0
@@ -363,7 +363,7 @@ def _roomiest(sizes: Ints, filled: Ints) -> int:
     return chosen
 
 
-@compiled
+@inner_loop
 def _flatten(task: Ints, sequence: Ints) -> Ints:
     """Return the classes task by task, in the order of the tasks; shape (N,)."""
     size = np.zeros(len(sequence), dtype=np.int64)

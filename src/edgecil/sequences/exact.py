@@ -12,6 +12,8 @@ from math import comb
 import numpy as np
 
 from edgecil.io.arrays import Floats
+from edgecil.sequences.inner_loops import fast
+from edgecil.sequences.kernels import solve_chain
 from edgecil.sequences.objective import Direction, Objective
 from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
@@ -89,10 +91,9 @@ def _transitions(sizes: tuple[int, ...]) -> int:
 def _solve(
     similarity: Similarity, space: SequenceSpace, own: Floats, reach: Floats, link: Floats
 ) -> ClassSequence:
-    from edgecil.sequences.kernels import solve_chain
-
     values = similarity.submatrix(np.arange(space.classes))
-    masks = solve_chain(values, np.array(space.sizes), own, reach, link).tolist()
+    solve = fast(solve_chain, 2.0**space.classes * space.classes + _transitions(space.sizes))
+    masks = solve(values, np.array(space.sizes), own, reach, link).tolist()
     return ClassSequence(
         [class_ for class_ in range(space.classes) if mask >> class_ & 1] for mask in masks
     )

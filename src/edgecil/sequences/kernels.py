@@ -1,27 +1,14 @@
-"""The inner loops, compiled by numba at first use and cached on disk.
-
-Import this module only where it is used: it is the one place that loads numba.
-"""
+"""The inner loops of scores, annealing, descent and the exact solution."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def compiled(function: _Function) -> _Function:
-    """Compile a function at its first call and keep the machine code on disk."""
-    return cast(_Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+from edgecil.sequences.inner_loops import inner_loop
 
 
-@compiled
+@inner_loop
 def score_orders(values: Floats, orders: Ints, ends: Ints, weights: Floats) -> Floats:
     """Evaluate the objective of each row of `orders` (n, N), with tasks that end at `ends` (K,)."""
     tasks = len(ends)
@@ -45,7 +32,7 @@ def score_orders(values: Floats, orders: Ints, ends: Ints, weights: Floats) -> F
     return result
 
 
-@compiled
+@inner_loop
 def anneal_swaps(
     values: Floats,
     weights: Floats,
@@ -86,7 +73,7 @@ def anneal_swaps(
     return change
 
 
-@compiled
+@inner_loop
 def descend_swaps(values: Floats, weights: Floats, task: Ints, pull: Floats, least: float) -> float:
     """Take swaps that improve by more than `least`, until a whole sweep finds none; minimises.
 
@@ -110,7 +97,7 @@ def descend_swaps(values: Floats, weights: Floats, task: Ints, pull: Floats, lea
     return change
 
 
-@compiled
+@inner_loop
 def swap(values: Floats, weights: Floats, task: Ints, pull: Floats, c: int, e: int) -> None:
     """Exchange classes c and e and bring `pull` up to date."""
     i, j = task[c], task[e]
@@ -122,7 +109,7 @@ def swap(values: Floats, weights: Floats, task: Ints, pull: Floats, c: int, e: i
                 pull[k, x] += (values[e, x] - values[c, x]) * tilt
 
 
-@compiled
+@inner_loop
 def order_tasks(between: Floats, weights: Floats, sizes: Ints, order: Ints, least: float) -> float:
     """Rearrange whole tasks by exchanges (and, on a path, reversals) while that helps; minimises.
 
@@ -159,7 +146,7 @@ def order_tasks(between: Floats, weights: Floats, sizes: Ints, order: Ints, leas
     return change
 
 
-@compiled
+@inner_loop
 def _is_path(weights: Floats) -> bool:
     """Return whether only neighbours count, and all alike: reversing a stretch changes its ends."""
     for i in range(len(weights)):
@@ -170,7 +157,7 @@ def _is_path(weights: Floats) -> bool:
     return True
 
 
-@compiled
+@inner_loop
 def _exchange_delta(between: Floats, weights: Floats, order: Ints, a: int, b: int) -> float:
     """Return the change when the tasks at places a and b change places."""
     p, q = order[a], order[b]
@@ -182,7 +169,7 @@ def _exchange_delta(between: Floats, weights: Floats, order: Ints, a: int, b: in
     return delta
 
 
-@compiled
+@inner_loop
 def _reversal_delta(between: Floats, weights: Floats, order: Ints, a: int, b: int) -> float:
     """Return the change on a path when the tasks at places a to b come in reverse."""
     delta = 0.0
@@ -194,7 +181,7 @@ def _reversal_delta(between: Floats, weights: Floats, order: Ints, a: int, b: in
     return change
 
 
-@compiled
+@inner_loop
 def _reads_backwards(sizes: Ints, a: int, b: int) -> bool:
     """Return whether the sizes from a to b are the same from behind."""
     while a < b:
@@ -204,7 +191,7 @@ def _reads_backwards(sizes: Ints, a: int, b: int) -> bool:
     return True
 
 
-@compiled
+@inner_loop
 def solve_chain(values: Floats, sizes: Ints, own: Floats, reach: Floats, link: Floats) -> Ints:
     """Return the exact minimum of a chain objective, by dynamic programming over sets of classes.
 
@@ -276,7 +263,7 @@ def solve_chain(values: Floats, sizes: Ints, own: Floats, reach: Floats, link: F
     return answer
 
 
-@compiled
+@inner_loop
 def _cheapest(
     mask: int, new: int, link: float, first: Ints, last: Ints, best: Floats, inner: Floats
 ) -> int:
@@ -290,7 +277,7 @@ def _cheapest(
     return cheapest
 
 
-@compiled
+@inner_loop
 def _binomial(n: int, k: int) -> int:
     result = 1
     for i in range(k):
@@ -298,7 +285,7 @@ def _binomial(n: int, k: int) -> int:
     return result
 
 
-@compiled
+@inner_loop
 def _choose(mask: int, size: int, out: Ints) -> None:
     """Fill `out` with every subset of `mask` that has `size` members, in a fixed order."""
     members = np.empty(64, dtype=np.int64)

@@ -13,6 +13,8 @@ import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.inner_loops import fast
+from edgecil.sequences.latin_kernels import change_partners
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -87,11 +89,15 @@ def _move(
     *,
     count: bool,
 ) -> None:
-    from edgecil.sequences.latin_kernels import change_partners
-
     runs, classes = place.shape
     sizes = np.array(space.sizes)
     low, high = runs * sizes // classes, -(-runs * sizes // classes)
     seed = int(rng.integers(2**32))
     ends = runs >= _VARY_ENDS_FROM and classes <= _VARY_ENDS_UP_TO
-    change_partners(place, sizes, low, high, seed, temperatures, count, ends)
+    change = fast(change_partners, len(temperatures) * runs * space.classes / space.tasks)
+    # In Python the inner loop draws from NumPy's global state, which is not ours to change.
+    state = np.random.get_state()
+    try:
+        change(place, sizes, low, high, seed, temperatures, count, ends)
+    finally:
+        np.random.set_state(state)

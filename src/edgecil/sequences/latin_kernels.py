@@ -1,4 +1,4 @@
-"""The inner loop of the Latin design, compiled by numba at first use."""
+"""The inner loop of the Latin design."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.kernels import compiled
+from edgecil.sequences.inner_loops import inner_loop
 
 Flags = NDArray[np.bool_]
 
 
-@compiled
+@inner_loop
 def change_partners(
     place: Ints,
     sizes: Ints,
@@ -95,14 +95,14 @@ def change_partners(
     return cost
 
 
-@compiled
+@inner_loop
 def _fewest_repeats(meetings: int, pairs: int) -> int:
     """Return the sum of squares if meetings were spread over the pairs as evenly as possible."""
     each, extra = meetings // pairs, meetings % pairs
     return pairs * each**2 + extra * (2 * each + 1)
 
 
-@compiled
+@inner_loop
 def _replace(
     member: Ints, met: Ints, met_at_ends: Ints, sizes: Ints, p: int, leaver: int, comer: int
 ) -> int:
@@ -133,7 +133,7 @@ def _replace(
     return change
 
 
-@compiled
+@inner_loop
 def _find_ring(
     place: Ints, member: Ints, sizes: Ints, run: int, other: int, c: int, ring: Ints
 ) -> Ints:
@@ -151,7 +151,7 @@ def _find_ring(
     return ring[:0]
 
 
-@compiled
+@inner_loop
 def _turn(
     place: Ints,
     member: Ints,
@@ -179,7 +179,7 @@ def _turn(
     return change
 
 
-@compiled
+@inner_loop
 def _balanced(
     place: Ints, visits: Ints, low: Ints, high: Ints, chosen: Flags, run: int, c: int, e: int
 ) -> bool:
@@ -207,7 +207,7 @@ def _balanced(
     return False
 
 
-@compiled
+@inner_loop
 def _exchange(
     place: Ints,
     member: Ints,

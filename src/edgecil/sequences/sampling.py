@@ -8,6 +8,8 @@ import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences import kernels
+from edgecil.sequences.inner_loops import fast
 from edgecil.sequences.objective import Objective, adjacent, get_objective
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
@@ -68,9 +70,9 @@ def sample_scores(
 def _score(
     similarity: Similarity, space: SequenceSpace, orders: Ints, objective: Objective | None
 ) -> Floats:
-    from edgecil.sequences.kernels import score_orders as kernel
-
     space.require_similarity(similarity)
     weights = get_objective(objective or adjacent(space), space).weights
     values = similarity.submatrix(np.arange(space.classes))
-    return kernel(values, orders, np.cumsum(space.sizes), weights)
+    pairs = space.classes**2 * np.count_nonzero(weights) / weights.size
+    score = fast(kernels.score_orders, len(orders) * pairs)
+    return score(values, orders, np.cumsum(space.sizes), weights)

@@ -21,11 +21,13 @@ import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.registry import Registry
+from edgecil.sequences import edge_kernels as kernels
 from edgecil.sequences.canonical import canonical_order
 from edgecil.sequences.descent import descend
 from edgecil.sequences.exact import solve_exactly
 from edgecil.sequences.generators.adversarial import walk_starts
 from edgecil.sequences.generators.registry import MOST_CLASSES, register
+from edgecil.sequences.inner_loops import fast
 from edgecil.sequences.objective import adjacent
 from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
@@ -279,8 +281,6 @@ def _extreme(
 
 def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -> list[Ints]:
     """Return the best order of each group of variants that share their clusters and tasks."""
-    from edgecil.sequences import edge_kernels as kernels
-
     fills = {
         "printed": kernels.FILL_PRINTED,
         "coherent": kernels.FILL_COHERENT,
@@ -300,7 +300,8 @@ def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -
             (_sign(variant.start), _sign(variant.follow), float(variant.to == "all"))
             for variant in group
         ]
-        order, _ = kernels.search_granularities(
+        search = fast(kernels.search_granularities, float(wanted.sum()) * values.size)
+        order, _ = search(
             values,
             trees[cluster],
             wanted,
@@ -345,10 +346,10 @@ def cluster_tree(values: Floats, cluster: str) -> Ints:
 
 def _walk(values: Floats, space: SequenceSpace, goal: Goal) -> Ints:
     """Return the best walk of the AS baseline, from every class while that is fast."""
-    from edgecil.sequences.edge_kernels import best_walk
-
     sign = 1.0 if goal == "hard" else -1.0
-    order, _ = best_walk(values, walk_starts(space.classes), np.array(space.sizes), sign)
+    starts = walk_starts(space.classes)
+    walk = fast(kernels.best_walk, len(starts) * values.size)
+    order, _ = walk(values, starts, np.array(space.sizes), sign)
     return order
 
 

@@ -20,6 +20,8 @@ from edgecil.sequences.descent import descend, pull, rearrange
 from edgecil.sequences.exact import is_solvable, solve_exactly
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
 from edgecil.sequences.generators.registry import get_generator, register
+from edgecil.sequences.inner_loops import fast
+from edgecil.sequences.kernels import anneal_swaps
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -169,8 +171,6 @@ class _Search:
 
     def _anneal(self, partition: Ints, block: Ints, hot: float, cold: float, sweeps: int) -> None:
         """Anneal the classes of a block, all others held; temperatures are in typical swaps."""
-        from edgecil.sequences.kernels import anneal_swaps
-
         proposals = sweeps * len(block)
         values = self.similarity.submatrix(block)
         field = pull(self.similarity, self.space, self.weights, partition, block)
@@ -178,9 +178,8 @@ class _Search:
         scale = 2.0 * float(field.std()) + 1e-300
         temperatures = scale * _cooling(hot, cold, proposals)
         picks = self.rng.integers(len(block), size=(proposals, 2))
-        anneal_swaps(
-            values, self.weights, task, field, temperatures, self.rng.random(proposals), picks
-        )
+        anneal = fast(anneal_swaps, proposals * len(block))
+        anneal(values, self.weights, task, field, temperatures, self.rng.random(proposals), picks)
         partition[block] = task
 
     def _anneal_blocks(self, partition: Ints) -> None:
