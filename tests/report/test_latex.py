@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from edgecil.report.page import Page
+from edgecil.report.paper_tables import paper_tables
 from edgecil.report.table import Column, Table, as_latex
 from tests.estimation.tables import six_classes
 from tests.report.made_up import page_of, steady, varied, write_run
@@ -21,19 +22,29 @@ needs_latex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not insta
 NAMES = ("<script>", '"', "a'b`c", "$c_1$ & d", "[e] *", "50 % ~^\\{}#")
 
 
+def has_package(name: str) -> bool:
+    found = subprocess.run(["kpsewhich", f"{name}.sty"], capture_output=True, check=False)
+    return found.returncode == 0
+
+
 @pytest.fixture(scope="module")
-def page(tmp_path_factory) -> Page:
-    """A page whose classes and methods have names that LaTeX could take for commands."""
+def odd(tmp_path_factory) -> Path:
+    """An experiment whose classes and methods have names that LaTeX could take for commands."""
     shares = dict(zip(HOSTILE, (steady, varied, steady, varied, steady), strict=True))
-    folder = write_run(
+    return write_run(
         tmp_path_factory.mktemp("odd") / "odd", shares, ("edge", "random", "enumerate"), names=NAMES
     )
-    return page_of(folder, six_classes())
 
 
-def compile_latex(body: str, folder: Path) -> str:
+@pytest.fixture(scope="module")
+def page(odd: Path) -> Page:
+    return page_of(odd, six_classes())
+
+
+def compile_latex(
+    body: str, folder: Path, packages: str = "\\usepackage{amssymb,booktabs,longtable,graphicx}"
+) -> str:
     """The log of pdflatex on a document with the packages that the tables name."""
-    packages = "\\usepackage{amssymb,booktabs,longtable}\\usepackage{graphicx}"
     (folder / "all.tex").write_text(
         f"\\documentclass{{article}}{packages}\\begin{{document}}\n{body}\n\\end{{document}}\n",
         encoding="utf-8",
@@ -69,6 +80,17 @@ def test_every_table_and_figure_compiles(page: Page, tmp_path: Path) -> None:
     assert max(overfull, default=0.0) <= 15.0, overfull  # 15: the indent of a figure
     pages = int(log.rsplit("Output written on all.pdf (", 1)[1].split(" page")[0])
     assert pages >= len(parts)
+
+
+@needs_latex
+@pytest.mark.slow
+def test_the_paper_s_tables_compile(odd: Path, tmp_path: Path) -> None:
+    if not has_package("multirow"):
+        pytest.skip("the package multirow is not installed")
+    tables = paper_tables(odd, similarity=six_classes(), draws=2)
+    packages = "\n".join({text.splitlines()[0].removeprefix("% ") for text in tables.values()})
+    log = compile_latex("\n".join(tables.values()), tmp_path, packages)
+    assert "Missing character" not in log
 
 
 def test_a_row_never_begins_with_an_option() -> None:

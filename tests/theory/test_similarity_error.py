@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,7 +10,9 @@ import pytest
 from edgecil.classes import get_classes
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, SequenceSpace, score
-from edgecil.similarity import SimilarityMatrix, text_similarity
+from edgecil.sequences.objective import generalization
+from edgecil.sequences.sampling import score_orders
+from edgecil.similarity import SimilarityMatrix, similarity, text_similarity
 from edgecil.theory import check_theorem_3
 
 SIX = SequenceSpace((2, 2, 2))
@@ -50,6 +52,24 @@ def test_the_paper_s_hundred_classes() -> None:
     assert checked.probability_stated == pytest.approx(0.13, abs=0.01)
     assert checked.tail_measured == pytest.approx(0.317, abs=0.04)
     assert checked.less_error_than_easy > 0.5
+
+
+def test_of_the_paper_s_six_classes() -> None:
+    """The shares of docs/theory.md: orders that contradict one of the six greatest or least S."""
+    sequences = np.array([sequence.order for sequence in SIX.enumerate()])
+    less, more = [], []
+    for dataset, seed in product(("cifar100", "imagenet-r"), (None, 42)):
+        for template in ("{name}", "a photo of a {name}."):
+            chosen = similarity(dataset=dataset, classes=6, classes_seed=seed, template=template)
+            scores = score_orders(chosen, SIX, sequences)
+            errors = score_orders(chosen, SIX, sequences, generalization(SIX))
+            easy = np.flatnonzero(np.isclose(scores, scores.max()))
+            hard = np.flatnonzero(np.isclose(scores, scores.min()))
+            assert len(easy) == len(hard) == 6
+            less += [np.mean(errors < errors[one] - 1e-12) for one in easy]
+            more += [np.mean(errors > errors[one] + 1e-12) for one in hard]
+    assert (min(less), max(less)) == pytest.approx((0.02, 0.84), abs=0.005)
+    assert (min(more), max(more)) == pytest.approx((0.00, 0.88), abs=0.005)
 
 
 @pytest.mark.parametrize(("sizes", "words"), [((2, 1), "one size"), ((3,), "'tasks'")])
