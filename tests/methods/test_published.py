@@ -13,7 +13,8 @@ from edgecil.methods.ewc import EWC
 from edgecil.methods.foster import FOSTER
 from edgecil.methods.l2p import L2P
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.mos import MOS, mean_of
+from edgecil.methods.merged_adapters import mean_of
+from edgecil.methods.mos import MOS
 from edgecil.methods.published import COMMITS, PUBLISHED
 from edgecil.methods.recipe import PUBLISHED_DATASETS, Recipe
 from edgecil.methods.task import Scenario

@@ -7,7 +7,7 @@ concatenated; after the first task nothing is trained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,18 +15,13 @@ import torch
 from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment
+from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.simplecil import PrototypeMethod
 from edgecil.methods.task import Task
 
-PUBLISHED = Recipe(
-    epochs=20,
-    learning_rate=0.01,
-    schedule="cosine",
-    batch_size=48,
-    augment=("resized-crop:0.05", "flip"),
-)
+PUBLISHED = published_recipe("aper")
 
 
 @dataclass(frozen=True)
@@ -50,14 +45,8 @@ class APERConfig:
     "aper",
     APERConfig,
     "class means of frozen and first-task features (2024)",
-    fast=Recipe(
-        epochs=1,
-        learning_rate=0.01,
-        schedule="cosine",
-        optimizer="adam",
-        weight_decay=0.0,
-        batch_size=24,
-        augment=(),
+    fast=replace(
+        PUBLISHED, epochs=1, optimizer="adam", weight_decay=0.0, batch_size=24, augment=()
     ),
 )
 class APER(PrototypeMethod):

@@ -144,13 +144,7 @@ class BiC(TeacherMethod):
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
-        logits = self.network(images)
-        value = cross_entropy(logits, labels)
-        if self.teacher is None:
-            return value
-        share = task.old_count / len(task.seen)
-        kept = self.distillation(images, logits, task, self.config.temperature)
-        return (1.0 - share) * value + share * kept
+        return self.weighted_loss(images, labels, task, self.config.temperature)
 
     def end(self, task: Task) -> None:
         """Fit scale and shift of the new classes' logits on the held-out images."""

@@ -19,21 +19,13 @@ from edgecil.errors import UsageError, unknown
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
+from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = Recipe(
-    epochs=20,
-    learning_rate=0.001,
-    schedule="quarter-cosine",
-    optimizer="adam",
-    weight_decay=0.0,
-    batch_size=128,
-    augment=("resized-crop:0.08", "flip"),
-    drop_last=True,
-)
+PUBLISHED = published_recipe("coda-prompt")
 
 
 def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

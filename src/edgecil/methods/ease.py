@@ -19,18 +19,13 @@ from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, class_means, load_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 from edgecil.methods.task_cache import State, compute_once
 
-PUBLISHED = Recipe(
-    epochs=20,
-    learning_rate=0.025,
-    schedule="cosine",
-    batch_size=48,
-    augment=("resized-crop:0.05", "flip"),
-)
+PUBLISHED = published_recipe("ease")
 
 
 @dataclass(frozen=True)

@@ -23,24 +23,14 @@ from edgecil.methods.contrast import separation_loss
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptHead, PromptMethod
+from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import in_batches
 
-PUBLISHED = Recipe(
-    epochs=50,
-    learning_rate=0.0028125,
-    milestones=(30,),
-    optimizer="adam",
-    weight_decay=0.0,
-    batch_size=192,
-    augment=("resized-crop:0.08", "flip", "colour"),
-    head_factor=0.1,
-    clip=1.0,
-    accumulate=8,  # the authors' GPUs: features are contrasted with those of 24 images
-)
+PUBLISHED = published_recipe("hide-prompt")
 ALIGNMENT = Recipe(
     epochs=30,
     learning_rate=0.005,

@@ -16,20 +16,13 @@ from edgecil.errors import UsageError
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
+from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = Recipe(
-    epochs=5,
-    learning_rate=0.001875,
-    milestones=(),
-    optimizer="adam",
-    weight_decay=0.0,
-    batch_size=16,
-    augment=("resized-crop:0.05", "flip"),
-)
+PUBLISHED = published_recipe("l2p")
 
 
 @dataclass(frozen=True)

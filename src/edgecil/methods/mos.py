@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -29,23 +29,18 @@ from edgecil.methods.adapters import (
 )
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.contrast import separation_loss
+from edgecil.methods.merged_adapters import MergedOnUse, mean_of, merge
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import fit
 
-PUBLISHED = Recipe(
-    epochs=20,
-    learning_rate=0.03,
-    schedule="cosine",
-    batch_size=48,
-    augment=("resized-crop:0.05", "flip"),
-    head_factor=0.1,
-)
+PUBLISHED = published_recipe("mos")
 MERGING_RULES = ("step", "use")
 COVARIANCES = ("full", "diagonal")
 ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
@@ -102,14 +97,14 @@ class MOSConfig:
     "mos",
     MOSConfig,
     "merged adapters, retrieved for each image and corrected (2025)",
-    fast=Recipe(
+    fast=replace(
+        PUBLISHED,
         epochs=4,
         learning_rate=0.003,
-        schedule="cosine",
         optimizer="adam",
         weight_decay=0.0,
-        batch_size=48,
         augment=(),
+        head_factor=1.0,
     ),
     published_settings={"merging_rule": "use", "small_head": True},
 )
@@ -246,46 +241,3 @@ class MOS(PretrainedMethod):
         self.gaussians.restore(state["gaussians"], self.environment.device)
         self.prototypes = state["prototypes"].to(self.environment.device)
         self.task_of_class = list(state["task_of_class"])
-
-
-class MergedOnUse(nn.Module):  # type: ignore[misc]
-    """A block's adapter that merges the adapters of all blocks before it is used.
-
-    Weights are replaced, not modified, because the gradients of earlier blocks require the weights
-    that these blocks used.
-    """
-
-    def __init__(
-        self, adapters: nn.ModuleList, index: int, earlier: list[nn.ModuleList], share: float
-    ) -> None:
-        super().__init__()
-        self.merged = adapters
-        self.index, self.earlier, self.share = index, earlier, share
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Return the term to add to the MLP's output, (…, d)."""
-        if self.earlier:
-            means = mean_of(self.earlier).parameters()
-            for ours, mean in zip(self.merged.parameters(), means, strict=True):
-                ours.data = torch.lerp(ours.data, mean.data, self.share)
-        return self.merged[self.index](tokens)
-
-
-def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
-    """Return frozen adapters whose weights are the means of several."""
-    mean = copy.deepcopy(adapters[0]).requires_grad_(False)
-    for ours, *theirs in zip(
-        mean.parameters(), *(one.parameters() for one in adapters), strict=True
-    ):
-        ours.copy_(torch.stack(theirs).mean(dim=0))
-    return mean
-
-
-def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
-    """Interpolate adapters in place towards the mean of all earlier ones."""
-    with torch.no_grad():
-        for ours, *theirs in zip(
-            adapters.parameters(), *(one.parameters() for one in earlier), strict=True
-        ):
-            if theirs:
-                ours.lerp_(torch.stack(theirs).mean(dim=0), share)

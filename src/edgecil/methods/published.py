@@ -151,7 +151,7 @@ def _hide(script: str, head_factor: float, **changes: Any) -> Published:
         "batch_size": 192,
         "augment": _RESIZED,
         "clip": 1.0,
-        "accumulate": 8,  # GPUs
+        "accumulate": 8,  # the GPUs: features are contrasted with those of 24 images
     }
     recipe = Recipe(**{**base, **changes}, head_factor=head_factor)
     settings = {"length": length, "contrast": contrast}
@@ -294,6 +294,11 @@ PUBLISHED: dict[str, dict[str, Published]] = {
         "imagenet-a": _mos("MOS exps/mos_ina.json", 10, 0.05, 32, 5e-3, covariance="diagonal"),
     },
 }
+
+
+def published_recipe(method: str) -> Recipe:
+    """Return the training recipe that a method is published with for CIFAR-100."""
+    return PUBLISHED[method]["cifar100"].recipe
 
 
 def find_published(method: str, recipe: str) -> Published | None:

@@ -8,7 +8,7 @@ except with the published rule (`ridge = "last-task"`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -18,26 +18,19 @@ from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.ridge import RIDGES, held_out_errors, last_task_errors
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = Recipe(
-    epochs=20,
-    learning_rate=0.01,
-    schedule="cosine",
-    batch_size=48,
-    augment=("resized-crop:0.05", "flip"),
-)
+PUBLISHED = published_recipe("ranpac")
 RULES = ("leave-one-out", "last-task")
-RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
 
 _EQUAL = 1e-6  # errors with a smaller relative difference count as equal
 _LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand rounding errors
 _AT_ONCE = 4096  # images whose projections are in memory at once
-_LARGE = 10_000_000  # numbers above which an eigendecomposition replaces the slower SVD
-_KEPT = 0.8  # share of a task's images that the published rule fits on; it tests on the others
 
 
 @dataclass(frozen=True)
@@ -74,14 +67,8 @@ class RanPACConfig:
     "ranpac",
     RanPACConfig,
     "ridge regression on random projections of adapted features (2023)",
-    fast=Recipe(
-        epochs=1,
-        learning_rate=0.01,
-        schedule="cosine",
-        optimizer="adam",
-        weight_decay=0.0,
-        batch_size=24,
-        augment=(),
+    fast=replace(
+        PUBLISHED, epochs=1, optimizer="adam", weight_decay=0.0, batch_size=24, augment=()
     ),
     fast_settings={"projection": 500},
     published_settings={"ridge": "last-task"},
@@ -191,56 +178,3 @@ class RanPAC(PretrainedMethod):
         super().restore(state)
         self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
         self.place(state["gram"], state["class_sums"], state["errors"])
-
-
-def last_task_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Return the squared error on the last fifth of the images for each of `RIDGES`.
-
-    One eigendecomposition of the smaller Gram matrix serves all ridges.
-
-    Args:
-        features: (n, M), in random order.
-        targets: one-hot, (n, classes).
-    """
-    kept = int(_KEPT * len(features))
-    (fitted, tested), (goals, expected) = (
-        values.tensor_split([kept]) for values in (features, targets)
-    )
-    wide = kept <= features.shape[1]
-    lengths, axes = torch.linalg.eigh(fitted @ fitted.T if wide else fitted.T @ fitted)
-    goals = axes.T @ (goals if wide else fitted.T @ goals)
-    tested = (tested @ fitted.T if wide else tested) @ axes
-    errors = []
-    for ridge in RIDGES:
-        predicted = tested @ (goals / (lengths.clamp(min=0.0) + ridge)[:, None])
-        errors.append((predicted - expected).square().sum())
-    return torch.stack(errors).cpu()
-
-
-def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Leave-one-out squared error of ridge regression for each of `RIDGES`.
-
-    One singular value decomposition suffices: the leave-one-out residual of an image is its
-    residual divided by one minus its leverage.
-
-    Args:
-        features: (n, M).
-        targets: one-hot, (n, classes).
-    """
-    if len(features) <= features.shape[1] and features.numel() > _LARGE:
-        squares, left = torch.linalg.eigh(features @ features.T)
-        lengths = squares.clamp(min=0.0).sqrt()
-    else:
-        left, lengths, _ = torch.linalg.svd(features, full_matrices=False)
-    slopes = left.T @ targets
-    beyond = targets - left @ slopes
-    free = (1.0 - left.square().sum(dim=1)).clamp(min=0.0)
-    if len(features) <= features.shape[1]:  # the targets are reached exactly; the rest is rounding
-        beyond, free = torch.zeros_like(beyond), torch.zeros_like(free)
-    errors = []
-    for ridge in RIDGES:
-        shrinkage = ridge / (lengths**2 + ridge)
-        residuals = beyond + (left * shrinkage) @ slopes
-        others = free + left.square() @ shrinkage
-        errors.append((residuals / others[:, None]).square().sum())
-    return torch.stack(errors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from edgecil.methods.distillation import distil
 from edgecil.methods.network import NetworkMethod
@@ -37,3 +38,15 @@ class TeacherMethod(NetworkMethod):
         with torch.no_grad():
             old = self.teacher(images)
         return distil(logits[:, : task.old_count], old, temperature)
+
+    def weighted_loss(
+        self, images: torch.Tensor, labels: torch.Tensor, task: Task, temperature: float
+    ) -> torch.Tensor:
+        """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
+        logits = self.network(images)
+        value = cross_entropy(logits, labels)
+        if self.teacher is None:
+            return value
+        share = task.old_count / len(task.seen)
+        kept = self.distillation(images, logits, task, temperature)
+        return (1.0 - share) * value + share * kept

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch.nn.functional import cross_entropy
 
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
@@ -46,13 +45,7 @@ class WA(TeacherMethod):
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
-        logits = self.network(images)
-        value = cross_entropy(logits, labels)
-        if self.teacher is None:
-            return value
-        share = task.old_count / len(task.seen)
-        kept = self.distillation(images, logits, task, self.config.temperature)
-        return (1.0 - share) * value + share * kept
+        return self.weighted_loss(images, labels, task, self.config.temperature)
 
     def end(self, task: Task) -> None:
         """Scale the new classes' weights to the mean norm of the old ones."""
