@@ -23,7 +23,7 @@ import edgecil
 
 EFFECTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ranpac": ({"ridge": "last-task"}, {"ridge": "last-task", "cosine": True}),
-    "bic": ({"correction": "probabilities"},),
+    "bic": ({"correction": "double-softmax"},),
     "ewc": ({"fisher_images": "training"},),
     "mos": ({"merging_rule": "use"}, {"small_head": True}),
     "l2p": ({"batchwise": True}, {"positions": True}, {"batchwise": True, "positions": True}),

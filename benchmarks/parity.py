@@ -12,8 +12,9 @@ codes nor two orders: otherwise the luck of one draw would count as a difference
 training runs in a process of its own, one thread each, so that memory is its own. The defaults take
 about half an hour on two idle cores. The full comparison is for a GPU, and was never run: `--recipe
 published --device cuda --dataset cifar100 --root DIR --classes 100 --tasks 10`, with `--backbone
-resnet32` for PyCIL and `--pretrained vit-b16-in1k --image-size 224` for the others. `--cache FILE`
-keeps finished trainings, so that an interrupted comparison resumes.
+resnet32` for PyCIL and `--pretrained vit-b16-in1k --image-size 224` for the others. `--set
+small_head=false` changes a setting of our learner; `--set correction=logits` changes BiC in both
+codes. `--cache FILE` keeps finished trainings, so that an interrupted comparison resumes.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from scipy.stats import t as student
 from edgecil import load_dataset, protocol
 from edgecil.data.augment import channel_statistics
 from edgecil.methods import Environment, get_method
+from edgecil.methods.registry import replace_settings
 from edgecil.methods.task import Scenario
 from edgecil.sequences.space import SequenceSpace
 
@@ -66,6 +68,18 @@ def open_toolbox(path: str) -> ModuleType:
 def seed_of(side: str, order: int, repeat: int) -> int:
     """The training seed; every training has its own."""
     return (2 * order + (side == "reference")) * MOST_REPEATS + repeat
+
+
+def settings_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Settings of our learner from `--set NAME=VALUE`; a value that is not JSON is text."""
+    settings = {}
+    for text in args.set or ():
+        name, _, value = text.partition("=")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
 
 
 def train(
@@ -93,7 +107,7 @@ def train(
     # With few classes several of the drawn orders are equal, and would count more than once.
     drawn = (run.sequence for run in protocol("random", space, budget=min(100, space.size)))
     tasks = list(dict.fromkeys(drawn))[order].tasks
-    config = toolbox.configure(name, args)
+    config = replace_settings(toolbox.configure(name, args), settings_of(args), name)
     start = time.process_time()
     if side == "ours":
         scenario = Scenario(dataset, args.device)
@@ -138,6 +152,8 @@ def _in_process(queue: Any, args: argparse.Namespace, *what: Any) -> None:
 def measure(args: argparse.Namespace, kept: dict[str, Any], *what: Any) -> dict[str, Any]:
     """A training in a new process, or its result from the cache."""
     settings = {key: value for key, value in vars(args).items() if key not in IGNORED}
+    if not settings["set"]:
+        del settings["set"]
     key = json.dumps([settings, *what])
     if key not in kept:
         context = multiprocessing.get_context("forkserver")
@@ -240,6 +256,7 @@ def main() -> None:
     parser.add_argument("--learning-rate", type=float, default=0.05)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--memory", type=int, default=20, help="exemplars per class")
+    parser.add_argument("--set", action="append", metavar="NAME=VALUE")
     parser.add_argument("--cache")
     args = parser.parse_args()
     toolbox = open_toolbox(args.toolbox)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ def _settings(method: str, entry: Any) -> list[str]:
         if memory is not None and memory.total is None:
             kept = f"{memory.per_class} per class"
         settings = {**entry.published_settings, **row.settings}
-        own = ", ".join(f"{name} = {value}" for name, value in settings.items())
+        own = ", ".join(_assignments(settings))
         training = "nothing" if method == "simplecil" else _training(row.recipe)
         lines.append(f"| {dataset} | {training} | {kept} | {own} | {row.source} |")
     defaults = [
@@ -138,6 +139,15 @@ def _settings(method: str, entry: Any) -> list[str]:
     return lines
 
 
+def _assignments(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]:
+    """Settings as `name = value`; those of nested parts as `alignment.epochs = 30`."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _assignments(value, f"{inside}{name}.")
+        else:
+            yield f"{inside}{name} = {value}"
+
+
 def _published(method: str, entry: Any) -> list[str]:
     """Accuracies that the sources and the EDGE paper state, each with its command."""
     from edgecil.methods.published_accuracies import (
@@ -149,8 +159,9 @@ def _published(method: str, entry: Any) -> list[str]:
     stated = ACCURACIES.get(method)
     weights, tasks = ("vit-b16-in1k", 10) if stated is None else (stated.pretrained, stated.tasks)
     normalisation = "dataset" if method == "hide-prompt" else "none"
+    preparation = "plain" if method == "coda-prompt" else "centre-crop"
     network = (
-        f"--pretrained {weights} --preparation centre-crop --normalisation {normalisation}"
+        f"--pretrained {weights} --preparation {preparation} --normalisation {normalisation}"
         if entry.pretrained
         else f"--backbone {'resnet18' if method == 'tagfex' else 'resnet32'}"
     )

@@ -379,6 +379,8 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
             **SCHEDULED,
             "tuned_epoch": 20,
             "init_lr": 0.03,
+            "batch_size": 16,
+            "weight_decay": 0.005,
             "reg": 0.2,
             "adapter_momentum": 0.3,
             "ensemble": True,
@@ -393,7 +395,12 @@ OWN_KEYS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
             "bottleneck": 8,
             "merging": 0.3,
             "contrast": 0.2,
-            "alignment": {"epochs": 20, "learning_rate": 0.01},
+            "alignment": {
+                "epochs": 20,
+                "learning_rate": 0.01,
+                "batch_size": 80,
+                "weight_decay": 0.005,
+            },
         },
         "ensemble, n_centroids",
     ),
@@ -585,6 +592,12 @@ def test_configs_of_frozen_models_have_pilots_settings(tmp_path, name, dataset) 
         assert "trains nothing; optimizer, tuned_epoch, init_lr, batch_size" in remarks[1]
     else:
         assert configured(config).recipe == PUBLISHED[method][dataset].recipe
+    plain = (method, dataset) == ("coda-prompt", "cifar100")
+    assert config.preparation == ("plain" if plain else "centre-crop")
+    if method == "mos":
+        alignment = configured(config).alignment
+        expected = (240, 5e-4) if dataset == "cifar100" else (80, 5e-3)
+        assert (alignment.batch_size, alignment.weight_decay) == expected
     if method == "ranpac":
         assert (configured(config).cosine, configured(config).ridge) == (True, "last-task")
         assert any("ranpac.cosine = True" in remark for remark in remarks)

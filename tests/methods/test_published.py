@@ -106,6 +106,23 @@ def test_hide_prompt_contrasts_the_features_of_24_images_as_each_gpu_of_its_auth
     assert configured("hide-prompt", "fast").recipe.accumulate == 1  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("recipe", "batch", "decay"),
+    [
+        ("paper", 240, 5e-4),
+        ("published", 240, 5e-4),
+        ("published-cub200", 160, 5e-4),
+        ("published-imagenet-r", 80, 5e-3),
+        ("published-imagenet-a", 160, 5e-3),
+    ],
+)
+def test_mos_aligns_with_five_times_the_batch_and_the_same_weight_decay(
+    recipe: str, batch: int, decay: float
+) -> None:
+    alignment = configured("mos", recipe).alignment  # type: ignore[attr-defined]
+    assert (alignment.batch_size, alignment.weight_decay) == (batch, decay)
+
+
 def test_batchwise_prompts_are_those_that_most_images_choose() -> None:
     method = build("l2p", DATASET, recipe=BRIEF, settings={"batchwise": True, "chosen": 1})
     assert isinstance(method, L2P)

@@ -79,7 +79,7 @@ def translate_config(
         if any(key in config for key in keys) and name in training
     }
     own, settings = _own_settings(method, config)
-    network = _network(config)
+    network = _network(config, method)
     dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
     if method in RESIDUAL and "pretrained" in network and given.keys().isdisjoint(_NETWORK):
         raise UsageError(
@@ -218,19 +218,24 @@ def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"total": config["memory_size"], "per_class": None} if "memory_size" in config else None
 
 
-def _network(config: Mapping[str, Any]) -> dict[str, str]:
-    """Return the backbone, or the pre-trained model, which learners freeze or train further."""
+def _network(config: Mapping[str, Any], method: str) -> dict[str, str]:
+    """Return the backbone, or the pre-trained model, which learners freeze or train further.
+
+    PILOT scales images to 256 pixels, crops them to 224 and does not normalise them; for
+    CODA-Prompt it scales those of CIFAR-100 to 224.
+    """
     name = config.get("convnet_type", config.get("backbone_type"))
     if name is None:
         return {}
     if name in BACKBONES:
         return {"backbone": BACKBONES[name]}
     for prefix, model in PRETRAINED.items():
-        if str(name).startswith(prefix):  # PILOT scales to 256, crops to 224, does not normalise
+        if str(name).startswith(prefix):
+            plain = method == "coda-prompt" and config["dataset"] == "cifar224"
             return {
                 "backbone": model,
                 "pretrained": model,
-                "preparation": "centre-crop",
+                "preparation": "plain" if plain else "centre-crop",
                 "normalisation": "none",
             }
     raise unknown("backbone in a toolbox's config", str(name), (*BACKBONES, *PRETRAINED))
@@ -293,6 +298,12 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
     if method == "mos" and config.get("ca_storage_efficient_method") in COVARIANCES:
         settings["covariance"] = COVARIANCES[config["ca_storage_efficient_method"]]
         used.append("ca_storage_efficient_method")
+    if method == "mos":  # its alignment has five times the batch and the same weight decay
+        batch, decay = config.get("batch_size"), config.get("weight_decay")
+        alignment = {} if type(batch) is not int else {"batch_size": 5 * batch}
+        alignment |= {} if decay is None else {"weight_decay": decay}
+        if alignment:
+            settings["alignment"] = {**settings.get("alignment", {}), **alignment}
     return used, settings
 
 

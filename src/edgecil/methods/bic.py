@@ -24,7 +24,7 @@ from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 from edgecil.methods.training import minimise
 
-CORRECTIONS = ("logits", "probabilities")
+CORRECTIONS = ("logits", "double-softmax")
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,15 @@ class BiCConfig:
         temperature: distillation temperature.
         held_out: share of a class's exemplars that is held out for the correction, at least one.
         correction: the correction is fitted by the cross-entropy of the `logits`, as in the
-            publication, or of the `probabilities`: PyCIL applies softmax twice.
+            publication, or by PyCIL's: `double-softmax` applies softmax to the logits before the
+            cross-entropy, which applies it again.
     """
 
     recipe: Recipe = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     temperature: float = 2.0
     held_out: float = 0.1
-    correction: Literal["logits", "probabilities"] = "logits"
+    correction: Literal["logits", "double-softmax"] = "logits"
 
     def __post_init__(self) -> None:
         if self.correction not in CORRECTIONS:
@@ -101,7 +102,7 @@ class CorrectedNetwork(Network):
     "bic",
     BiCConfig,
     "replay, distillation, bias correction (2019)",
-    published_settings={"correction": "probabilities"},
+    published_settings={"correction": "double-softmax"},  # PyCIL's, as all of its settings
 )
 class BiC(TeacherMethod):
     """Replay with distillation; a linear layer corrects the bias towards new classes."""
@@ -162,7 +163,7 @@ class BiC(TeacherMethod):
         def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
             old, new = logits[batch].tensor_split([task.old_count], dim=1)
             corrected = torch.cat([old, new * scale + shift], dim=1)
-            if self.config.correction == "probabilities":
+            if self.config.correction == "double-softmax":
                 corrected = corrected.softmax(dim=1)
             return cross_entropy(corrected, targets[batch])
 

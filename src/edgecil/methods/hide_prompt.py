@@ -96,6 +96,7 @@ class HiDePromptConfig:
         epochs=4,
         learning_rate=0.01,
         schedule="cosine",
+        milestones=(30,),
         batch_size=16,
         augment=(),
         head_factor=1.0,

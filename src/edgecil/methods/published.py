@@ -108,8 +108,12 @@ def _frozen(
     return Published(recipe, source, settings=settings)
 
 
-def _mos(source: str, *values: Any, **settings: Any) -> Published:
-    published = _frozen(source, *values, **settings)
+def _mos(
+    source: str, epochs: int, rate: float, batch: int, decay: float, **settings: Any
+) -> Published:
+    """The head's alignment has the same weight decay and batches of five times the size."""
+    alignment = {"batch_size": 5 * batch, "weight_decay": decay}
+    published = _frozen(source, epochs, rate, batch, decay, alignment=alignment, **settings)
     return replace(published, recipe=replace(published.recipe, head_factor=0.1))
 
 
@@ -145,7 +149,7 @@ def _hide(script: str, head_factor: float, **changes: Any) -> Published:
     base: dict[str, Any] = {
         "epochs": 50,
         "learning_rate": 0.0028125,
-        "milestones": (30,),
+        "milestones": (31,),  # the scheduler is one epoch late
         "optimizer": "adam",
         "weight_decay": 0.0,
         "batch_size": 192,
@@ -231,7 +235,12 @@ PUBLISHED: dict[str, dict[str, Published]] = {
             augment=("resized-crop:0.08", "flip", "colour"),
         ),
         "imagenet-r": _hide(
-            "train_imr_vit.sh", 0.1, length=20, contrast=0.5, epochs=150, schedule="cosine"
+            "train_imr_vit.sh (its cosine ends at 1e-5, one epoch late)",
+            0.1,
+            length=20,
+            contrast=0.5,
+            epochs=150,
+            schedule="cosine",
         ),
         "cub200": _hide("train_cub_vit.sh", 1.0, length=20, contrast=0.01),
     },
