@@ -2,10 +2,12 @@
 
 Runs with `make parity TOOLBOX=PATH`. Every config of a method that edgecil has is translated; what
 its keys say must be what the training recipe `published` (or that of the dataset) has already.
+PyCIL has most values as constants in its code, which are compared too.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -79,3 +81,55 @@ def test_the_configs_say_what_is_published_here() -> None:
             assert differences(values) == (DIFFERENT.get(file.stem, set()) if IS_PILOT else set())
     assert refused == REFUSED[IS_PILOT]
     assert compared == COMPARED[IS_PILOT]
+
+
+# Learners of PyCIL whose values are constants of their modules, and the names of these.
+MODULES = {"er": "replay"} | {
+    name: name for name in ("finetune", "ewc", "lwf", "icarl", "wa", "bic", "der", "tagfex")
+}
+LATER = {
+    "epochs": "epochs",
+    "lrate": "learning_rate",
+    "milestones": "milestones",
+    "lrate_decay": "decay",
+    "batch_size": "batch_size",
+    "weight_decay": "weight_decay",
+    "momentum": "momentum",
+}
+FIRST = {
+    "init_epoch": "epochs",
+    "init_lr": "learning_rate",
+    "init_milestones": "milestones",
+    "init_lr_decay": "decay",
+    "init_weight_decay": "weight_decay",
+}
+OWN = {
+    "T": "temperature",
+    "lamda": "strength",
+    "fishermax": "fisher_cap",
+    "split_ratio": "held_out",
+}
+WITHOUT_EFFECT = {"EPSILON", "num_workers"}
+UNUSED = {"er": {"T"}, "der": {"T"}, "tagfex": {"T"}, "ewc": {"T"}}
+
+
+@pytest.mark.skipif(IS_PILOT, reason="PILOT has no such constants")
+@pytest.mark.parametrize("method", MODULES)
+def test_the_constants_in_pycil_are_what_is_published_here(method: str) -> None:
+    text = (Path(str(TOOLBOX)) / "models" / f"{MODULES[method]}.py").read_text(encoding="utf-8")
+    constants = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    entry = get_method(method)
+    recipe, memory = entry.recipe("published", "resnet32")
+    config = entry.configure(recipe, memory, entry.settings("published"))
+    left = constants.keys() - WITHOUT_EFFECT - UNUSED.get(method, set())
+    for names, values in ((LATER, recipe.at(1)), (FIRST, recipe.at(0)), (OWN, config)):
+        for theirs in left & names.keys():
+            value = constants[theirs]
+            expected = tuple(value) if isinstance(value, list) else value
+            assert getattr(values, names[theirs]) == expected, theirs
+        left -= names.keys()
+    assert not left
