@@ -26,6 +26,7 @@ from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.engine import fake_gpu
 from tests.engine.contexts import driver_in_this_process, make_context
 from tests.engine.test_resume import wait_for
+from tests.io.test_interpreter import hostile_directory
 
 # Importing it takes seconds.
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
@@ -313,22 +314,69 @@ def test_a_driver_that_ray_ends_or_that_waits_for_its_head_ends_in_a_sentence(
 
 
 @needs_ray
-def test_a_driver_that_is_stopped_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("answered", [0, 1, 2], ids=["connect", "prepare", "wait"])
+def test_a_driver_that_is_stopped_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answered: int
+) -> None:
+    """Whatever it was asked for, also where it does not read a message larger than a pipe holds."""
     from edgecil.engine.executors import ray
 
+    hostile_directory(tmp_path, monkeypatch)
     with socket.socket() as head:
         head.bind(("127.0.0.1", 0))
         head.listen(1000)
-        monkeypatch.setattr(ray, "pickled", lambda *_: b"")
-        for name, value in (("_TICK", 0.02), ("_PATIENCE", 0.1), ("_CLOSING", 0.1)):
+        address = f"127.0.0.1:{head.getsockname()[1]}"
+        monkeypatch.setattr(ray, "pickled", lambda *_: bytes(2**18))
+        for name, value in (("_TICK", 0.02), ("_CLOSING", 0.1), ("HANDSHAKE", 0.0)):
             monkeypatch.setattr(ray, name, value)
-        answers = [((f"127.0.0.1:{head.getsockname()[1]}", {}), 1), (None, 1)]
+        monkeypatch.setattr(ray, "_PATIENCE", 0.1 if answered < 2 else 2.0)
+        answers = [((address, {}), 1), (None, 1)][:answered]
         lines = [f"pickle.dump(('value', {it!r}), sys.stdout.buffer)" for it in answers]
         words = ["import pickle, sys, time", *lines, "sys.stdout.flush()", "time.sleep(600)"]
         monkeypatch.setattr(ray, "_START", "; ".join(words))
-        executor = get_executor("ray", make_context({"instant": {}}), workers=1)
-        with closing(executor), pytest.raises(EdgecilError, match=r"not respond.*resume"):
-            executor.wait()
+        with pytest.raises(EdgecilError, match=r"not respond.*resume"):  # noqa: PT012
+            executor = get_executor("ray", make_context({"instant": {}}), workers=1)
+            monkeypatch.setattr(ray, "_PATIENCE", 0.1)
+            with closing(executor):
+                executor.wait()
+    assert not (tmp_path / "imported").exists()
+
+
+def test_jobs_without_a_first_sign_of_life_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They waited forever in a cluster that is busy or whose workers do not start."""
+    from edgecil.engine.executors import ray_driver
+
+    class LostError(Exception):
+        pass
+
+    beats: dict[int, Any] = {}
+    driver: Any = object.__new__(ray_driver.RayDriver)
+    driver._ray = SimpleNamespace(
+        get=lambda *_, **__: beats,
+        wait=lambda *_, **__: ([], []),
+        exceptions=SimpleNamespace(RayError=LostError),
+    )
+    driver._pulse = SimpleNamespace(read=SimpleNamespace(remote=lambda: None))
+    driver._grows, driver._timeout, driver._asked, driver._alive = True, None, 0.0, 1000.0
+    driver._running = {"a": ray_driver._Sent(Job(Node("m", 0, ((0, 1),)), None, None), None, 7)}
+    now = 1000.0 + ray_driver.QUEUED
+    monkeypatch.setattr(ray_driver.time, "monotonic", lambda: now)
+    assert driver.wait(0.0) is None
+    beats[7], now = ray_driver.Beat(0, "host", "node", 1), now + 10.0
+    assert driver.wait(0.0) is None
+    del beats[7]
+    now += ray_driver.QUEUED
+    assert driver.wait(0.0) is None
+    now += 10.0
+    with pytest.raises(EdgecilError, match=r"sign of life for 3600 s.*resume"):
+        driver.wait(0.0)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise LostError
+
+    driver._ray.get, now = fail, now + 10.0
+    with pytest.raises(EdgecilError, match="resume"):
+        driver.wait(0.0)
 
 
 def test_the_cluster_that_this_process_is_connected_to_is_used(

@@ -14,12 +14,16 @@ from edgecil.engine.protocol_results import experiment_results
 from edgecil.engine.run import run
 from edgecil.errors import EdgecilError
 from tests.engine.test_resume import finished, started, wait_for
+from tests.io.test_interpreter import hostile_directory
 from tests.methods.learner_files import write_learner
 from tests.toys import save_toy
 
 
-def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_path: Path) -> None:
+def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, data = write_learner(tmp_path / "code"), save_toy(tmp_path / "toy.npz")
+    hostile_directory(tmp_path, monkeypatch)  # of which nothing is imported
     options = {
         "method": f"{path}:NearestMean",
         "dataset": str(data),
@@ -37,6 +41,7 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_pat
         [each.metric("accuracy") for each in experiment.results()] for experiment in (one, two)
     ]
     assert accuracies[0] == accuracies[1]
+    assert not (tmp_path / "imported").exists()
     (path.parent / "shapes.py").write_text(
         (path.parent / "shapes.py").read_text(encoding="utf-8") + "# new\n", encoding="utf-8"
     )

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import EdgecilError, UsageError
+from edgecil.io.interpreter import safe_path
 
 if TYPE_CHECKING:
     from edgecil.engine.node_training import WorkerContext
@@ -27,17 +28,19 @@ def start_worker(process: Any, context: WorkerContext) -> None:
     """Start a process that trains in this context.
 
     By default a new process imports the main script. If all methods are edgecil's own, it need
-    not, and a script may train without `if __name__ == "__main__":`.
+    not, and a script may train without `if __name__ == "__main__":`. The search path for modules
+    is that of this process, in which the working directory need not be.
     """
-    if not all(_is_own(name, context) for name in context.configs):
-        process.start()
-        return
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")  # without a file there is nothing to import
-    try:
-        process.start()
-    finally:
-        sys.modules["__main__"] = main
+    with safe_path():
+        if not all(_is_own(name, context) for name in context.configs):
+            process.start()
+            return
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")  # without a file there is no import
+        try:
+            process.start()
+        finally:
+            sys.modules["__main__"] = main
 
 
 def _is_own(name: str, context: WorkerContext) -> bool:

@@ -27,6 +27,7 @@ from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.errors import UsageError
 from edgecil.io.device import cores
 from edgecil.io.docstrings import with_options
+from edgecil.io.interpreter import forget_safe_path, safe_path
 from edgecil.io.packages import require_training
 
 if TYPE_CHECKING:
@@ -260,7 +261,8 @@ def _trial(context: WorkerContext, nodes: Sequence[Node], limit: float, *, share
     import torch.multiprocessing
 
     spawn = torch.multiprocessing.get_context("spawn")
-    queue: Any = spawn.Queue()
+    with safe_path():
+        queue: Any = spawn.Queue()
     durations: list[float] = []
     sizes: list[int] = []
     with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
@@ -324,6 +326,7 @@ def _train(context: WorkerContext, nodes: list[Node], queue: Any, cache: str) ->
     from edgecil.engine.node_training import train_node
 
     os.environ["EDGECIL_CACHE"] = cache
+    forget_safe_path()
     try:
         context.prepare()
     except Exception as error:

@@ -24,6 +24,7 @@ from edgecil.engine.main_guard import WORKER, check_exit, start_error, start_wor
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
+from edgecil.io.interpreter import forget_safe_path
 
 HEARTBEAT = 2.0  # seconds between two messages of a worker
 WARNED_AFTER = 15.0  # seconds without a message after which a warning is logged
@@ -323,6 +324,7 @@ def _processor_time(pid: int) -> int:
 def _work(connection: Connection, context: WorkerContext, device: str) -> None:
     """The main function of a worker process, which ignores Ctrl-C and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    forget_safe_path()
     sending = threading.Lock()
 
     def send(message: object) -> None:

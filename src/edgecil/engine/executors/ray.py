@@ -17,14 +17,21 @@ from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors.executor import Finished, Job
-from edgecil.engine.executors.ray_cluster import Head, Request, check_address
+from edgecil.engine.executors.ray_cluster import (
+    HANDSHAKE,
+    QUEUED,
+    Head,
+    Request,
+    check_address,
+)
 from edgecil.engine.handshake import expected_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import cores
+from edgecil.io.interpreter import SAFE_PATH
 
 _TICK = 1.0
-_PATIENCE = 300.0  # seconds for the driver to answer; its own calls of Ray have shorter limits
+_PATIENCE = 300.0  # seconds for the driver to answer, beyond the limits of its own calls of Ray
 _CLOSING = 15.0  # seconds for the driver to close, after which it is killed
 
 # The script's name and its search path are those that Ray gives to its workers, too.
@@ -77,19 +84,24 @@ class RayExecutor:
         on_gpus = context.environment.device.startswith("cuda")
         request = Request(context.threads, per_device if on_gpus else None)
         self.capacity = workers or 1
-        self._head: Head | None = None
+        self._head = Head(address, private=address is None)
+        self._messages: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._replies: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, SAFE_PATH, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        threading.Thread(target=self._read, daemon=True).start()
+        for task in (self._read, self._write):
+            threading.Thread(target=task, daemon=True).start()
         try:
             file = getattr(sys.modules["__main__"], "__file__", None)
-            self._send((sys.path, sys.argv, file))
-            head, self.identity = self._call("connect", request, workers, address, timeout)
+            self._messages.put((sys.path, sys.argv, file))
+            limit = _PATIENCE + (QUEUED if on_gpus else 0.0)
+            arguments = (request, workers, address, timeout)
+            head, self.identity = self._call("connect", *arguments, limit=limit)
             self._head = Head(head, private=address is None)
             content = pickled(context, self.identity)
-            self._call("prepare", content, allow_mismatch=context.allow_mismatch)
+            limit = _PATIENCE + HANDSHAKE
+            self._call("prepare", content, context.allow_mismatch, limit=limit)
         except BaseException:
             self.close()
             raise
@@ -114,36 +126,36 @@ class RayExecutor:
 
     def close(self) -> None:
         """Cancel running jobs; a cluster that existed before keeps running."""
-        if self._process.poll() is None and (self._head is None or self._head.answers()):
-            with suppress(OSError):
-                self._send(("close", (), {}))
-                with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(_CLOSING)
+        if self._process.poll() is None and self._head.answers():
+            self._messages.put(("close", ()))
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_CLOSING)
         self._process.kill()
         self._process.wait()
-        assert self._process.stdin is not None
-        with suppress(OSError):
-            self._process.stdin.close()
+        self._messages.put(None)
 
-    def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """Return what a method of the driver returns; raise an error if the cluster has ended."""
-        try:
-            self._send((name, arguments, options))
-        except OSError:
-            raise self._lost() from None
+    def _call(self, name: str, *arguments: Any, limit: float | None = None) -> Any:
+        """Return what a method of the driver returns; raise an error if the cluster has ended.
+
+        Args:
+            name: the method.
+            arguments: of the method.
+            limit: seconds for the answer.
+        """
+        limit = _PATIENCE if limit is None else limit
+        self._messages.put((name, arguments))
         silent = 0.0
         while True:
             try:
                 kind, content = self._replies.get(timeout=_TICK)
             except queue.Empty:
                 silent += _TICK
-                if self._head is not None:
-                    self._head.check()
-                    if name in ("submit", "wait") and silent >= _PATIENCE:
-                        raise self._head.error(
-                            "The process that is connected to the Ray cluster did not respond for "
-                            f"{_PATIENCE:g} s"
-                        ) from None
+                self._head.check()
+                if silent >= limit:
+                    raise self._head.error(
+                        "The process that connects to the Ray cluster did not respond for "
+                        f"{limit:g} s"
+                    ) from None
                 continue
             if kind == "log":
                 logger, level, message = content
@@ -160,13 +172,16 @@ class RayExecutor:
 
     def _check_now(self) -> None:
         """Raise an error if the head has ended, which is the cause of any other one."""
-        if self._head is not None and not self._head.answers():
+        if not self._head.answers():
             raise self._head.error()
 
-    def _send(self, message: object) -> None:
+    def _write(self) -> None:
+        """Send messages to the driver, which may not read them, until None comes."""
         assert self._process.stdin is not None
-        pickle.dump(message, self._process.stdin)
-        self._process.stdin.flush()
+        with suppress(OSError), self._process.stdin as requests:
+            while (message := self._messages.get()) is not None:
+                pickle.dump(message, requests)
+                requests.flush()
 
     def _read(self) -> None:
         """Read the answers of the driver until it ends."""
@@ -178,11 +193,11 @@ class RayExecutor:
 
     def _lost(self) -> EdgecilError:
         """Return the error for a driver that has ended."""
-        code = self._process.wait()
-        if self._head is None:
-            return EdgecilError(
-                f"The process that connects to the Ray cluster ended with exit code {code}."
-            )
+        try:
+            code = self._process.wait(_CLOSING)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
         return self._head.lost(code)
 
 

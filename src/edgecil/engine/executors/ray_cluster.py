@@ -18,6 +18,8 @@ from typing import IO, Any
 from edgecil.errors import EdgecilError, PrerequisiteError
 
 REACH = 5.0  # seconds to reach the head of a cluster
+HANDSHAKE = 300.0  # seconds for all nodes to load the images and weights
+QUEUED = 3600.0  # seconds without a sign of life of any job, after which a run ends
 _BETWEEN = 1.0  # seconds between two checks: Ray ends this process soon after its head
 ATTEMPTS = {"RAY_gcs_server_port_wait_time_s": "2"}  # to reach the head; 20 by default
 
@@ -103,19 +105,20 @@ class Head:
     """The head of a cluster, whose end must not leave this process waiting.
 
     Args:
-        address: its address.
+        address: its address; None before a private cluster has one.
         private: whether the cluster was started for one run.
     """
 
-    def __init__(self, address: str, *, private: bool) -> None:
+    def __init__(self, address: str | None, *, private: bool) -> None:
         self.address = address
+        self._name = "the Ray cluster" + (f" at {address}" if address else "")
         self._start = "" if private else "start the cluster and "
         self._failures = 0
         self._checked = 0.0
 
     def answers(self) -> bool:
         """Return whether the head can be reached."""
-        return unreachable(self.address) is None
+        return self.address is None or unreachable(self.address) is None
 
     def check(self) -> None:
         """Raise an error if the head cannot be reached twice in a row."""
@@ -128,7 +131,7 @@ class Head:
 
     def error(self, what: str | None = None) -> EdgecilError:
         """Return an error with the way to resume; by default, that the head has ended."""
-        what = what or f"The head of the Ray cluster at {self.address} has ended"
+        what = what or f"The head of {self._name} has ended"
         return EdgecilError(
             f"{what}. Finished results are stored; {self._start}run the experiment again with the "
             "same options to resume."
@@ -142,8 +145,8 @@ class Head:
                 return self.error()
             time.sleep(_BETWEEN / 10)
         return self.error(
-            f"The connection to the Ray cluster at {self.address} was lost with exit code {code}, "
-            "as when the cluster's node on this machine ends"
+            f"The connection to {self._name} was lost with exit code {code}, as when the cluster's "
+            "node on this machine ends"
         )
 
 

@@ -23,17 +23,25 @@ from typing import IO, Any
 
 from edgecil.engine.executors import ray_worker
 from edgecil.engine.executors.executor import Finished, Job
-from edgecil.engine.executors.ray_cluster import REACH, Request, can_grow, connect, live_nodes
+from edgecil.engine.executors.ray_cluster import (
+    HANDSHAKE,
+    QUEUED,
+    REACH,
+    Request,
+    can_grow,
+    connect,
+    live_nodes,
+)
 from edgecil.engine.executors.ray_worker import HEARTBEAT, Beat
 from edgecil.engine.handshake import describe_differences
 from edgecil.engine.node_training import Outcome
 from edgecil.engine.store import save_state
 from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import kernel_variables
+from edgecil.io.interpreter import elsewhere
 
 LOST_AFTER = 60.0  # seconds without a sign of life after which a job is given up
 WAITING_AFTER = 30.0  # seconds after which a job that no node has started is worth a warning
-_HANDSHAKE = 300.0  # seconds for all nodes to load the images and weights
 _TICK = 1.0
 _COUNTED = 5.0  # seconds between two counts of the nodes
 
@@ -68,7 +76,9 @@ class RayDriver:
 
         self._ray = ray
         self._request, self._workers, self._timeout = request, workers, timeout
-        connect(ray, address, None if address else (workers or 1) * request.threads)
+        self._directory = None if address else str(Path.cwd())  # also that of private workers
+        with elsewhere():
+            connect(ray, address, None if address else (workers or 1) * request.threads)
         try:
             self.head = str(ray.get_runtime_context().gcs_address)
             self._grows = can_grow(ray)
@@ -85,7 +95,7 @@ class RayDriver:
         self._states: dict[Path, Any] = {}
         self._asked = time.monotonic()
 
-    def prepare(self, context: bytes, *, allow_mismatch: bool = False) -> None:
+    def prepare(self, context: bytes, allow_mismatch: bool = False) -> None:
         """Send data and settings to the workers, and compare every node with this one.
 
         Args:
@@ -95,6 +105,7 @@ class RayDriver:
         self._context = self._ray.put(context)
         self._pulse = self._start_pulse()
         self._shake_hands(allow_mismatch=allow_mismatch)
+        self._alive = time.monotonic()
 
     def _start_pulse(self) -> Any:
         """Start the actor of the heartbeats on this process's own node, which cannot be lost."""
@@ -123,7 +134,12 @@ class RayDriver:
         """Send a job to the cluster."""
         number = next(self._numbers)
         outcome, state = self._train.remote(
-            [self._context, self._pulse], number, job.node, self._parent_state(job), bool(job.keep)
+            [self._context, self._pulse],
+            number,
+            job.node,
+            self._parent_state(job),
+            bool(job.keep),
+            self._directory,
         )
         self._running[outcome] = _Sent(job, state, number)
 
@@ -144,6 +160,7 @@ class RayDriver:
 
     def _collect(self, done: Any) -> Finished:
         sent = self._running.pop(done)
+        self._alive = time.monotonic()
         job = sent.job
         try:
             outcome: Outcome = self._ray.get(done, timeout=LOST_AFTER)
@@ -163,8 +180,10 @@ class RayDriver:
         self._asked = now
         try:
             beats: dict[int, Beat] = self._ray.get(self._pulse.read.remote(), timeout=REACH)
-        except self._ray.exceptions.RayError:
-            return None  # the executor watches the head
+        except self._ray.exceptions.RayError:  # the executor watches the head
+            self._check_progress({}, now)
+            return None
+        self._check_progress(beats, now)
         for reference, sent in list(self._running.items()):
             message = sent.problem(beats.get(sent.number), now, self._timeout)
             if sent.waits and not self._grows:
@@ -175,6 +194,17 @@ class RayDriver:
             self._kill(reference, beats[sent.number])
             return Finished(sent.job, Outcome(error=message, trace=message))
         return None
+
+    def _check_progress(self, beats: dict[int, Beat], now: float) -> None:
+        """Raise an error if no job has given a sign of life for too long; perhaps all wait."""
+        if any(sent.number in beats for sent in self._running.values()):
+            self._alive = now  # a job that falls silent later is given up by itself
+        if now - self._alive > QUEUED:
+            raise EdgecilError(
+                f"No training has given a sign of life for {QUEUED:g} s: the Ray cluster is busy, "
+                "or its workers do not start. Finished results are stored; run the experiment "
+                "again with the same options to resume."
+            )
 
     def _check_nodes(self) -> None:
         """Raise an error if the nodes that could run a waiting job have left the cluster."""
@@ -233,7 +263,12 @@ class RayDriver:
         if not self._ray.wait([answer], timeout=WAITING_AFTER)[0]:
             _log.warning("Waiting for a free GPU of the Ray cluster.")
         try:
-            name: str | None = self._ray.get(answer)
+            name: str | None = self._ray.get(answer, timeout=QUEUED)
+        except exceptions.GetTimeoutError as error:
+            raise PrerequisiteError(
+                f"No GPU of the Ray cluster became free within {QUEUED:g} s. Finished results are "
+                "stored; run the experiment again with the same options to resume."
+            ) from error
         except exceptions.RayError as error:
             raise _unusable(error) from error
         if name is None:
@@ -260,14 +295,16 @@ class RayDriver:
         exceptions = self._ray.exceptions
         lost = exceptions.TaskUnschedulableError, exceptions.NodeDiedError
         greetings = []
+        end = time.monotonic() + HANDSHAKE
         for answer in answers:
             try:
-                greetings.append(self._ray.get(answer, timeout=_HANDSHAKE))
+                left = max(0.0, end - time.monotonic())
+                greetings.append(self._ray.get(answer, timeout=left))
             except lost:  # the node has left the cluster in the meantime
                 continue
             except exceptions.GetTimeoutError as error:
                 raise PrerequisiteError(
-                    f"A node of the Ray cluster did not answer within {_HANDSHAKE:g} s; remove it "
+                    f"A node of the Ray cluster did not answer within {HANDSHAKE:g} s; remove it "
                     "from the cluster, or start it again."
                 ) from error
             except exceptions.RayError as error:
@@ -367,7 +404,7 @@ def serve(requests: IO[bytes]) -> None:
             send("log", (record.name, record.levelno, record.getMessage()))
 
     logging.getLogger("edgecil").addHandler(Forward())
-    received: queue.SimpleQueue[tuple[str, tuple[Any, ...], dict[str, Any]]] = queue.SimpleQueue()
+    received: queue.SimpleQueue[tuple[str, tuple[Any, ...]]] = queue.SimpleQueue()
 
     def read() -> None:
         try:  # until the main process ends, in the middle of a message perhaps
@@ -379,17 +416,17 @@ def serve(requests: IO[bytes]) -> None:
     threading.Thread(target=read, daemon=True).start()
     driver: Any = None
     while True:
-        name, arguments, options = received.get()
+        name, arguments = received.get()
         try:
             if name == "connect":
-                driver = RayDriver(*arguments, **options)
+                driver = RayDriver(*arguments)
                 value: Any = (driver.head, driver.identity)
             elif name == "close":
                 if driver is not None:
                     driver.close()
                 os._exit(0)  # at once: the thread above is reading
             else:
-                value = getattr(driver, name)(*arguments, **options)
+                value = getattr(driver, name)(*arguments)
             content = value, driver.capacity
         except Exception as error:
             if not isinstance(error, EdgecilError):  # which perhaps cannot be pickled

@@ -83,11 +83,27 @@ def kill(pid: int) -> None:
 
 
 def train(
-    references: list[Any], number: int, node: Node, parent: bytes | None, keep: bool
+    references: list[Any],
+    number: int,
+    node: Node,
+    parent: bytes | None,
+    keep: bool,
+    directory: str | None = None,
 ) -> tuple[Outcome, bytes | None]:
-    """Train a node in a Ray worker, with a sign of life every few seconds."""
+    """Train a node in a Ray worker, with a sign of life every few seconds.
+
+    Args:
+        references: the pickled context, and the actor that receives signs of life.
+        number: the job's number.
+        node: what to train.
+        parent: the state after the previous task.
+        keep: whether to return the state after this one.
+        directory: the working directory.
+    """
     import ray
 
+    if directory is not None:
+        os.chdir(directory)
     reference, pulse = references
     identifier, counts = ray.get_runtime_context().get_node_id(), itertools.count()
     trains, ended = threading.Event(), threading.Event()
