@@ -27,6 +27,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
 from edgecil.io.device import configure_compilation, use_portable_kernels
+from edgecil.io.pickle_scan import check_torch
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import check_finite
@@ -148,6 +149,8 @@ def train_node(
         if parent is not None:
             try:
                 state_before = unpack(parent)
+            except EdgecilError:  # beyond a limit, as it would be again
+                raise
             except Exception:
                 message = "The state after the previous task is damaged; run again to repair it."
                 return Outcome(error=message, trace=traceback.format_exc(), damaged=True), None
@@ -202,6 +205,7 @@ def unpack(data: bytes) -> dict[str, Any]:
     digest, content = data[len(_HEADER) : start], data[start:]
     if not data.startswith(_HEADER) or hashlib.sha256(content).digest() != digest:
         raise ValueError("The state differs from its checksum.")
+    check_torch(content, "a state")
     state: dict[str, Any] = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     return state
 

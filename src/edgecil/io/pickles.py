@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-import pickletools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io import limits
 from edgecil.io.files import check_file
+from edgecil.io.pickle_scan import check_opcodes
 
 
 def read_pickle(path: Path) -> Any:
@@ -24,8 +25,7 @@ def read_pickle(path: Path) -> Any:
     size = check_file(path, limits.PICKLE)
     try:
         content = path.read_bytes()
-        for _ in pickletools.genops(io.BytesIO(content)):
-            pass  # an item that is cut short is an error before memory is allocated for it
+        check_opcodes(content, str(path))
         return _Unpickler(content, size).load()
     except EdgecilError:
         raise
@@ -37,17 +37,28 @@ class _ArrayType:
     """Stands for `numpy.ndarray`, which a pickle may name but not call."""
 
 
+class _Array(np.ndarray[Any, Any]):
+    """An array that says how many bytes it copies from the pickle."""
+
+    take: Callable[[int], None]
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:  # type: ignore[override]
+        self.take(len(state[-1]))
+        super().__setstate__(state)
+        del self.take
+
+
 class _Unpickler(pickle.Unpickler):
     """Plain values and NumPy arrays."""
 
     def __init__(self, content: bytes, size: int) -> None:
         super().__init__(io.BytesIO(content), encoding="latin1")
-        self._bytes_left = size
+        self._bytes_left = self._array_bytes_left = size
         self._allowed: dict[tuple[str, str], Any] = {
             ("numpy", "ndarray"): _ArrayType,
             ("numpy", "dtype"): _dtype,
-            ("numpy.core.multiarray", "_reconstruct"): _empty_array,  # NumPy 1
-            ("numpy._core.multiarray", "_reconstruct"): _empty_array,  # NumPy 2
+            ("numpy.core.multiarray", "_reconstruct"): self._empty_array,  # NumPy 1
+            ("numpy._core.multiarray", "_reconstruct"): self._empty_array,  # NumPy 2
             ("_codecs", "encode"): self._encode,
         }
 
@@ -68,12 +79,19 @@ class _Unpickler(pickle.Unpickler):
             raise pickle.UnpicklingError("it expands to more than its own size")
         return text.encode("latin1")
 
+    def _empty_array(self, kind: type, shape: tuple[int, ...], _: Any) -> Any:
+        """Return an array to be filled by the state that follows it in the pickle."""
+        if kind is not _ArrayType or shape != (0,):
+            raise pickle.UnpicklingError("it builds an array in an unusual way")
+        array = np.empty(0).view(_Array)
+        array.take = self._take
+        return array
 
-def _empty_array(kind: type, shape: tuple[int, ...], _: Any) -> Any:
-    """Return an array to be filled by the state that follows it in the pickle."""
-    if kind is not _ArrayType or shape != (0,):
-        raise pickle.UnpicklingError("it builds an array in an unusual way")
-    return np.empty(0)
+    def _take(self, size: int) -> None:
+        """Count the bytes that arrays copy, in total no more than the file has."""
+        self._array_bytes_left -= size
+        if self._array_bytes_left < 0:
+            raise pickle.UnpicklingError("it expands to more than its own size")
 
 
 def _dtype(code: str, align: int, copy: int) -> np.dtype[Any]:

@@ -8,17 +8,16 @@ knows only tensors, containers and empty modules; any other name in it is refuse
 from __future__ import annotations
 
 import io
+import itertools
 import pickle
-import re
 import zipfile
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from edgecil.io import limits
-
 MARKER = "/constants.pkl"
+_MOST_MODULES = 100_000
 
 
 def is_torchscript(path: Path) -> bool:
@@ -27,31 +26,15 @@ def is_torchscript(path: Path) -> bool:
         return any(name.endswith(MARKER) for name in archive.namelist())
 
 
-def check_archive(path: Path) -> None:
-    """Raise an error unless data is stored as torch stores it: uncompressed, within the file.
-
-    Compressed members could expand to many times the size of the file. TorchScript code, which
-    torch does compress, is never read.
-    """
-    size = path.stat().st_size
-    with zipfile.ZipFile(path) as archive:
-        members = [info for info in archive.infolist() if info.filename.split("/")[1:2] != ["code"]]
-        if any(info.compress_type != zipfile.ZIP_STORED for info in members):
-            raise ValueError("it is a compressed archive, which torch does not write")
-        if sum(info.file_size for info in members) > size:
-            raise ValueError("its members overlap")
-
-
 def read_torchscript(path: Path) -> dict[str, Any]:
-    """Read the parameters and buffers of a TorchScript archive by name, as in `state_dict()`."""
+    """Read the parameters and buffers of a TorchScript archive by name, as in `state_dict()`.
+
+    Args:
+        path: an archive that :func:`edgecil.io.pickle_scan.check_torch` has checked.
+    """
     with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        root = next((name for name in names if re.fullmatch("[^/]+/data.pkl", name)), None)
-        if root is None:
-            raise ValueError("it has no data")
-        limits.PICKLE.check(f"{path} ({root})", archive.getinfo(root).file_size)
-        reader = _Reader(archive, root.removesuffix("/data.pkl"))
-        return dict(_tensors(reader.load(), ""))
+        root = archive.namelist()[0].split("/")[0]
+        return dict(_tensors(_Reader(archive, root).load(), "", itertools.count()))
 
 
 class _Module:
@@ -79,7 +62,7 @@ class _Reader(pickle.Unpickler):
         import torch
 
         if module_name == "__torch__" or module_name.startswith("__torch__."):
-            return type(global_name, (_Module,), {})
+            return _Module
         if module_name == "torch.jit._pickle":
             return _IntList
         if (module_name, global_name) == ("collections", "OrderedDict"):
@@ -129,13 +112,17 @@ def _rebuild(
     return storage.as_strided(size, stride, offset)
 
 
-def _tensors(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    """Yield every tensor below a module, with its dotted name."""
+def _tensors(value: Any, prefix: str, visits: Iterator[int]) -> Iterator[tuple[str, Any]]:
+    """Yield every tensor below a module, with its dotted name.
+
+    Few modules can contain one another in so many ways that no visit to all of them would end.
+    """
     import torch
 
-    if isinstance(value, _Module):
-        for name, item in vars(value).items():
-            if isinstance(item, torch.Tensor):
-                yield f"{prefix}{name}", item
-            elif isinstance(item, _Module):
-                yield from _tensors(item, f"{prefix}{name}.")
+    if next(visits) >= _MOST_MODULES:
+        raise ValueError(f"it has more than {_MOST_MODULES:,} modules")
+    for name, item in vars(value).items() if isinstance(value, _Module) else ():
+        if isinstance(item, torch.Tensor):
+            yield f"{prefix}{name}", item
+        elif isinstance(item, _Module):
+            yield from _tensors(item, f"{prefix}{name}.", visits)

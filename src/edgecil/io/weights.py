@@ -14,7 +14,8 @@ from typing import Any
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.files import check_file
 from edgecil.io.hub import first_file, hub_folder
-from edgecil.io.torchscript import check_archive, is_torchscript, read_torchscript
+from edgecil.io.pickle_scan import check_torch
+from edgecil.io.torchscript import is_torchscript, read_torchscript
 
 WEIGHTS = (
     "open_clip_model.safetensors",
@@ -24,8 +25,6 @@ WEIGHTS = (
 )
 # A name that ends so means a file, though it may have the form of a hub id.
 _SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
-# How a pickle begins; torch's files are pickles or zip archives.
-_PICKLE = b"\x80"
 # Names of tied weights may have the same data, but not thousands.
 _SHARED = 8
 # Where a checkpoint keeps its tensors; DINO's also has a student's.
@@ -147,22 +146,17 @@ def _read_safetensors(path: Path, leave_out: tuple[str, ...]) -> dict[str, Any]:
 def _read_torch(path: Path) -> dict[str, Any]:
     import torch
 
-    if zipfile.is_zipfile(path):
-        check_archive(path)
-        if is_torchscript(path):
-            try:
-                return _checked(read_torchscript(path))
-            except Exception as error:  # a damaged or hostile pickle may raise anything
-                raise DataError(
-                    f"{path} is a TorchScript archive whose tensors cannot be read without running "
-                    f"its code ({str(error) or type(error).__name__}); where you trust it, save "
-                    "torch.jit.load(path).state_dict() with safetensors.torch.save_file and give "
-                    "that file."
-                ) from error
-    else:
-        with path.open("rb") as file:
-            if file.read(1) != _PICKLE:
-                raise ValueError("it does not begin as torch's files do")
+    check_torch(path, str(path))
+    if zipfile.is_zipfile(path) and is_torchscript(path):
+        try:
+            return _checked(read_torchscript(path))
+        except Exception as error:  # a damaged or hostile pickle may raise anything
+            raise DataError(
+                f"{path} is a TorchScript archive whose tensors cannot be read without running "
+                f"its code ({str(error) or type(error).__name__}); where you trust it, save "
+                "torch.jit.load(path).state_dict() with safetensors.torch.save_file and give "
+                "that file."
+            ) from error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's remarks on the pickle protocol
         loaded = torch.load(path, map_location="cpu", weights_only=True)
