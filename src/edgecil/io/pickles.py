@@ -40,12 +40,12 @@ class _ArrayType:
 class _Array(np.ndarray[Any, Any]):
     """An array that says how many bytes it copies from the pickle."""
 
-    take: Callable[[int], None]
+    count_bytes: Callable[[int], None]
 
-    def __setstate__(self, state: tuple[Any, ...]) -> None:  # type: ignore[override]
-        self.take(len(state[-1]))
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.count_bytes(len(state[-1]))
         super().__setstate__(state)
-        del self.take
+        del self.count_bytes
 
 
 class _Unpickler(pickle.Unpickler):
@@ -84,7 +84,7 @@ class _Unpickler(pickle.Unpickler):
         if kind is not _ArrayType or shape != (0,):
             raise pickle.UnpicklingError("it builds an array in an unusual way")
         array = np.empty(0).view(_Array)
-        array.take = self._take
+        array.count_bytes = self._take
         return array
 
     def _take(self, size: int) -> None:
