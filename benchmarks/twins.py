@@ -3,6 +3,7 @@
     python benchmarks/twins.py first                  the first six classes
     python benchmarks/twins.py random                 those drawn with the seeds 42, 1 and 2
     python benchmarks/twins.py random RUNS/*-mos      with directories that are not packed yet
+    python benchmarks/twins.py encoders               the first six, `edge` by three similarities
 
 The twins `enumerable-quickdraw` and `random-classes-quickdraw` train every order, and so do the
 truth tables, with the same settings: an accuracy is that of the first training seed. Prints, for
@@ -12,18 +13,23 @@ the distance of each protocol from the truth as a multiple of that of three rand
 same estimator, `gaussian`, its 90 % interval and the placebo's range; the footrule of the ranking
 of the protocol's own three orders, and on average over draws; and for how many methods the
 protocol is closer than random orders by W₁, by JSD, and covers more of the range.
-About five seconds of CPU for each set of classes; nothing is trained.
+`encoders` prints, for every similarity, the JSD and W₁ of `edge` and the correlation of S with
+accuracy by method, and the ratios over these methods beside the placebo. About five seconds of CPU
+for each set of classes or similarity; nothing is trained.
 """
 
 from __future__ import annotations
 
 import argparse
 import textwrap
+from collections.abc import Sequence
 
 import edgecil
 from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.estimation import DatasetAnalysis, MethodAnalysis
+from edgecil.estimation.placebo import ProtocolComparison
 from edgecil.estimation.truth_tables import TruthTable
+from edgecil.similarity import SimilarityMatrix
 
 SETS = {
     "first": {"": "quickdraw-6-first"},
@@ -36,20 +42,30 @@ METHODS = (
 )
 PROTOCOLS = ("random", "edge", "latin", "optimal-generalization")
 ESTIMATOR = "gaussian"
+SIMILARITIES = {
+    "edge, `a photo of a {name}.`": {},
+    "edge, `{name}`": {"template": "{name}"},
+    "edge, drawings' pixels": {"images": "pixels"},
+}
+ENCODER_METHODS = ("hide-prompt", "icarl", "ewc", "ranpac", "ease")
 
 
-def with_protocols(table: TruthTable) -> AccuracyTable:
+def with_protocols(
+    table: TruthTable,
+    similarity: SimilarityMatrix,
+    protocols: Sequence[str] = PROTOCOLS,
+    methods: Sequence[str] = METHODS,
+) -> AccuracyTable:
     """The truth, and the orders of each protocol with their accuracies in it."""
-    similarity = table.similarity()
     chosen = {
-        name: edgecil.protocol(name, table.space, similarity=similarity) for name in PROTOCOLS
+        name: edgecil.protocol(name, table.space, similarity=similarity) for name in protocols
     }
     runs = []
-    for method in (name for name in METHODS if name in table.methods):
+    for method in (name for name in methods if name in table.methods):
         accuracies = dict(zip(table.sequences, table.accuracies(method)[0].tolist(), strict=True))
         labelled = [
             *(("enumerate", f"all-{at + 1}", seq) for at, seq in enumerate(table.sequences)),
-            *((name, run.label, run.sequence) for name in PROTOCOLS for run in chosen[name]),
+            *((name, run.label, run.sequence) for name in protocols for run in chosen[name]),
         ]
         runs += [
             Run(method, table.dataset, name, label, sequence, 0, accuracies[sequence])
@@ -85,24 +101,29 @@ def protocol_rows(analysis: DatasetAnalysis) -> list[tuple[str, ...]]:
             rows.append((name, "1", "1", "", "", *footrules, "", "", ""))
             continue
         comparison = analysis.protocol_comparisons[name]
-        assert comparison.estimator == ESTIMATOR
         ratios = [comparison.measures[measure] for measure in ("wasserstein", "jsd")]
-        shown = [
-            f"{ratio.ratio:.2f} [{ratio.interval[0]:.2f}, {ratio.interval[1]:.2f}]"
-            for ratio in ratios
-        ]
-        placebo = [
-            "" if ratio.placebo == (1.0, 1.0) else "{:.2f} to {:.2f}".format(*ratio.placebo)
-            for ratio in ratios
-        ]
         closer = [sum(value < 1.0 for value in ratio.methods.values()) for ratio in ratios]
         wider = sum(
             covered(method, name) > covered(method, "random")
             for method in analysis.methods.values()
         )
         counts = [f"{count} of {len(analysis.methods)}" for count in (*closer, wider)]
-        rows.append((name, *shown, *placebo, *footrules, *counts))
+        rows.append((name, *ratio_cells(comparison), *footrules, *counts))
     return rows
+
+
+def ratio_cells(comparison: ProtocolComparison) -> list[str]:
+    """Both ratios with their intervals, and the range of each for the placebo."""
+    assert comparison.estimator == ESTIMATOR
+    ratios = [comparison.measures[measure] for measure in ("wasserstein", "jsd")]
+    shown = [
+        f"{ratio.ratio:.2f} [{ratio.interval[0]:.2f}, {ratio.interval[1]:.2f}]" for ratio in ratios
+    ]
+    placebo = [
+        "" if ratio.placebo == (1.0, 1.0) else "{:.2f} to {:.2f}".format(*ratio.placebo)
+        for ratio in ratios
+    ]
+    return [*shown, *placebo]
 
 
 def covered(method: MethodAnalysis, protocol: str) -> float:
@@ -139,14 +160,46 @@ def sentences(analyses: dict[str, DatasetAnalysis]) -> str:
     )
 
 
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    print(f"| {' | '.join(header)} |")
+    print(f"|{'---|' * len(header)}")
+    print("\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n")
+
+
+def print_encoders(table: TruthTable) -> None:
+    """Print the distances of `edge` by similarity, and their ratios to those of random orders."""
+    by_method: dict[str, list[str]] = {}
+    ratios = []
+    for name, options in SIMILARITIES.items():
+        similarity = edgecil.similarity(dataset="quickdraw", classes=6, **options)
+        runs = with_protocols(table, similarity, ("random", "edge"), ENCODER_METHODS)
+        analysis = edgecil.analyze(runs, similarity=similarity).datasets[0]
+        for row, protocol in (("random", "random"), (name, "edge")):
+            cells = by_method.setdefault(row, [])
+            if cells:
+                continue
+            for method in analysis.methods.values():
+                average = method.averages[protocol][ESTIMATOR]
+                r = f"{method.correlations['adjacent'].pearson:+.2f}".replace("-", "−")
+                cells += [f"{average.jsd:.3f}", f"{average.wasserstein:.2f}"]
+                cells += ["" if protocol == "random" else r]
+        ratios.append((name, *ratio_cells(analysis.protocol_comparisons["edge"])))
+    header = [f"{cell} of {name}" for name in analysis.methods for cell in ("JSD", "W₁", "r")]
+    print_table(("three orders", *header), [(name, *cells) for name, cells in by_method.items()])
+    print_table(("three orders", "W₁", "JSD", "placebo, W₁", "placebo, JSD"), ratios)
+
+
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", choices=SETS)
+    parser.add_argument("sets", choices=(*SETS, "encoders"))
     parser.add_argument("runs", nargs="*", help="directories of trained truths to add")
     options = parser.parse_args()
-    sets = SETS[options.sets]
     tables = {table.name: table for table in edgecil.truths(*options.runs)}
+    if options.sets == "encoders":
+        print_encoders(tables[SETS["first"][""]])
+        return
+    sets = SETS[options.sets]
     first = ("method", "worst", "best", "range", *PROTOCOLS, "r")
     second = (
         *("protocol", "W₁", "JSD", "placebo, W₁", "placebo, JSD", "footrule", "average"),
@@ -154,16 +207,16 @@ def main() -> None:
     )
     methods, protocols, analyses = [], [], {}
     for seed, name in sets.items():
-        analysis = edgecil.analyze(with_protocols(tables[name])).datasets[0]
+        analysis = edgecil.analyze(
+            with_protocols(tables[name], tables[name].similarity())
+        ).datasets[0]
         analyses[seed] = analysis
         marked = (seed,) if seed else ()
         methods += [(*marked, *row) for row in method_rows(analysis)]
         protocols += [(*marked, *row) for row in protocol_rows(analysis)]
     column = ("seed",) if "" not in sets else ()
     for header, rows in ((first, methods), (second, protocols)):
-        print(f"| {' | '.join((*column, *header))} |")
-        print(f"|{'---|' * (len(column) + len(header))}")
-        print("\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n")
+        print_table((*column, *header), rows)
     print(textwrap.fill(sentences(analyses), 120))
 
 
