@@ -1,0 +1,123 @@
+"""A device without hardware: tensors on `meta` that keep their values on the CPU.
+
+As on a GPU, an operation on tensors of two devices fails, and so does a draw by the generator of
+another device; only copies, and indices on the CPU, may mix them. Values are those of the CPU.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
+from torch.utils._pytree import tree_flatten, tree_map_only
+
+from edgecil.methods.seeds import derive_generator, derive_seed
+
+NAME = "meta"
+_ATEN = torch.ops.aten
+_COPIES = (_ATEN._to_copy.default, _ATEN.copy_.default, _ATEN._foreach_copy_.default)
+_INDEXING = (
+    _ATEN.index.Tensor,
+    _ATEN.index_put.default,
+    _ATEN.index_put_.default,
+    _ATEN._index_put_impl_.default,
+)
+_seeds: set[int] = set()  # of the generators on the device
+
+
+class FakeTensor(torch.Tensor):  # type: ignore[misc]
+    """A tensor on the device."""
+
+    @staticmethod
+    def __new__(cls, values: torch.Tensor) -> FakeTensor:
+        made: FakeTensor = torch.Tensor._make_wrapper_subclass(
+            cls,
+            values.size(),
+            strides=values.stride(),
+            storage_offset=values.storage_offset(),
+            dtype=values.dtype,
+            device=NAME,
+        )
+        return made
+
+    def __init__(self, values: torch.Tensor) -> None:
+        self.on_cpu = values
+
+    def tolist(self) -> Any:
+        """Copy the values, which torch refuses for classes of tensors."""
+        return self.on_cpu.tolist()
+
+    @classmethod
+    def __torch_dispatch__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return _run(function, args, kwargs or {})
+
+
+class FakeGenerator(torch.Generator):  # type: ignore[misc]
+    """A generator on the device; torch passes on the one inside, which its seed tells."""
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device(NAME)
+
+
+class FakeDevice(TorchDispatchMode):  # type: ignore[misc]
+    """Inside the `with` block, tensors may be made on the device and moved to it."""
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return _run(function, args, kwargs or {})
+
+
+def _run(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    values = tree_flatten((args, kwargs))[0]
+    there = [value for value in values if isinstance(value, FakeTensor)]
+    here = [
+        value
+        for value in values
+        if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor) and value.dim()
+    ]
+    if function in _INDEXING and isinstance(args[0], FakeTensor):
+        here = [value for value in here if value.dtype not in (torch.int64, torch.bool)]
+    if there and here and function not in _COPIES:
+        raise RuntimeError(f"{function} with tensors on two devices")
+    device = kwargs.get("device")
+    target = bool(there) if device is None else torch.device(device).type == NAME
+    if function is _ATEN.copy_.default:
+        target = isinstance(args[0], FakeTensor)
+    for value in values:
+        if isinstance(value, torch.Generator) and (value.initial_seed() in _seeds) != target:
+            raise RuntimeError(f"{function} with a generator on another device")
+    plain, named = tree_map_only(FakeTensor, lambda tensor: tensor.on_cpu, (args, kwargs))
+    result = function(*plain, **(named if device is None else {**named, "device": "cpu"}))
+    if not target:
+        return result
+    result = tree_map_only(torch.Tensor, FakeTensor, result)
+    return return_and_correct_aliasing(function, args, kwargs, result) if there else result
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
+    """Replace what torch does not pass to a mode: generators, `torch.tensor` and autocasting."""
+    make = torch.tensor
+
+    def derive(device: torch.device | str, *parts: object) -> torch.Generator:
+        if torch.device(device).type != NAME:
+            return derive_generator(device, *parts)
+        seed, generator = derive_seed("fake device", *parts), FakeGenerator()
+        _seeds.add(seed)
+        generator.manual_seed(seed)
+        return generator
+
+    def tensor(data: Any, *, device: Any = None, **named: Any) -> torch.Tensor:
+        return make(data, **named) if device is None else make(data, **named).to(device)
+
+    for module in modules:
+        monkeypatch.setattr(module, "derive_generator", derive)
+    monkeypatch.setattr(torch, "tensor", tensor)
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())

@@ -1,0 +1,82 @@
+"""No learner mixes devices: images stay in host memory, everything else is on the device.
+
+No GPU is needed; see `fake_device`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+import torch
+
+from edgecil.methods import Environment, get_method, method_names, task as task_module
+from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.methods.task import Scenario
+from tests.methods.fake_device import NAME, FakeDevice, FakeTensor, install
+from tests.toys import QUICK, TASKS, learn, toy_dataset, toy_environment
+
+DATASET = toy_dataset(train=6, test=2)
+OURS = [name for name in method_names() if get_method(name).build.__module__.startswith("edgecil.")]
+SMALL = {"projection": 40, "balancing": 1, "alignment": {"epochs": 1, "batch_size": 8}}
+
+
+def published_config(name: str) -> Any:
+    """The published behaviour in one epoch."""
+    entry = get_method(name)
+    small = {field.name: SMALL[field.name] for field in fields(entry.config) if field.name in SMALL}
+    recipe = replace(QUICK, epochs=1, augment=("crop:1", "flip"))
+    return entry.configure(recipe, PAPER_MEMORY, {**entry.published_settings, **small})
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")  # the fake one does
+@pytest.mark.parametrize("name", OURS)
+def test_a_learner_trains_and_predicts_on_one_device(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, task_module)
+    environment = replace(toy_environment(DATASET), device=NAME)
+    with FakeDevice():
+        scenario = Scenario(DATASET, NAME)
+        method, again = (
+            get_method(name).build(published_config(name), environment) for _ in range(2)
+        )
+        learn(method, scenario, TASKS[:1])
+        again.restore(method.state())
+        learn(again, scenario, TASKS[:2])
+        labels = again.classify(scenario.test.only(again.seen).pixels)
+        assert all(isinstance(chosen, FakeTensor) for chosen in labels.values())
+        assert all(0 <= int(chosen.max()) < len(again.seen) for chosen in labels.values())
+
+
+def test_the_device_notices_what_a_gpu_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, task_module)
+    with FakeDevice():
+        there, here = torch.zeros(3, device=NAME), torch.zeros(3)
+        assert isinstance(there + 1.0, FakeTensor)
+        with pytest.raises(RuntimeError, match="two devices"):
+            there + here
+        with pytest.raises(RuntimeError, match="two devices"):
+            here[there.long()]
+        assert torch.equal((there + here.to(NAME)).cpu(), here)
+        generator = task_module.derive_generator(NAME, "draw")
+        assert isinstance(torch.rand(3, generator=generator, device=NAME), FakeTensor)
+        with pytest.raises(RuntimeError, match="another device"):
+            torch.rand(3, generator=generator)
+        with pytest.raises(RuntimeError, match="another device"):
+            torch.rand(3, generator=torch.Generator(), device=NAME)
+
+
+@pytest.mark.parametrize(
+    "step", ["crop:2", "flip", "colour", "resized-crop:0.05", "autoaugment", "cutout:4"]
+)
+def test_augmentation_stays_on_the_device(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, task_module)
+    prepare = Environment((3, 8, 8), (0.5,) * 3, (0.5,) * 3, "resnet-tiny").pipeline((step,))
+    with FakeDevice():
+        pixels = torch.arange(40 * 3 * 64).remainder(256).to(torch.uint8).view(40, 3, 8, 8)
+        images = prepare(pixels.to(NAME), task_module.derive_generator(NAME, step))
+        assert isinstance(images, FakeTensor)
+        assert bool(images.isfinite().all())
