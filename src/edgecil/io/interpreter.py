@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _VARIABLE = "PYTHONSAFEPATH"  # of Python 3.11; any value will do, this one says who set it
 _OURS = "edgecil"
@@ -30,8 +31,9 @@ def safe_path() -> Iterator[None]:
         finally:
             forget_safe_path()
         return
-    from multiprocessing import util
+    import multiprocessing.util
 
+    util: Any = multiprocessing.util  # of which Python 3.10 will not change any more
     before = util._args_from_interpreter_flags
     util._args_from_interpreter_flags = lambda: [*before(), SAFE_PATH]
     try:
