@@ -202,3 +202,54 @@ def list_recipes(pattern: str = "*") -> list[ConfiguredEntry]:
 
     names = recipe_names(pattern)
     return [ConfiguredEntry(name, describe_recipe(name), read_recipe(name)) for name in names]
+
+
+def parameter_values() -> dict[str, tuple[str, ...]]:
+    """Return the names that parameters take, by parameter, as shells complete them.
+
+    Without torch, those of methods, networks and training recipes are left out.
+    """
+    from edgecil.data import IMAGE_DATASETS
+    from edgecil.data.image_files import STORAGES
+    from edgecil.engine.config import NORMALISATIONS, PREPARATIONS
+    from edgecil.engine.metrics import METRICS
+    from edgecil.estimation.estimators import ESTIMATORS
+    from edgecil.recipes import recipe_names
+    from edgecil.sequences import OBJECTIVES, PROTOCOLS
+    from edgecil.similarity import encoder_names
+
+    values = {
+        "captions": ("bundled",),
+        "config": tuple(f"recipe:{name}" for name in recipe_names()),
+        "dataset": tuple(dict.fromkeys((*dataset_names(), *IMAGE_DATASETS))),
+        "device": ("auto", "cpu", "cuda", "mps"),
+        "encoder": encoder_names(),
+        "estimator": tuple(ESTIMATORS),
+        "estimators": tuple(ESTIMATORS),
+        "executor": ("local", "ray"),
+        "goal": ("worst", "best"),
+        "metric": tuple(METRICS),
+        "metrics": tuple(METRICS),
+        "normalisation": NORMALISATIONS,
+        "objective": tuple(OBJECTIVES),
+        "pattern": recipe_names(),
+        "predictor": (*OBJECTIVES, "pilot"),
+        "preparation": PREPARATIONS,
+        "protocol": tuple(PROTOCOLS),
+        "show": recipe_names(),
+        "storage": STORAGES,
+    }
+    try:
+        from edgecil.backbones import backbone_names
+        from edgecil.methods import method_names
+        from edgecil.methods.recipe import RECIPES
+    except ImportError:
+        return values
+    networks = backbone_names()
+    return values | {
+        "backbone": networks,
+        "images": ("pixels", *networks),
+        "method": method_names(),
+        "pretrained": networks,
+        "recipe": RECIPES.names(),
+    }

@@ -17,6 +17,29 @@ _QUOTED = re.compile(
 )
 
 
+# Names of verbs and options in earlier versions, and the usual names elsewhere.
+_NOW = {
+    "agree": "compare-similarities",
+    "csv": "export-runs",
+    "estimate": "analyze",
+    "judge": "analyze",
+    "logs": "import-logs",
+    "cuda": "device",
+    "force": "overwrite",
+    "fresh": "overwrite",
+    "generators": "protocols",
+    "half": "amp",
+    "orders": "budget",
+    "output": "out",
+    "range": "accuracy-range",
+    "runs": "budget",
+    "seed": "order-seed",
+    "seeds": "repeats",
+    "sharing": "share",
+    "no-sharing": "no-share",
+}
+
+
 class EdgecilError(Exception):
     """Something could not be done; the message is complete as it stands.
 
@@ -81,12 +104,25 @@ def show_warnings(translate: Callable[[str], str]) -> None:
 def nearest(given: str, names: Iterable[str]) -> list[str]:
     """Return the name that a word was probably meant to be; two or three if they are as near.
 
+    A name of an earlier version stands for the present one.
+
     >>> nearest("icrl", ["icarl", "bic", "ewc"])
     ['icarl']
+    >>> nearest("--fresh", ["--out", "--overwrite"])
+    ['--overwrite']
     """
-    matches = difflib.get_close_matches(given, list(names), n=3, cutoff=0.6)
+    names = list(names)
+    now = _NOW.get(_bare(given))
+    if now is not None and (renamed := [name for name in names if _bare(name) == now]):
+        return renamed
+    matches = difflib.get_close_matches(given, names, n=3, cutoff=0.6)
     ratios = [difflib.SequenceMatcher(None, name, given).ratio() for name in matches]
     return [name for name, ratio in zip(matches, ratios, strict=True) if ratio > ratios[0] - 0.06]
+
+
+def _bare(name: str) -> str:
+    """Return a name as options are written, without their dashes: `order_seed` as order-seed."""
+    return name.removeprefix("--").replace("_", "-")
 
 
 def unknown(kind: str, given: str, names: Iterable[str]) -> UsageError:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import shtab
-
 import edgecil
 from edgecil.cli import (
     analyses,
@@ -23,11 +21,11 @@ from edgecil.cli import (
     similarities,
     training,
 )
+from edgecil.cli.completion import SHELLS, script
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Option, Verb
-from edgecil.errors import DataError, EdgecilError, nearest, rename_parameters, unknown
+from edgecil.errors import DataError, EdgecilError, nearest, rename_parameters
 
-SHELLS = ("bash", "zsh", "tcsh")
 GROUPS: dict[str, tuple[Verb, ...]] = {
     "prepare": (*lists.VERBS, *similarities.VERBS, *sequences.VERBS),
     "run": (*training.VERBS, *search.VERBS),
@@ -37,9 +35,12 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "completion",
             "print a completion script for bash, zsh or tcsh",
-            ('eval "$(edgecil completion bash)"', "edgecil completion zsh > ~/.zfunc/_edgecil"),
-            {"": (Option("shell", "SHELL", ", ".join(SHELLS), place="one", choices=SHELLS),)},
-            lambda shell: shtab.complete(build_parser(), shell=shell),
+            (
+                "edgecil completion bash > ~/.local/share/bash-completion/completions/edgecil",
+                "edgecil completion zsh > ~/.zfunc/_edgecil",
+            ),
+            {"": (Option("shell", "SHELL", "bash, zsh or tcsh", place="one", choices=SHELLS),)},
+            lambda shell: script(build_parser(), shell),
             lambda script: (script,),
         ),
     ),
@@ -63,11 +64,11 @@ class Parser(argparse.ArgumentParser):
             **settings,
         )
 
-    def error(self, message: str) -> NoReturn:
-        """Say what was wrong and where to read on."""
+    def error(self, message: str, verb: str = "") -> NoReturn:
+        """Say what was wrong and where to read on: the help of this parser or of another verb."""
         sentence = message[0].upper() + message[1:].rstrip(".?")
         end = "?" if message.endswith("?") else "."
-        self.exit(2, f"edgecil: {sentence}{end} See '{self.prog} --help'.\n")
+        self.exit(2, f"edgecil: {sentence}{end} See '{verb or self.prog} --help'.\n")
 
     def format_help(self) -> str:
         """Return a verb's options and examples; for the whole command line, the verbs by group."""
@@ -90,9 +91,8 @@ class Parser(argparse.ArgumentParser):
             if name == "--":
                 return
             if name.startswith("--") and name not in options:
-                near = nearest(name, options)
-                hint = f". Did you mean {' or '.join(near)}?" if near else ""
-                self.error(f"unknown option {name}{hint}")
+                verbs = (f"'edgecil {verb}'" for verb in nearest(name[2:], VERBS))
+                self.error(f"unknown option {name}{_hint(nearest(name, options) or verbs)}")
 
     def translate(self, sentence: str, given: Mapping[str, Any]) -> str:
         """Return the library's error with its parameters written as options: 'tasks' as --tasks.
@@ -109,6 +109,11 @@ class Parser(argparse.ArgumentParser):
             and (action.dest in given or "config" not in given)
         }
         return rename_parameters(sentence, options, list(given.values()))
+
+
+def _hint(near: Iterable[str]) -> str:
+    listed = " or ".join(near)
+    return f". Did you mean {listed}?" if listed else ""
 
 
 def _overview() -> Iterator[str]:
@@ -140,7 +145,10 @@ def build_parser(verbs: Iterable[str] = VERBS) -> Parser:
     parser.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
     group = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in verbs:
-        verb_parser(name, lambda name=name, **settings: group.add_parser(name, **settings))
+        verb_parser(
+            name,
+            lambda name=name, **settings: group.add_parser(name, help=VERBS[name].help, **settings),
+        )
     return parser
 
 
@@ -155,7 +163,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words or words[0] not in VERBS:
         top = build_parser(())
         if words and not words[0].startswith("-"):
-            top.error(str(unknown("verb", words[0], VERBS)))
+            near = nearest(words[0], VERBS)
+            top.error(
+                f"unknown verb {words[0]!r}{_hint(map(repr, near))}",
+                *(f"edgecil {verb}" for verb in near[:1]),
+            )
         top.parse_args(words)
     parser = verb_parser(name := words.pop(0))
     parser.check_options(words)

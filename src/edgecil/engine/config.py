@@ -9,6 +9,8 @@ from typing import Any
 from edgecil.errors import UsageError, unknown
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
+PREPARATIONS = ("plain", "centre-crop")
+NORMALISATIONS = ("model", "dataset", "none")
 _SIMILARITY_FILES = ("similarity", "embeddings")
 
 
@@ -112,8 +114,8 @@ class ExperimentConfig:
         if not self.method or not self.protocol:
             raise UsageError("An experiment requires at least one 'method' and one 'protocol'.")
         for name, allowed in (
-            ("preparation", ("plain", "centre-crop")),
-            ("normalisation", ("model", "dataset", "none")),
+            ("preparation", PREPARATIONS),
+            ("normalisation", NORMALISATIONS),
         ):
             if getattr(self, name) not in allowed:
                 raise unknown(name, getattr(self, name), allowed)

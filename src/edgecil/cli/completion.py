@@ -1,0 +1,58 @@
+"""Completion scripts of shells: verbs, options, and the names and files that options take."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import shtab
+
+from edgecil.catalogue import parameter_values
+
+SHELLS = ("bash", "zsh", "tcsh")
+_DIRECTORIES = ("DIR", "DIRECTORY", "DIRECTORIES", "CHECKOUT", "DATASET")
+_FILES = ("FILE", "FILE.npz", "FILE.json", "PATH", "PATHS", "SOURCE", "MATRICES")
+_NAMES_OR_FILES = ("method", "pretrained")
+_BASH = 'local before=""; [[ $1 == *,* ]] && before="${1%,*},"'
+
+
+def script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """Return the completion script of the whole command line."""
+    values = parameter_values()
+    (verbs,) = (it for it in parser._actions if isinstance(it, argparse._SubParsersAction))
+    for verb in verbs.choices.values():
+        for action in verb._actions:
+            names = tuple(action.choices or values.get(action.dest, ()))
+            is_file = action.metavar in _FILES or action.dest in _NAMES_OR_FILES
+            kind = "directory" if action.metavar in _DIRECTORIES else "file" if is_file else ""
+            if action.nargs != 0 and (names or kind):
+                comma = str(action.metavar).startswith("A,B")
+                vars(action)["complete"] = _functions(action.dest, names, kind, comma=comma)
+    text: str = shtab.complete(parser, shell=shell)
+    # Otherwise bash completes what comes after the colon of recipe:demo as a word of its own.
+    return f"{text}\nCOMP_WORDBREAKS=${{COMP_WORDBREAKS//:/}}" if shell == "bash" else text
+
+
+def _functions(dest: str, names: Sequence[str], kind: str, *, comma: bool) -> dict[str, Any]:
+    """Return the completion of a parameter, with its function in bash and zsh.
+
+    Args:
+        dest: the parameter.
+        names: the names that it takes.
+        kind: "file", "directory" or "", what it takes beside the names.
+        comma: whether it takes a list, which is completed after its last comma.
+    """
+    name = f"_edgecil_{dest}{'_list' * comma}{kind and f'_{kind}'}"
+    listed, paths = " ".join(names), {"": "", "file": "f", "directory": "d"}[kind]
+    bash = [f'{_BASH}; compgen -P "$before" -W "{listed}" -- "${{1##*,}}"'] if comma else []
+    bash += [] if comma else [f'compgen -W "{listed}" -- "$1"']
+    bash += [f'compgen -{paths} -- "$1"'] if kind else []
+    zsh = [f"_values -s , {dest} {listed}" if comma else f"compadd -- {listed}"] if names else []
+    zsh += ["_files -/" if kind == "directory" else "_files"] if kind else []
+    definitions = {"bash": "; ".join(bash), "zsh": "; ".join(zsh)}
+    return {
+        **dict.fromkeys(definitions, name),
+        "tcsh": f"({listed})" if names else paths,
+        "preamble": {shell: f"{name}() {{ {body}; }}" for shell, body in definitions.items()},
+    }

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from edgecil.cli.completion import SHELLS, script
+from edgecil.cli.main import VERBS, build_parser
+
+# Reads commands, one per line, and prints what bash offers for the last word of each.
+ASK = """
+source "$1"
+while read -r line; do
+  read -ra COMP_WORDS <<< "$line"
+  [[ $line == *" _" ]] && COMP_WORDS[-1]=""
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+  _shtab_edgecil
+  echo "${COMPREPLY[*]}"
+done
+"""
+ASKED = {
+    "edgecil an": "analyze",
+    "edgecil analyze --met": "--metric",
+    "edgecil run --nor": "--normalisation --normalization",
+    "edgecil sequences cifar100 --tas": "--tasks",
+    "edgecil sequences --format p": "pycil pilot",
+    "edgecil completion z": "zsh",
+    "edgecil run cifar1": "cifar10 cifar100",
+    "edgecil run --method ica": "icarl",
+    "edgecil run --method icarl,ew": "icarl,ewc",
+    "edgecil run --eval latin,edge-": "latin,edge-printed latin,edge-released",
+    "edgecil run --recipe pa": "paper",
+    "edgecil run --executor _": "local ray",
+    "edgecil run --config recipe:dem": "recipe:demo",
+    "edgecil run --config ow": "own.toml",
+    "edgecil run --out ol": "older old.csv",
+    "edgecil run --root ol": "older",
+    "edgecil recipes --show samples-c": "samples-cub200",
+    "edgecil search --goal w": "worst",
+    "edgecil analyze old": "older old.csv",
+    "edgecil analyze old.csv --predictor to": "to-last",
+    "edgecil merge older ne": "newer",
+    "edgecil space --classes 100 --t": "--tasks",
+    "edgecil run --classes _": "",
+}
+
+
+@pytest.fixture(scope="module")
+def scripts() -> dict[str, str]:
+    return {shell: script(build_parser(), shell) for shell in SHELLS}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="requires bash")
+def test_bash_completes_verbs_options_names_and_files(
+    scripts: dict[str, str], tmp_path: Path
+) -> None:
+    for name in ("older", "newer"):
+        (tmp_path / name).mkdir()
+    for name in ("old.csv", "own.toml"):
+        (tmp_path / name).touch()
+    (tmp_path / "script").write_text(scripts["bash"], encoding="utf-8")
+    answer = subprocess.run(
+        ["bash", "-c", ASK, "bash", "./script"],
+        input="\n".join([*ASKED, ""]),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stderr == ""
+    offered = dict(zip(ASKED, answer.stdout.splitlines(), strict=True))
+    assert {line: set(words.split()) for line, words in offered.items()} == {
+        line: set(words.split()) for line, words in ASKED.items()
+    }
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_gets_verbs_options_and_names(scripts: dict[str, str], shell: str) -> None:
+    for word in (*VERBS, "--repeats", "icarl", "quickdraw", "edge-printed", "recipe:demo"):
+        assert word.removeprefix("--") in scripts[shell], word
+
+
+@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+def test_the_script_is_valid(scripts: dict[str, str], shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"requires {shell}")
+    (tmp_path / "script").write_text(scripts[shell], encoding="utf-8")
+    subprocess.run([shell, "-n", tmp_path / "script"], check=True)
