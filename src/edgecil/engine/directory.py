@@ -96,10 +96,11 @@ def _holds_results(directory: Path) -> bool:
         return False
     if path.stat().st_size == 0:  # the disk was full, or the process killed, before the first row
         return True
-    try:
+    try:  # the first format had the table `settings` in place of `identity`
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            return {"identity", "nodes"} <= {name for (name,) in rows}
+            tables = {name for (name,) in rows}
+            return "nodes" in tables and not tables.isdisjoint(("identity", "settings"))
     except sqlite3.OperationalError:
         return True  # locked, or its log cannot be opened: the store says so
     except (sqlite3.DatabaseError, UnicodeDecodeError):
