@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
 from dataclasses import replace
@@ -30,8 +31,24 @@ def test_methods_of_two_files_are_compared(cli: Cli, tmp_path: Path) -> None:
     (pair,) = answer["pairs"]
     assert (pair["first"], pair["second"], pair["comparison"]["n"]) == ("a", "b", 3)
     assert pair["comparison"]["won"] == 0.0
+    assert answer["unfinished"] == []
     text = cli("compare", *write_two(tmp_path)).out
     assert "a - b" in text
+
+
+def test_orders_without_a_result_are_named_in_a_comparison(cli: Cli, tmp_path: Path) -> None:
+    one, two = write_two(tmp_path)
+    *rows, last = one.read_text(encoding="utf-8").splitlines()
+    at = rows[0].split(",").index("accuracy")
+    cells = [cell if place != at else "" for place, cell in enumerate(next(csv.reader([last])))]
+    with one.open("w", encoding="utf-8", newline="") as file:
+        file.write("\n".join([*rows, ""]))
+        csv.writer(file).writerow(cells)
+    answer = cli("compare", one, two, "--json").json
+    assert answer["pairs"][0]["comparison"]["n"] == 2
+    (sentence,) = answer["unfinished"]
+    assert sentence.startswith("a, latin: ")
+    assert cli("compare", one, two).out.splitlines()[-1] == sentence
 
 
 def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -> None:

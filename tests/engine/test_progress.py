@@ -112,8 +112,13 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
     assert status.seconds_left == pytest.approx(160.0, abs=20.0)
     (out / PROGRESS_FILE).unlink()
     status = Experiment.open(out).status()
-    assert (status.alive, status.running) == (False, ())
+    assert (status.alive, status.running, status.unmeasured) == (False, (), ())
     assert status.seconds_left == pytest.approx(200.0)
+    with Store(out) as store:
+        store.add_config({**store.configs()[0], "method": ["instant", "unborn"]})
+    status = Experiment.open(out).status()
+    assert (status.unmeasured, status.remaining) == (("unborn",), 6)
+    assert status.seconds_left == pytest.approx(200.0), "of the measured method"
 
 
 def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path: Path) -> None:

@@ -79,7 +79,8 @@ class Status:
         alive: whether a call of `run` is training now.
         running: the task trainings under way.
         seconds_left: expected time until all is finished, from the trainings so far and the
-            workers of the last call; None if a method has no finished training yet.
+            workers of the last call; None if no training has finished yet.
+        unmeasured: methods that have no finished training yet; their time is not in `seconds_left`.
         shard: the part of the plan that this directory is for, such as `3/8`; None for all of it.
     """
 
@@ -92,6 +93,7 @@ class Status:
     running: tuple[RunningTask, ...] = ()
     seconds_left: float | None = None
     shard: str | None = None
+    unmeasured: tuple[str, ...] = ()
 
     @property
     def planned(self) -> int:
@@ -146,10 +148,14 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     alive = progress is not None and progress.alive
     running = progress.running if progress is not None and alive else ()
     remaining = [node for node in Plan.of(missing) if node not in done]
-    if whole_runs or not configs:
-        left = None  # another tool trains whole sequences
+    measured = {node.method for node in done}
+    unmeasured = tuple(dict.fromkeys(it.method for it in remaining if it.method not in measured))
+    if whole_runs or not configs or not done:  # another tool trains whole sequences
+        left = None
     else:
-        left = _seconds_left(remaining, done, running, 1 if progress is None else progress.workers)
+        timed = [node for node in remaining if node.method in measured]
+        workers = 1 if progress is None else progress.workers
+        left = _seconds_left(timed, done, running, workers)
     return Status(
         store.directory,
         tuple(parts),
@@ -160,6 +166,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         running,
         left,
         shard,
+        unmeasured,
     )
 
 

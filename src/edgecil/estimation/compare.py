@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.comparison import Comparison, compare_pairs
+from edgecil.estimation.oddities import warn_of_failures
 from edgecil.estimation.sources import (
     Source,
     default_metric,
@@ -47,11 +48,13 @@ class MethodComparison:
         source: the experiments or files, as they were given.
         metric: that was compared.
         pairs: by dataset, in the order of the methods; p-values are adjusted within a dataset.
+        unfinished: a sentence for each method and protocol with orders that have no result.
     """
 
     source: str
     metric: str
     pairs: tuple[Pair, ...]
+    unfinished: tuple[str, ...] = ()
 
     def __getitem__(self, names: tuple[str, str]) -> Comparison:
         """Return the first method against the second, if there is one dataset."""
@@ -118,6 +121,7 @@ def compare(
     sources = list_sources(source)
     runs = read_runs(sources, metric or default_metric(sources), classifier)
     pairs: list[Pair] = []
+    unfinished: list[str] = []
     available = dict.fromkeys(name for part in runs for name in part.table.methods)
     for name in method or ():
         if name not in available:
@@ -128,6 +132,8 @@ def compare(
         )
     for part in runs:
         chosen = [name for name in method or part.table.methods if name in part.table.methods]
+        for name in chosen:
+            unfinished += (f"{name}, {it}" for it in warn_of_failures(part.table, name, None))
         for first, others in compare_pairs(part.table, chosen).items():
             for second, comparison in others.items():
                 pairs.append(Pair(part.table.dataset, first, second, comparison))
@@ -138,5 +144,8 @@ def compare(
             "Train both on the same protocol with the same order seed."
         )
     return MethodComparison(
-        ", ".join(map(describe_source, sources)), runs[0].table.metric, tuple(pairs)
+        ", ".join(map(describe_source, sources)),
+        runs[0].table.metric,
+        tuple(pairs),
+        tuple(unfinished),
     )

@@ -57,8 +57,19 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {own}" for name, own in value.items() if name != "recipe")
+        return ", ".join(f"{name} = {own}" for name, own in _flat(value) if name != "recipe")
     return f"{', '.join(value)}, …" if isinstance(value, tuple) else value
+
+
+def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every setting as text; the name of one inside another has a dot: memory.per_class."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and name != "recipe":
+            yield from _flat(value, f"{before}{name}.")
+        elif value is not None:
+            listed = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+            plain = f"[{listed}]" if isinstance(value, (list, tuple)) else str(listed)
+            yield f"{before}{name}", plain.lower() if isinstance(value, bool) else plain
 
 
 def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") -> Table:
@@ -72,7 +83,11 @@ def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") 
         rows.append(
             (part.method, part.protocol, sequences, part.mean, part.std, part.min, part.max)
         )
-    return make_table(("method", "protocol", Column("sequences", 0), *numbers), rows)
+    return make_table(
+        ("method", "protocol", Column("sequences", 0), *numbers),
+        rows,
+        caption="std: population standard deviation over the sequences.",
+    )
 
 
 def ranking_tables(ranking: PublishedRanking) -> Iterator[Table]:
@@ -141,7 +156,10 @@ def show_status(answer: Mapping[str, Any]) -> Iterator[Table | str]:
         some = "training remains" if answer["remaining"] == 1 else "trainings remain"
         yield f"Not running; {answer['remaining']} task {some}."
     if answer["remaining"] and answer["seconds_left"] is not None:
-        yield f"Expected time left: {format_duration(answer['seconds_left'])}"
+        without = f", without {', '.join(missing)}" if (missing := answer["unmeasured"]) else ""
+        yield f"Expected time left: {format_duration(answer['seconds_left'])}{without}"
+    elif answer["alive"]:
+        yield "Expected time left: unknown until the first training has finished"
 
 
 def plan_tables(plan: RunPlan) -> Iterator[Table | str]:

@@ -93,6 +93,7 @@ def explain_differences(comparison: MethodComparison) -> Iterator[str]:
             if sentence not in said:
                 said.add(sentence)
                 yield sentence
+    yield from comparison.unfinished
 
 
 def describe_pair(
