@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,17 +14,30 @@ from edgecil.recipes import read_recipe
 STORED = Path(__file__).parents[1] / "demo" / "accuracies.csv"
 
 
-@pytest.mark.slow
-def test_the_demo_gives_the_stored_accuracies(tmp_path: Path) -> None:
+def check_demo(out: Path, runs: int, **options: Any) -> None:
+    """Train a part of the demo and compare every accuracy with the stored one."""
     [table] = read_accuracies(STORED)
     stored = {
         (run.method, run.sequence): run.accuracy
         for run in table.renumbered().runs
         if run.accuracy is not None
     }
-    experiment = run_experiment(
-        config=read_recipe("demo"), protocol="random", budget=1, workers=1, out=tmp_path / "demo"
-    )
+    assert len(stored) == 360
+    experiment = run_experiment(config=read_recipe("demo"), out=out, **options)
     results = {(result.method, result.sequence): result.accuracy for result in experiment.results()}
-    assert len(results) == 4
+    assert len(results) == runs
     assert results == {key: stored[key] for key in results}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("runs", "options"),
+    [
+        (4, {"protocol": "random", "budget": 1}),
+        (90, {"method": "ranpac", "protocol": "enumerate"}),  # which shares most of its work
+    ],
+)
+def test_the_demo_gives_the_stored_accuracies(
+    runs: int, options: dict[str, Any], tmp_path: Path
+) -> None:
+    check_demo(tmp_path / "demo", runs, workers=1, **options)
