@@ -15,7 +15,7 @@ from edgecil.cli.main import verb_parser
 from edgecil.engine import Experiment
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.options import CALL_OPTIONS
-from edgecil.errors import UsageError
+from edgecil.errors import EdgecilWarning, UsageError
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
 from tests.io.language_server import serve
@@ -271,16 +271,18 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
     Path("icarl.json").write_text(json.dumps(config), encoding="utf-8")
     more = ("--backbone", "resnet-tiny", "--device", "cpu", "--epochs", 1, "--workers", 1)
     words = ("run", "--config", "icarl.json", "--protocol", "random", "--budget", 1, "--out", "out")
-    answer = cli(*words, *more, "--json")
+    with pytest.warns(EdgecilWarning) as remarks:
+        answer = cli(*words, *more, "--json")
+    assert any("lamda" in str(remark.message) for remark in remarks)
     [row] = answer.json["results"][0]["runs"]
     assert [len(task) for task in row["tasks"]] == [3, 1]
-    assert "lamda" in answer.err
     method = Experiment.open("out").identity["method icarl"]
     assert method["memory"] == {"total": 8, "per_class": None}
     assert (method["temperature"], method["recipe"]["epochs"]) == (3.0, 1)
     config["increment"], config["init_cls"] = 3, 2
     Path("icarl.json").write_text(json.dumps(config), encoding="utf-8")
-    [cut] = cli(*words, *more, "--classes", 3, "--overwrite", "--json").json["results"]
+    with pytest.warns(EdgecilWarning):
+        [cut] = cli(*words, *more, "--classes", 3, "--overwrite", "--json").json["results"]
     assert [len(task) for task in cut["runs"][0]["tasks"]] == [2, 1], "the rest is the last task"
 
 

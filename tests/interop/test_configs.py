@@ -13,7 +13,7 @@ import edgecil
 from edgecil.backbones import backbone_names
 from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.engine import ExperimentConfig, build_config
-from edgecil.engine.run import resolve_options
+from edgecil.engine.run import config_values, resolve_options
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop import config_keys
 from edgecil.interop.configs import cut_tasks, toolbox_sizes, translate_config
@@ -62,9 +62,13 @@ def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
     assert (settings.method, settings.base, settings.increment) == (("icarl",), 4, 2)
 
 
-def test_the_path_of_a_json_file_is_no_configuration(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"edgecil\.read_toolbox_config\('icarl.json'\)"):
-        edgecil.plan_run(out=tmp_path, config="icarl.json")
+def test_the_path_of_a_json_file_is_a_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "icarl.json"
+    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw"}), encoding="utf-8")
+    options: dict[str, Any] = {"classes": 8, "tasks": None}
+    with pytest.warns(EdgecilWarning):
+        values = config_values(path, options=options)
+    assert resolve_options(values, options)[0].sizes == (8,)
 
 
 def implemented() -> set[str]:

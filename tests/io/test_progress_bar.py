@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import sys
-from types import SimpleNamespace
 
 import pytest
 
+from edgecil.io import progress_bar
 from edgecil.io.progress_bar import Progress
 
 
@@ -32,25 +32,20 @@ def test_one_line_per_minute_with_the_time_left(capsys: pytest.CaptureFixture[st
     ]
 
 
-@pytest.mark.parametrize(
-    ("shown", "notebook", "lines"),
-    [(True, False, 1), (False, True, 0), (None, False, 0), (None, True, 1)],
-)
-def test_by_default_it_is_shown_to_people_only(
-    shown: bool | None,
-    notebook: bool,
-    lines: int,
+@pytest.mark.parametrize(("shown", "lines"), [(True, ["0 of 2 tasks"]), (False, [])])
+def test_the_first_line_does_not_wait_for_a_finished_task(
+    shown: bool,
+    lines: list[str],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ipython = SimpleNamespace(get_ipython=lambda: object() if notebook else None)
-    monkeypatch.setitem(sys.modules, "IPython", ipython)  # type: ignore[arg-type]
-    clock = Clock()
-    with Progress("tasks", clock, shown=shown) as progress:
+    monkeypatch.setattr(progress_bar, "_FIRST", 0.0)
+    with Progress("tasks", Clock(), shown=shown) as progress:
         progress.start(2)
-        clock.now += 60.0
+        if progress._first is not None:
+            progress._first.join()
         progress.advance()
-    assert len(capsys.readouterr().err.splitlines()) == lines
+    assert capsys.readouterr().err.splitlines() == lines
 
 
 def test_a_second_count_replaces_the_first(monkeypatch: pytest.MonkeyPatch) -> None:

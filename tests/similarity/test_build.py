@@ -8,6 +8,7 @@ import pytest
 
 import edgecil
 from edgecil.errors import UsageError
+from edgecil.io.progress_bar import Progress
 from edgecil.similarity import (
     PIXELS,
     Embeddings,
@@ -59,12 +60,13 @@ def test_features_replace_text(tmp_path: Path) -> None:
     assert similarity(features=path, names=list("abcdef"), classes=2).names == ("a", "b")
 
 
-def test_images_replace_text_and_progress_is_reported(tmp_path: Path) -> None:
-    path = save_toy(tmp_path / "toy.npz", 4)
+def test_images_replace_text_and_progress_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steps: list[tuple[int, int]] = []
-    matrix = similarity(
-        dataset=str(path), images=PIXELS, on_progress=lambda *step: steps.append(step)
-    )
+    monkeypatch.setattr(Progress, "update", lambda self, *step: steps.append(step))
+    path = save_toy(tmp_path / "toy.npz", 4)
+    matrix = similarity(dataset=str(path), images=PIXELS)
     expected = image_similarity(toy_dataset(4, contrast=40), PIXELS)
     np.testing.assert_array_equal(matrix.values, expected.values)
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]

@@ -51,14 +51,6 @@ def _note_warnings(analysis: Analysis) -> None:
             note(sentence)
 
 
-def _export_runs(*, out: str, **options: Any) -> dict[str, Any]:
-    import edgecil
-
-    for sentence in edgecil.export_runs(out=out, **options):
-        note(sentence)
-    return {"out": out}
-
-
 def _show_rankings(answer: dict[str, Any]) -> Iterator[Table]:
     from edgecil.report.answer_tables import ranking_tables
 
@@ -92,7 +84,7 @@ VERBS = (
             "edgecil export-runs demo --metric last --out last.csv.gz",
         ),
         {"": ("<source...> out metric classifier",)},
-        _export_runs,
+        calling("export_runs", "out"),
         lambda answer: (f"Runs: {answer['out']}",),
         api="edgecil.estimation.sources:export_runs",
     ),

@@ -2,44 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
-from edgecil.cli.output import note
-from edgecil.cli.training import note_duplicates, resumable, show_trained
+from edgecil.cli.training import show_trained, trained_by
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
-from edgecil.io.progress_bar import Progress
-
-if TYPE_CHECKING:
-    from edgecil.engine.protocol_results import ExperimentResults
-    from edgecil.interop.external import ExternalPlan
-
-
-def _train_with_programs(trainer: str, *, out: str, **options: Any) -> ExperimentResults:
-    import edgecil
-    from edgecil.engine.protocol_results import experiment_results
-
-    with resumable(out), Progress("runs") as progress:
-
-        def start(plan: ExternalPlan, missing: int) -> None:
-            note_duplicates(plan.sequences)
-            progress.start(len(plan.nodes()), len(plan.nodes()) - missing)
-
-        def advance(node: Any, result: Any) -> None:
-            progress.advance()
-
-        run = getattr(edgecil, trainer)
-        return experiment_results(run(out=out, on_start=start, on_finished=advance, **options))
-
-
-def _import_logs(*, paths: list[str], **options: Any) -> ExperimentResults:
-    from edgecil.engine.protocol_results import experiment_results
-    from edgecil.interop import import_logs
-
-    return experiment_results(
-        import_logs(paths, **options, on_left_out=lambda reason: note(f"Left out: {reason}"))
-    )
-
 
 _SEQUENCES = {
     "classes and their similarity": (SIMILARITY,),
@@ -58,7 +22,7 @@ VERBS = (
             '--out runs/mine --command "./train.sh {order_file} {result_file} {seed}"',
         ),
         {"": ("command method",), **_SEQUENCES},
-        partial(_train_with_programs, "run_external"),
+        trained_by("run_external"),
         show_trained,
         api="edgecil.interop.external:run_external",
     ),
@@ -70,7 +34,7 @@ VERBS = (
             "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=[-1] --out e",
         ),
         {"": ("<checkout> config set python threads",), **_SEQUENCES},
-        partial(_train_with_programs, "run_toolbox"),
+        trained_by("run_toolbox"),
         show_trained,
         api="edgecil.interop.toolbox:run_toolbox",
     ),
@@ -82,7 +46,7 @@ VERBS = (
             "edgecil import-logs random.log edge.log --out runs/fork",
         ),
         {"": ("<paths...> protocol out overwrite",)},
-        _import_logs,
+        trained_by("import_logs"),
         show_trained,
         api="edgecil.interop.log_import:import_logs",
     ),

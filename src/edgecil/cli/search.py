@@ -18,7 +18,7 @@ def _search(**options: Any) -> SearchSummary:
     import edgecil
 
     with resumable(options.get("out")):
-        result = edgecil.search(progress=True, on_round=_note_round, **options)
+        result = edgecil.search(on_round=_note_round, **options)
     return result.summary()
 
 

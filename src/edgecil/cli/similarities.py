@@ -6,29 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.cli.verb import SPACE, Option, Verb, calling
-from edgecil.io.progress_bar import Progress
 from edgecil.report.answer_tables import agreement_table, similarity_tables
 
 
 def _similarity(*, out: str | None = None, **options: Any) -> Any:
     import edgecil
 
-    with Progress("classes") as progress:
-        matrix = edgecil.similarity(out=out, on_progress=progress.update, **options)
+    matrix = edgecil.similarity(out=out, **options)
     return matrix.summary(path=None if out is None else Path(out))
 
 
 def _captions(*, out: str, **options: Any) -> dict[str, Any]:
     import edgecil
 
-    with Progress("captions") as progress:
-        written = edgecil.captions(
-            out=out,
-            on_start=progress.start,
-            on_caption=lambda label, caption: progress.advance(f"{label}: {caption}"),
-            **options,
-        )
-    return {"captions": written, "out": out}
+    return {"captions": edgecil.captions(out=out, **options), "out": out}
 
 
 VERBS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import BooleanOptionalAction
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,36 +14,14 @@ from edgecil.report.answer_tables import show_results, show_status
 from edgecil.report.table import Table
 
 if TYPE_CHECKING:
-    from edgecil.engine import Store
-    from edgecil.engine.prepare import Prepared
     from edgecil.engine.protocol_results import ExperimentResults
-    from edgecil.sequences import LabelledSequence
 
 
-def _run(*, config: Any = None, dry_run: bool | None = None, **options: Any) -> ExperimentResults:
-    import edgecil
-    from edgecil.engine.options import read_config
-    from edgecil.engine.protocol_results import experiment_results, planned_results
-
-    if config is not None and config.lower().endswith(".json"):
-        config = edgecil.read_toolbox_config(config, options=options, on_remark=note)
-    elif config is not None:
-        config = read_config(config)
-        configured = config.pop("dry_run", False)
-        dry_run = configured if dry_run is None else dry_run
-    if dry_run:
-        return planned_results(edgecil.plan_run(config=config, **options))
-    noted: set[str] = set()
-
-    def start(prepared: Prepared, store: Store) -> None:
-        # With --until, this is called for every order that is added.
-        new = {name: runs for name, runs in prepared.sequences.items() if name not in noted}
-        noted.update(note_duplicates(new))
+def _run(**options: Any) -> ExperimentResults:
+    from edgecil.engine.protocol_results import run_or_plan
 
     with resumable(options.get("out")):
-        return experiment_results(
-            edgecil.run(config=config, progress=True, on_start=start, **options)
-        )
+        return run_or_plan(**options)
 
 
 @contextmanager
@@ -60,21 +38,17 @@ def resumable(out: str | None) -> Iterator[None]:
         raise
 
 
-def note_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> list[str]:
-    """Say on stderr which labels of a protocol stand for the same sequence.
+def trained_by(name: str) -> Callable[..., ExperimentResults]:
+    """Return a function that calls a public function and returns the results of its experiment."""
 
-    Returns:
-        The protocols that have such labels.
-    """
-    from edgecil.sequences.protocols import describe_duplicates
+    def call(**options: Any) -> ExperimentResults:
+        import edgecil
+        from edgecil.engine.protocol_results import experiment_results
 
-    noted = []
-    for name, runs in sequences.items():
-        sentence = describe_duplicates(name, ((run.label, run.sequence) for run in runs))
-        if sentence is not None:
-            note(sentence)
-            noted.append(name)
-    return noted
+        with resumable(options.get("out")):
+            return experiment_results(getattr(edgecil, name)(**options))
+
+    return call
 
 
 def _status(*, directory: str) -> dict[str, Any]:
@@ -82,13 +56,6 @@ def _status(*, directory: str) -> dict[str, Any]:
 
     status = Experiment.open(directory).status()
     return {**vars(status), "complete": status.complete}
-
-
-def _merge(*, directories: list[str], out: str) -> ExperimentResults:
-    import edgecil
-    from edgecil.engine.protocol_results import experiment_results
-
-    return experiment_results(edgecil.merge(directories, out=out))
 
 
 def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
@@ -148,7 +115,7 @@ VERBS = (
             "edgecil merge monday --out all --json",
         ),
         {"": ("<directories...> out",)},
-        _merge,
+        trained_by("merge"),
         show_trained,
         api="edgecil.engine.merge:merge",
     ),

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
+from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -20,6 +21,8 @@ from edgecil.recipes import read_recipe
 from edgecil.sequences.given import given_texts
 
 RECIPE_PREFIX = "recipe:"
+# Readers of other formats, by ending; they stand above the engine and are loaded by name.
+_READERS = {".json": ("edgecil.interop.configs", "read_toolbox_config")}
 
 _TASK_SIZES = ("tasks", "base", "increment", "sizes")
 _CLASS_CHOICE = ("classes", "classes_seed", "class_ids")
@@ -55,19 +58,24 @@ def describe_options() -> dict[str, tuple[Any, str]]:
     return options
 
 
-def read_config(path: str | Path, *, further: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the options in a TOML file, or in a bundled recipe (`recipe:demo`).
+def read_config(
+    path: str | Path,
+    *,
+    further: Iterable[str] = (),
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the options in a TOML file, a bundled recipe (`recipe:demo`) or a toolbox's JSON file.
 
     Args:
         path: the file.
         further: names of options that the file may have beside those of `run`.
+        options: those that are given beside the file; see :func:`edgecil.read_toolbox_config`.
     """
     name = str(path)
-    if name.lower().endswith(".json"):
-        raise UsageError(
-            f"A configuration is a TOML file. Got {name}; for a JSON file of PyCIL or PILOT, give "
-            f"edgecil.read_toolbox_config({name!r}) instead."
-        )
+    if reader := _READERS.get(Path(name).suffix.lower()):
+        given = {key: value for key, value in (options or {}).items() if value is not None}
+        values: dict[str, Any] = getattr(import_module(reader[0]), reader[1])(path, options=given)
+        return values
     recipe = name.startswith(RECIPE_PREFIX)
     values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(path)
     _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))

@@ -134,7 +134,7 @@ def plan_run(
     from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import prepare
 
-    values = config_values(config)
+    values = config_values(config, options=options)
     experiment, execution = resolve_options(values, options)
     out = find_directory(values, out)
     overwrite = values.get("overwrite", False) if overwrite is None else overwrite

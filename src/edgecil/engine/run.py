@@ -36,6 +36,7 @@ from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.given import REPEATS
+from edgecil.sequences.protocols import all_duplicates
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -57,7 +58,7 @@ def run(
     out: str | Path | None = None,
     config: Config = None,
     overwrite: bool | None = None,
-    progress: bool | None = None,
+    progress: bool = True,
     on_start: Callable[[Prepared, Store], None] | None = None,
     on_finished: Callable[[Finished], None] | None = None,
     **options: Unpack[RunOptions],
@@ -71,11 +72,12 @@ def run(
     Args:
         out: the experiment directory, which is created if necessary; required unless `config` has
             it.
-        config: TOML file or bundled recipe (`recipe:demo`) with options; those that are given
-            beside it take precedence. In Python also a mapping or a configuration.
+        config: TOML file, bundled recipe (`recipe:demo`) or JSON file of PyCIL or PILOT with
+            options; those that are given beside it take precedence. In Python also a mapping or a
+            configuration.
         overwrite: delete existing results in `out` and start over.
-        progress: whether to show progress on stderr: a bar on a terminal, elsewhere one line per
-            minute. By default it is shown on a terminal and in IPython.
+        progress: whether to show progress on stderr: a bar on a terminal; elsewhere one line after
+            ten seconds, and then one per minute.
         on_start: called with the prepared run and the open store before the first training.
         on_finished: called after every task training.
         options: fields of :class:`~edgecil.engine.ExperimentConfig` and
@@ -96,6 +98,8 @@ def run(
             if on_start is not None:
                 on_start(prepared, store)
             if bar.shown:
+                for name, sentence in all_duplicates(prepared.sequences).items():
+                    bar.note(sentence, once=name)  # with `until`, a protocol grows
                 tasks = set(prepared.plan)
                 bar.start(len(tasks), len(tasks & store.done().keys()))
 
@@ -115,7 +119,7 @@ def _run_config(
     **callbacks: Any,
 ) -> Experiment:
     """Train what a configuration and further options ask for."""
-    values = config_values(config)
+    values = config_values(config, options=options)
     if values.get("dry_run"):
         raise UsageError("The configuration has 'dry_run', which asks for edgecil.plan_run.")
     experiment_config, execution = resolve_options(values, options)
@@ -124,7 +128,9 @@ def _run_config(
     if until is None:
         experiment = _run(experiment_config, execution, out, overwrite=overwrite, **callbacks)
     else:
-        experiment_config = _for_goal(experiment_config, given=_names_protocol(config, options))
+        experiment_config = _for_goal(
+            experiment_config, given=_names_protocol(config, values, options)
+        )
         goal = parse_goal(until)
         _check_methods(goal, experiment_config, out, overwrite=overwrite)
         experiment = _run_until(
@@ -144,11 +150,11 @@ def _run_config(
     return experiment
 
 
-def _names_protocol(config: Config, options: Mapping[str, Any]) -> bool:
+def _names_protocol(config: Config, values: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     """Return whether a protocol was chosen, and is not the default one."""
     if isinstance(config, ExperimentConfig):
         return options.get("protocol") is not None or config.protocol != DEFAULT_PROTOCOL
-    return merge_options(config_values(config), options).get("protocol") is not None
+    return merge_options(values, options).get("protocol") is not None
 
 
 def _for_goal(config: ExperimentConfig, *, given: bool) -> ExperimentConfig:
@@ -305,22 +311,26 @@ def _run(
 
 
 def resolve_options(
-    config: Config, options: Mapping[str, Any]
+    values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
-    """Build the experiment and its execution from a configuration and further options."""
-    merged = merge_options(config_values(config), options)
+    """Build the experiment and its execution from those of a configuration and further options."""
+    merged = merge_options(values, options)
     values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
     values["method"] = _method_specs(values.get("method"))
     return build_config(values), build_execution(values)
 
 
-def config_values(config: Config, *, further: Sequence[str] = ()) -> Mapping[str, Any]:
+def config_values(
+    config: Config, *, further: Sequence[str] = (), options: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """Return the options in a configuration; see :func:`~edgecil.engine.options.read_config`."""
     if config is None:
         return {}
     if isinstance(config, ExperimentConfig):
         return asdict(config)
-    return config if isinstance(config, Mapping) else read_config(config, further=further)
+    if isinstance(config, Mapping):
+        return config
+    return read_config(config, further=further, options=options)
 
 
 def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:

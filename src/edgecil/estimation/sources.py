@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, EdgecilWarning, UsageError
 
 Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"
 
@@ -125,7 +126,7 @@ def export_runs(
     *,
     metric: str | None = None,
     classifier: str | None = None,
-) -> list[str]:
+) -> Path:
     """Write runs to a CSV file, with the ids that their classes have in the dataset.
 
     Args:
@@ -138,10 +139,9 @@ def export_runs(
             default.
 
     Returns:
-        A sentence for each dataset whose class ids are not registered.
+        The file.
     """
     runs: list[Run] = []
-    notes = []
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric
     for part in read_runs(sources, metric, classifier):
@@ -150,15 +150,16 @@ def export_runs(
             try:
                 table = table.numbered_by(get_classes(table.dataset).labels)
             except EdgecilError as error:
-                notes.append(
+                sentence = (
                     f"The class ids in {out} are those of the experiment, 0 to "
                     f"{len(table.classes) - 1}, because the dataset's are unknown: {error}"
                 )
+                warnings.warn(sentence, EdgecilWarning, stacklevel=2)
         runs += table.runs
     finished = {_key(run) for run in runs if run.accuracy is not None}
     kept = [run for run in runs if run.accuracy is not None or _key(run) not in finished]
     write_accuracies(kept, out, metric=metric)
-    return notes
+    return Path(out)
 
 
 def _key(run: Run) -> tuple[object, ...]:

@@ -28,14 +28,12 @@ from edgecil.interop.process import (
     require_process_groups,
     signals_interrupt,
 )
-from edgecil.sequences.protocols import LabelledSequence
+from edgecil.io.progress_bar import Progress
+from edgecil.sequences.protocols import LabelledSequence, all_duplicates
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-OnStart = Callable[["ExternalPlan", int], None]
-OnFinished = Callable[[Node, "WholeRun | str"], None]
 
 
 @dataclass(frozen=True)
@@ -126,8 +124,7 @@ def run_external(
     workers: int = 1,
     timeout: float | None = None,
     overwrite: bool = False,
-    on_start: OnStart = lambda plan, missing: None,
-    on_finished: OnFinished = lambda node, result: None,
+    progress: bool = True,
     **options: Unpack[OrderOptions],
 ) -> Experiment:
     """Have a program train class orders, or resume; changes to the program cannot be detected.
@@ -142,8 +139,7 @@ def run_external(
         workers: number of programs that run at the same time.
         timeout: seconds after which a run counts as failed.
         overwrite: delete existing results and start over.
-        on_start: called once with the plan and the number of runs that are missing.
-        on_finished: called after each run with its result or its error.
+        progress: whether to show progress on stderr, as :func:`edgecil.run` does.
         options: which class orders to train; see :class:`OrderOptions`.
     """
     words = _split(command) if isinstance(command, str) else list(command)
@@ -163,8 +159,7 @@ def run_external(
         workers=workers,
         timeout=timeout,
         overwrite=overwrite,
-        on_start=on_start,
-        on_finished=on_finished,
+        progress=progress,
     )
 
 
@@ -201,8 +196,7 @@ def train(
     workers: int,
     timeout: float | None,
     overwrite: bool,
-    on_start: OnStart,
-    on_finished: OnFinished,
+    progress: bool,
 ) -> Experiment:
     """Train every run of the plan that the directory does not hold yet.
 
@@ -223,8 +217,10 @@ def train(
             store.add_sequences(name, runs)
         if plan.orders.similarity is not None:
             save_experiment_similarity(out, plan.orders.similarity)
-        with signals_interrupt():
-            summary = _train_missing(plan, store, workers, timeout, on_start, on_finished)
+        with signals_interrupt(), Progress("runs", shown=progress) as bar:
+            for name, sentence in all_duplicates(plan.sequences).items():
+                bar.note(sentence, once=name)
+            summary = _train_missing(plan, store, workers, timeout, bar)
     experiment = Experiment(out, summary)
     failures = [failure for failure in experiment.failures() if failure.method == plan.method]
     if summary.failed:
@@ -237,12 +233,11 @@ def _train_missing(
     store: Store,
     workers: int,
     timeout: float | None,
-    on_start: OnStart,
-    on_finished: OnFinished,
+    bar: Progress,
 ) -> Summary:
     done, nodes = store.whole_runs(), plan.nodes()
     missing = [ExternalRun(node, _folder(store, node)) for node in nodes if node not in done]
-    on_start(plan, len(missing))
+    bar.start(len(nodes), len(nodes) - len(missing))
     processes, failed = Processes(), []
     results = [result for node, result in done.items() if node.method == plan.method]
     with ThreadPoolExecutor(workers) as pool:
@@ -256,13 +251,12 @@ def _train_missing(
                 if error is None:
                     results.append(future.result())
                     store.record(node, future.result())
-                    on_finished(node, future.result())
                 elif isinstance(error, ProgramError):
                     store.record_failure(node, str(error), error.trace)
                     failed.append(node)
-                    on_finished(node, str(error))
                 else:
                     raise error
+                bar.advance()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             processes.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop.configs import toolbox_dataset
 from edgecil.interop.logs import PROTOCOL, LoggedRun, NoResultError, read_log
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol as choose
@@ -31,7 +32,7 @@ def import_logs(
     out: str | Path,
     protocol: str | None = None,
     overwrite: bool = False,
-    on_left_out: Callable[[str], None] = lambda reason: None,
+    on_left_out: Callable[[str], None] | None = None,
 ) -> Experiment:
     """Store the runs of log files as results of an experiment, a new one or one of earlier logs.
 
@@ -45,11 +46,12 @@ def import_logs(
             authors' forks name, or else `logs`, whose orders do not count as random. Orders that
             the protocol chooses by the bundled embeddings get its labels, such as `hard`.
         overwrite: delete existing results and start over.
-        on_left_out: called with a sentence on each run that is left out.
+        on_left_out: called with a sentence on each run that is left out; by default each is an
+            :class:`~edgecil.errors.EdgecilWarning`.
     """
     if protocol is not None and protocol != PROTOCOL:
         protocol = PROTOCOLS.resolve(protocol)
-    runs = _complete_runs(paths, on_left_out)
+    runs = _complete_runs(paths, on_left_out or _warn)
     groups: dict[str, list[LoggedRun]] = {}
     for run, _ in runs:
         groups.setdefault(protocol or run.protocol, []).append(run)
@@ -62,6 +64,10 @@ def import_logs(
             store.add_sequences(name, _label_orders(stored.get(name, []), members, chosen))
         _record(store, runs)
     return Experiment.open(out)
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(f"Left out: {reason}", EdgecilWarning, stacklevel=4)
 
 
 def _complete_runs(

@@ -15,7 +15,7 @@ from edgecil.errors import UsageError
 from edgecil.interop import toolbox_driver
 from edgecil.interop.configs import read_flat_config, toolbox_dataset
 from edgecil.interop.exports import export
-from edgecil.interop.external import ExternalPlan, ExternalRun, OnFinished, OnStart, train
+from edgecil.interop.external import ExternalPlan, ExternalRun, train
 from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders, with_order_options
 from edgecil.io.files import replace_file
 
@@ -140,8 +140,7 @@ def run_toolbox(
     workers: int = 1,
     timeout: float | None = None,
     overwrite: bool = False,
-    on_start: OnStart = lambda plan, missing: None,
-    on_finished: OnFinished = lambda node, result: None,
+    progress: bool = True,
     **options: Unpack[OrderOptions],
 ) -> Experiment:
     """Have an unmodified checkout of PyCIL or PILOT train class orders, or resume.
@@ -157,8 +156,7 @@ def run_toolbox(
         workers: number of trainings at the same time.
         timeout: seconds after which a training counts as failed.
         overwrite: delete existing results and start over.
-        on_start: called once with the plan and the number of runs that are missing.
-        on_finished: called after each run with its result or its error.
+        progress: whether to show progress on stderr, as :func:`edgecil.run` does.
         options: which class orders to train; see :class:`OrderOptions`. The dataset and the task
             sizes are those of the config unless given.
     """
@@ -186,8 +184,7 @@ def run_toolbox(
         workers=workers,
         timeout=timeout,
         overwrite=overwrite,
-        on_start=on_start,
-        on_finished=on_finished,
+        progress=progress,
     )
 
 

@@ -1,20 +1,16 @@
-"""Progress on stderr: a bar on a terminal, elsewhere one line per minute."""
+"""Progress on stderr: a bar on a terminal; elsewhere a line after 10 seconds, then per minute."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+_FIRST = 10.0  # seconds until the first line
 _PERIOD = 60.0
-
-
-def is_watched() -> bool:
-    """Return whether people read stderr while the program runs: a terminal or IPython."""
-    ipython = sys.modules.get("IPython")
-    return sys.stderr.isatty() or (ipython is not None and ipython.get_ipython() is not None)
 
 
 class Progress:
@@ -23,7 +19,7 @@ class Progress:
     Args:
         unit: what is counted, in the plural.
         clock: seconds that pass.
-        shown: whether to show anything; None shows it if people watch, see :func:`is_watched`.
+        shown: whether to show anything.
 
     Attributes:
         shown: whether anything is shown.
@@ -34,12 +30,14 @@ class Progress:
         unit: str,
         clock: Callable[[], float] = time.monotonic,
         *,
-        shown: bool | None = True,
+        shown: bool = True,
     ) -> None:
         self._unit = unit
-        self.shown = is_watched() if shown is None else shown
+        self.shown = shown
         self._clock = clock
+        self._noted: set[str] = set()
         self._bar: Any = None
+        self._first: threading.Timer | None = None
         self._total = self._done = self._before = 0
         self._begun = self._printed = clock()
 
@@ -50,6 +48,8 @@ class Progress:
         self._stop()
 
     def _stop(self) -> None:
+        if self._first is not None:
+            self._first.cancel()
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -62,7 +62,13 @@ class Progress:
         self._stop()
         self._total, self._done, self._before = total, done, done
         self._begun = self._printed = self._clock()
-        if self.shown and done < total and sys.stderr.isatty():
+        if not self.shown or done >= total:
+            return
+        if not sys.stderr.isatty():
+            self._first = threading.Timer(_FIRST, self._write)
+            self._first.daemon = True
+            self._first.start()
+        else:
             from rich import progress
             from rich.console import Console
 
@@ -80,15 +86,25 @@ class Progress:
     def advance(self, note: str = "") -> None:
         """Count one more; the note is a few words on the last one."""
         self._done += 1
-        now = self._clock()
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self._done, note=note)
-        elif self.shown and now - self._printed >= _PERIOD:
-            self._printed = now
-            rest = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
-            left = f"{timedelta(seconds=round(rest))} left"
-            counted = f"{self._done} of {self._total} {self._unit}"
-            sys.stderr.write(", ".join(part for part in (counted, left, note) if part) + "\n")
+        elif self.shown and self._clock() - self._printed >= _PERIOD:
+            self._write(note)
+
+    def _write(self, note: str = "") -> None:
+        """Write a line with the count, the time left if it can be estimated, and the note."""
+        self._printed, left = self._clock(), ""
+        if self._done > self._before:
+            each = (self._printed - self._begun) / (self._done - self._before)
+            left = f"{timedelta(seconds=round(each * (self._total - self._done)))} left"
+        counted = f"{self._done} of {self._total} {self._unit}"
+        sys.stderr.write(", ".join(part for part in (counted, left, note) if part) + "\n")
+
+    def note(self, sentence: str, *, once: str) -> None:
+        """Write a remark, if anything is shown; only the first one under a name."""
+        if self.shown and once not in self._noted:
+            self._noted.add(once)
+            sys.stderr.write(f"{sentence}\n")
 
     def update(self, done: int, total: int) -> None:
         """Set both counts."""

@@ -117,7 +117,7 @@ def search(
     batch: int | None = None,
     config: Config = None,
     overwrite: bool | None = None,
-    progress: bool | None = None,
+    progress: bool = True,
     on_round: Callable[[Sequence[Trial]], None] | None = None,
     **options: Unpack[TrainingOptions],
 ) -> SearchResult:
@@ -166,7 +166,7 @@ def search(
         "pilot": pilot,
         "batch": batch,
     }
-    configured = config_values(config, further=tuple(own))
+    configured = config_values(config, further=tuple(own), options=options)
     given = {name: configured.get(name) if own[name] is None else own[name] for name in own}
     for name, other in (("budget", "task_trainings"), ("task_trainings", "budget")):
         if own[name] is not None and own[other] is None:

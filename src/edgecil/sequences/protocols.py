@@ -153,6 +153,15 @@ def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) ->
     return f"The {total} sequences of {name} have {orders}: {same[0]} are the same{more}."
 
 
+def all_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[str, str]:
+    """Return the sentence of :func:`describe_duplicates` for each protocol that has one."""
+    sentences = {
+        name: describe_duplicates(name, ((run.label, run.sequence) for run in runs))
+        for name, runs in sequences.items()
+    }
+    return {name: sentence for name, sentence in sentences.items() if sentence is not None}
+
+
 def _random(request: Request, *, legacy: bool) -> Iterator[LabelledSequence]:
     further = (seed for seed in count(1) if seed not in PAPER_SEEDS)
     seeds = iter([*PAPER_SEEDS, *islice(further, request.budget or 0)])

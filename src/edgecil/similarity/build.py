@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -11,6 +11,7 @@ from edgecil.classes.lists import class_list
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.io.docstrings import read_section, with_options
+from edgecil.io.progress_bar import Progress
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
 from edgecil.similarity.files import (
@@ -51,7 +52,7 @@ class SimilarityOptions(TypedDict, total=False):
     classes: int | None
     classes_seed: int | None
     class_ids: Sequence[int] | None
-    on_progress: Callable[[int, int], None] | None
+    progress: bool
 
 
 def similarity(
@@ -71,7 +72,7 @@ def similarity(
     classes_seed: int | None = None,
     class_ids: Sequence[int] | None = None,
     out: str | Path | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
+    progress: bool = True,
 ) -> SimilarityMatrix:
     """Compute the cosine similarity of classes from names, captions, features or images.
 
@@ -96,8 +97,7 @@ def similarity(
         classes_seed: draw the classes with this seed instead of taking the first ones.
         class_ids: use exactly these classes, in this order.
         out: .npz file to save the matrix to.
-        on_progress: called with the number of classes whose images are done and the number of all
-            classes.
+        progress: whether to show the progress of images on stderr, as :func:`edgecil.run` does.
 
     >>> matrix = similarity(dataset="cifar100", classes=6)
     >>> matrix.names[:3], matrix.values.shape
@@ -116,8 +116,10 @@ def similarity(
         from edgecil.data import load_dataset
 
         images_of_classes = load_dataset(dataset, root=root, size=image_size, **chosen)
-        callback = {} if on_progress is None else {"on_progress": on_progress}
-        matrix = image_similarity(images_of_classes, images, threads=threads or 1, **callback)
+        with Progress("classes", shown=progress) as bar:
+            matrix = image_similarity(
+                images_of_classes, images, threads=threads or 1, on_progress=bar.update
+            )
         return _save(matrix, out)
     for name, value in {"root": root, "image_size": image_size, "threads": threads}.items():
         if value is not None:
@@ -180,7 +182,7 @@ def choose_similarity(
         "seed": given.pop("classes_seed", None),
         "ids": given.pop("class_ids", None),
     }
-    given.pop("on_progress", None)
+    given.pop("progress", None)
     _refuse("embeddings" if similarity is None else "similarity", given)
     whole: Similarity
     if embeddings is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from edgecil.classes import ClassList
 from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
+from edgecil.io.progress_bar import Progress
 from edgecil.registry import Registry
 from edgecil.similarity.build import Names, find_classes
 from edgecil.similarity.captions import check_caption_path, save_captions
@@ -70,8 +71,7 @@ def captions(
     model: str | LanguageModel | None = None,
     prompt: str = DEFAULT_PROMPT,
     out: str | Path | None = None,
-    on_start: Callable[[int], None] = lambda classes: None,
-    on_caption: Callable[[str, str], None] = lambda label, caption: None,
+    progress: bool = True,
 ) -> dict[str, str]:
     """Return captions of a dataset's classes by a language model, by label and in label order.
 
@@ -83,8 +83,7 @@ def captions(
             In Python also a model.
         prompt: `default`, `paper` (for medical images), or a text with `{name}` in it.
         out: .json file to save the captions to.
-        on_start: called with the number of classes.
-        on_caption: called with each label and its caption.
+        progress: whether to show progress on stderr, as :func:`edgecil.run` does.
     """
     if out is not None:
         check_caption_path(out)
@@ -92,8 +91,14 @@ def captions(
     find_prompt(prompt)
     if not isinstance(model, LanguageModel):
         model = LanguageModel.from_environment(model)
-    on_start(len(classes))
-    written = write_captions(classes, model, prompt=prompt, on_caption=on_caption)
+    with Progress("captions", shown=progress) as bar:
+        bar.start(len(classes))
+        written = write_captions(
+            classes,
+            model,
+            prompt=prompt,
+            on_caption=lambda label, caption: bar.advance(f"{label}: {caption}"),
+        )
     if out is not None:
         save_captions(written, out)
     return written
