@@ -189,6 +189,25 @@ def test_bad_arguments_are_refused_before_training(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("orders", "complaint"),
+    [
+        (("0 1|2 3", "2 3|0 1"), r"task sizes \[2, 2\], the search has \[1, 1, 1, 1\]"),
+        (("4|5|6|7", "7|6|5|4"), "classes 4, 5, 6 and 1 more, the search has spot 0"),
+        (("0|1|2|3", "0|1|2|3"), "at least 2 orders"),
+    ],
+)
+def test_a_pilot_of_something_else_is_refused_before_training(
+    orders: tuple[str, str], complaint: str, toy: dict[str, Any], tmp_path: Path
+) -> None:
+    rows = (f"instant,own,random,r{n},{order},0,{50 + n}" for n, order in enumerate(orders))
+    pilot = tmp_path / "pilot.csv"
+    pilot.write_text("\n".join(["method,dataset,protocol,label,sequence,seed,accuracy", *rows]))
+    with pytest.raises(UsageError, match=complaint):
+        edgecil.search(out=tmp_path / "out", **toy, pilot=pilot)
+    assert not (tmp_path / "out").exists()
+
+
 def test_after_all_orders_the_share_is_exact(toy: dict[str, Any], tmp_path: Path) -> None:
     asked = {**toy, "sizes": (2, 2), "budget": 50}
     result = edgecil.search(out=tmp_path / "out", **asked)

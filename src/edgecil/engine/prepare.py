@@ -107,13 +107,7 @@ def prepare(
         remote: the workers are in a cluster, which may have GPUs that this machine lacks.
     """
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
-    space = SequenceSpace.choose(
-        len(dataset),
-        tasks=config.tasks,
-        base=config.base,
-        increment=config.increment,
-        sizes=config.sizes,
-    )
+    space = choose_space(config, dataset)
     similarity = None
     chosen = [PROTOCOLS[name] for name in config.protocol if name not in config.sequences]
     if any(protocol.needs_similarity for protocol in chosen):
@@ -167,18 +161,8 @@ def load_context(
     unused = [name for name in config.set if name not in configs]
     if unused:
         raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
-    dataset = load_dataset(
-        config.dataset,
-        root=config.root,
-        count=config.classes,
-        seed=config.classes_seed,
-        ids=config.class_ids,
-        size=stored_size(config.image_size, config.preparation),
-        download=config.download,
-        storage=storage,
-    )
     dataset, shape = fit_images(
-        dataset,
+        load_images(config, storage=storage),
         entries,
         backbone=config.backbone,
         pretrained=config.pretrained,
@@ -213,6 +197,31 @@ def load_context(
         {entry.name: entry for entry in entries if entry.source is not None},
     )
     return config, entries, dataset, context
+
+
+def load_images(config: ExperimentConfig, *, storage: str = "auto") -> ImageDataset:
+    """Load the images of the experiment's classes."""
+    return load_dataset(
+        config.dataset,
+        root=config.root,
+        count=config.classes,
+        seed=config.classes_seed,
+        ids=config.class_ids,
+        size=stored_size(config.image_size, config.preparation),
+        download=config.download,
+        storage=storage,
+    )
+
+
+def choose_space(config: ExperimentConfig, dataset: ImageDataset) -> SequenceSpace:
+    """Return every sequence of a dataset's classes in the experiment's tasks."""
+    return SequenceSpace.choose(
+        len(dataset),
+        tasks=config.tasks,
+        base=config.base,
+        increment=config.increment,
+        sizes=config.sizes,
+    )
 
 
 def _choose_similarity(config: ExperimentConfig, dataset: ImageDataset) -> Similarity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
 from edgecil.engine.accuracy_files import read_accuracies
-from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.options import CALL_OPTIONS, convert_options
@@ -26,7 +25,8 @@ from edgecil.engine.run import (
     run,
 )
 from edgecil.engine.run_options import TrainingOptions
-from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
+from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, name_some
+from edgecil.estimation.sources import class_names
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.docstrings import with_options
 from edgecil.search.result import SearchResult, Trial
@@ -185,10 +185,15 @@ def search(
         raise UsageError(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
-    tasks = _task_count(experiment_config)
-    limit = asked.limit(tasks)
-    pilot_runs = None if asked.pilot is None else _read_pilot(asked.pilot, metric)
-    first = {"protocol": "latin", "budget": first_sequences(limit // tasks)}
+    from edgecil.engine.prepare import choose_space, load_images
+
+    dataset = load_images(experiment_config)
+    space = choose_space(experiment_config, dataset)
+    limit = asked.limit(space.tasks)
+    pilot_runs = None
+    if asked.pilot is not None:
+        pilot_runs = _read_pilot(asked.pilot, metric, space, dataset.names)
+    first = {"protocol": "latin", "budget": first_sequences(limit // space.tasks)}
     settings = {"config": trained, "out": out, "progress": progress, **options}
     trainer = _Trainer(settings, metric, asked.classifier)
     start = trainer.train(
@@ -196,7 +201,6 @@ def search(
         overwrite=configured.get("overwrite") if overwrite is None else overwrite,
         **first,
     )
-    space = SequenceSpace(start[0].sizes)
     predictors = _predictors(trainer.experiment, space, pilot_runs)
     strategy = Strategy(
         space,
@@ -245,20 +249,6 @@ def search(
         asked.runs if asked.task_trainings is None else None,
         asked.task_trainings,
     )
-
-
-def _task_count(config: ExperimentConfig) -> int:
-    """Return the number of tasks; the dataset is read only where the options do not say it."""
-    from edgecil.data.registry import load_dataset
-
-    if config.tasks is not None:
-        return config.tasks
-    if config.sizes is not None:
-        return len(config.sizes)
-    count = config.classes if config.class_ids is None else len(config.class_ids)
-    if count is None:
-        count = len(load_dataset(config.dataset, root=config.root, download=config.download))
-    return SequenceSpace.choose(count, base=config.base, increment=config.increment).tasks
 
 
 def _share_beyond(values: Sequence[float], value: float, goal: Goal) -> float:
@@ -333,9 +323,34 @@ def _joined(parts: Mapping[str, Predictors]) -> Predictors | None:
     return lambda orders: np.concatenate([part(orders) for part in parts.values()], axis=1)
 
 
-def _read_pilot(pilot: str | Path, metric: str) -> AccuracyTable:
-    """Return the runs of a pilot; an error if they say nothing about orders."""
-    table = read_accuracies(pilot, metric=metric)[0].renumbered()
+def _read_pilot(
+    pilot: str | Path, metric: str, space: SequenceSpace, classes: tuple[str, ...]
+) -> AccuracyTable:
+    """Return the runs of a pilot with the search's class numbers.
+
+    Raises:
+        UsageError: if its task sizes or classes are not those of the search, or if it says nothing
+            about orders.
+    """
+    tables = read_accuracies(pilot, metric=metric)
+    if len(tables) != 1:
+        raise UsageError(f"The pilot {pilot} must have one dataset. Got {len(tables)} instead.")
+    table = tables[0]
+    if table.space != space:
+        raise UsageError(
+            f"The pilot {pilot} has task sizes {list(table.space.sizes)}, the search has "
+            f"{list(space.sizes)}."
+        )
+    names = class_names(table)
+    own_numbers = table.classes == tuple(range(space.classes))
+    if names is not None and set(names) == set(classes):
+        table = replace(table, names=names).numbered_by(classes)
+    elif table.names is not None or not own_numbers:
+        given = [str(name) for name in names or table.classes]
+        raise UsageError(
+            f"The pilot {pilot} has the classes {name_some(given)}, the search has "
+            f"{name_some(classes)}."
+        )
     orders = table.orders(table.methods[0])
     if len(orders) < 2 or np.ptp(orders.accuracies) == 0.0:
         raise UsageError(f"The pilot {pilot} requires different results on at least 2 orders.")
@@ -344,11 +359,6 @@ def _read_pilot(pilot: str | Path, metric: str) -> AccuracyTable:
 
 def pilot_predictor(pilot: AccuracyTable, space: SequenceSpace) -> Predictors:
     """Return what a surrogate of the pilot's runs expects of any order, standardised."""
-    if pilot.space != space:
-        raise UsageError(
-            f"The pilot has task sizes {list(pilot.space.sizes)}, the search has "
-            f"{list(space.sizes)}."
-        )
     orders = pilot.orders(pilot.methods[0])
     places = place_classes(np.array([run.order for run in orders.sequences]), space)
     centre, scale = orders.accuracies.mean(), orders.accuracies.std()
