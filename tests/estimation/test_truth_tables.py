@@ -182,6 +182,8 @@ def test_repeats_of_one_method_are_joined_by_seed(counted: edgecil.Experiment) -
         np.testing.assert_array_equal(merged.accuracies("m"), whole.accuracies("m"))
     assert joined.provenance["m"]["seed 0"] == {"torch": "2.0"}
     assert join_repeats(joined, whole, "m") is joined, "equal results of the same seeds"
+    elsewhere = {"m": {**joined.provenance["m"], "seed 0": {"torch": "2.7"}}}
+    assert join_repeats(joined, replace(joined, provenance=elsewhere), "m") is joined
 
 
 @pytest.mark.parametrize(

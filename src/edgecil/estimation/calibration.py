@@ -72,15 +72,18 @@ def describe_coverage(what: str, reached: Iterable[float | None]) -> str:
 
     >>> describe_coverage("the mean", [0.94, 0.91])
     'On truth tables such intervals of the mean contain the true value in 94 % of cases.'
+    >>> describe_coverage("the mean", [0.91, None])
+    'Some intervals of the mean from such orders have not been compared with a truth.'
     """
-    off = {value for value in reached if not is_calibrated(value)}
-    measured = sorted(100.0 * value for value in off if value is not None)
-    if not off:
-        return ""
-    if not measured:
-        return f"Intervals of {what} from such orders have not been compared with a truth."
-    ends = dict.fromkeys(f"{value:.0f}" for value in (measured[0], measured[-1]))
-    return (
-        f"On truth tables such intervals of {what} contain the true value in {' to '.join(ends)} % "
-        "of cases."
-    )
+    values = list(reached)
+    off = [100.0 * value for value in values if value is not None and not is_calibrated(value)]
+    sentences = []
+    if off:
+        ends = " to ".join(dict.fromkeys(f"{value:.0f}" for value in (min(off), max(off))))
+        sentences.append(
+            f"On truth tables such intervals of {what} contain the true value in {ends} % of cases."
+        )
+    if None in values:
+        some = "Intervals" if set(values) == {None} else "Some intervals"
+        sentences.append(f"{some} of {what} from such orders have not been compared with a truth.")
+    return " ".join(sentences)
