@@ -3,8 +3,9 @@
     python benchmarks/leave_one_out.py [--draws 50] [estimate intervals]
 
 Constants are chosen on the truths of all sets of six drawings but one and judged on that one, in
-turn. `estimate`: the kernel of `smoothed`, by W₁ at 3, 5, 10 and 30 Latin orders, as a multiple of
-that of random orders with `gaussian-c4`. `intervals`: the excess kurtosis in the interval of the
+turn. `estimate`: the three constants of `smoothed` (kernel, share and weight of the variance of
+independent classes), by W₁ at 3, 5, 10 and 30 Latin orders, as a multiple of that of random orders
+with `gaussian-c4`. `intervals`: the excess kurtosis in the interval of the
 standard deviation (random and Latin orders), b in the prior Beta(1, b) of the share of position
 effects (mean, Latin orders), and the effect of a training seed (difference, random and Latin
 orders; judged by another seed), by the squared distance of the coverage from 90 %.
@@ -14,22 +15,26 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 from scipy.special import chdtrc
 
 import edgecil
-from edgecil.estimation import Distribution, get_estimator, intervals
-from edgecil.estimation.accuracy_steps import round_to_steps
+from edgecil.estimation import estimators, get_estimator, intervals
 from edgecil.estimation.designs import Designs
 from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.estimators import Observations
+from edgecil.estimation.estimators import Estimate, Observations
 from edgecil.estimation.intervals import posteriors
 from edgecil.estimation.leaderboard import BUDGETS, REFERENCE
 from edgecil.estimation.truth_tables import TruthTable
 
-KERNELS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+USUAL = estimators._KERNEL, estimators._CLASS_SHARE, estimators._CLASS_WEIGHT
+# Kernels, shares of the variance of independent classes, and weights of these; the last without.
+CHOICES = [
+    *product((0.7, 0.9, 1.1), (0.45, 0.55, 0.7), (2.0, 4.0, 6.0)),
+    (USUAL[0], 0.0, 0.0),
+]
 KURTOSES = (0.4, 0.5, 0.6, 0.75, 1.0)
 PRIORS = (1.0, 2.0, 3.0, 4.0)
 SEED_EFFECTS = (0.0, 0.008, 0.016, 0.024, 0.032, 0.04)
@@ -43,46 +48,47 @@ def truths_of(table: TruthTable) -> list[np.ndarray]:
 
 
 def judge_estimate(tables: list[TruthTable], designs: Designs) -> None:
-    distance = np.empty((len(tables), len(KERNELS), len(BUDGETS)))
-    unit = np.empty((len(tables), len(BUDGETS)))
+    shape = len(tables), len(CHOICES), len(BUDGETS)
+    distance, unit = np.empty(shape), np.empty((len(tables), len(BUDGETS)))
     plain = get_estimator(REFERENCE[1])
     for place, table in enumerate(tables):
         for column, budget in enumerate(BUDGETS):
             latin, random = (designs.draw(table, name, budget) for name in ("latin", "random"))
             ours, reference = [], []
-            for truth in truths_of(table):
-                target = Target.of(truth)
-                estimates = plain.estimates(Observations(truth[random]))
-                made = [estimate.distribution for estimate in estimates]
-                reference.append(target.distances(made)[:, 1].mean() / truth.std())
-                ours.append(
-                    [
-                        target.distances([smooth(some, kernel) for some in truth[latin]])[
-                            :, 1
-                        ].mean()
-                        / truth.std()
-                        for kernel in KERNELS
-                    ]
-                )
+            for method in table.methods:
+                trainings = table.accuracies(method), table.class_accuracies(method)
+                for truth, classes in zip(*trainings, strict=True):
+                    target = Target.of(truth)
+                    made = plain.estimates(Observations(truth[random]))
+                    reference.append(mean_distance(target, made) / truth.std())
+                    runs = designs.observe(table, "latin", latin, truth, classes)
+                    ours.append([mean_distance(target, smooth(runs, *c)) for c in CHOICES])
+                    ours[-1] = np.divide(ours[-1], truth.std())
             distance[place, :, column] = np.mean(ours, axis=0)
             unit[place, column] = np.mean(reference)
-    chosen, judged = choose(
-        lambda some: (distance[some].mean(axis=0) / unit[some].mean(axis=0)).sum(axis=1), distance
-    )
-    print(f"Kernels chosen: {listed(chosen, KERNELS)}.\n")
-    print("| relative W₁ of `latin` with a smoothed estimate | 3 runs | 5 | 10 | 30 |")
+    relative = distance / unit[:, None]
+    chosen, judged = choose(lambda some: relative[some].mean(axis=0).sum(axis=1), distance)
+    constants = "; ".join("{:g}, {:g}, {:g}".format(*CHOICES[index]) for index in chosen)
+    print(f"Kernel, share and weight chosen: {constants}.\n")
+    print("| relative W₁ of `latin` with `smoothed` | 3 runs | 5 | 10 | 30 |")
     print("|---|---|---|---|---|")
-    row("kernel chosen on the other class sets", judged.mean(axis=0) / unit.mean(axis=0))
+    row("constants chosen on the other class sets", judged.mean(axis=0) / unit.mean(axis=0))
     every = distance.mean(axis=0) / unit.mean(axis=0)
-    row("best kernel of each number of runs, in sample", every.min(axis=0))
+    row("constants as they are", every[CHOICES.index(USUAL)])
+    row("best constants of each number of runs, in sample", every.min(axis=0))
+    row("without the accuracies of classes", every[CHOICES.index((USUAL[0], 0.0, 0.0))])
 
 
-def smooth(values: np.ndarray, kernel: float) -> Distribution:
-    """The estimate `smoothed` with another kernel."""
-    mean, spread = float(values.mean()), float(values.std())
-    relative = min(kernel * 1.06 * len(values) ** -0.2, 1.0)
-    at = mean + np.sqrt(1.0 - relative**2) * (values - mean)
-    return round_to_steps(Distribution(at, np.ones(len(values)), relative * spread), values)
+def mean_distance(target: Target, made: Sequence[Estimate]) -> float:
+    return float(target.distances([one.distribution for one in made])[:, 1].mean())
+
+
+def smooth(runs: Observations, kernel: float, share: float, weight: float) -> list[Estimate]:
+    """The estimate `smoothed` with other constants."""
+    estimators._KERNEL, estimators._CLASS_SHARE, estimators._CLASS_WEIGHT = kernel, share, weight
+    made = get_estimator("smoothed").estimates(runs)
+    estimators._KERNEL, estimators._CLASS_SHARE, estimators._CLASS_WEIGHT = USUAL
+    return made
 
 
 def judge_intervals(tables: list[TruthTable], designs: Designs) -> None:

@@ -120,7 +120,9 @@ def test_accuracy_of_each_class_after_each_task() -> None:
     expected = [[80.0, np.nan, 50.0], [40.0, 60.0, 50.0]]
     np.testing.assert_allclose(run.class_accuracies(), expected)
     np.testing.assert_allclose(run.class_accuracies("head")[0], [10.0, np.nan, 10.0])
+    np.testing.assert_allclose(run.final_class_accuracies(), expected[-1])
     assert result().class_accuracies() is None
+    assert result().final_class_accuracies() is None
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -12,7 +12,7 @@ from edgecil.estimation import (
     get_estimator,
     wasserstein,
 )
-from edgecil.estimation.estimators import unbiasing
+from edgecil.estimation.estimators import independent_variance, unbiasing
 
 LEVELS = (np.linspace(-2.0, 2.0, 41), np.full(41, 1 / 41))
 VALUES = np.array([41.0, 47.0, 50.0, 44.0, 52.0, 58.0])
@@ -207,3 +207,41 @@ def test_every_protocol_is_judged_by_the_same_estimator() -> None:
 def test_an_unknown_estimator_is_told_with_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"'gausian'.*'gaussian'"):
         get_estimator("gausian")
+
+
+def test_independent_classes_have_the_variance_of_their_mean() -> None:
+    classes = np.random.default_rng(0).normal(60.0, [1.0, 5.0, 9.0], size=(200_000, 3))
+    assert independent_variance(classes) == pytest.approx(classes.mean(axis=1).var(), rel=0.02)
+    assert independent_variance(np.stack([classes, classes + 7.0])).shape == (2,)
+
+
+@pytest.mark.parametrize("class_variance", [None, 0.0, 2.0, 40.0])
+def test_the_spread_of_classes_moves_the_spread_of_the_estimate(
+    class_variance: float | None,
+) -> None:
+    values = VALUES + 0.01 * np.sqrt(np.arange(6))  # no common step, so that nothing is rounded
+    made = get_estimator("smoothed")(Observations(values, class_variance=class_variance))
+    variance = values.var()
+    if class_variance is not None:
+        variance = (4.0 * 0.55 * class_variance * 5 / 6 + 5 * variance) / 9
+    assert made.distribution.std == pytest.approx(np.sqrt(variance))
+    assert made.distribution.mean == pytest.approx(values.mean())
+
+
+def test_equal_runs_of_classes_that_differ_have_a_spread_but_no_interval() -> None:
+    made = get_estimator("smoothed")(Observations(np.full(3, 50.0), class_variance=9.0))
+    assert made.distribution.std > 1.0
+    assert made.mean_interval is None
+
+
+def test_orders_that_were_run_keep_their_share_of_a_small_space() -> None:
+    values = np.array([50.0, 52.5, 55.0, 70.0])
+    smoothed = get_estimator("smoothed")
+    whole = smoothed(Observations(values, space_size=4)).distribution
+    np.testing.assert_allclose(whole.locations, values)
+    np.testing.assert_allclose(whole.weights, 0.25)
+    half = smoothed(Observations(values, space_size=8)).distribution
+    assert half.weights[np.isclose(half.locations, 70.0)][0] >= 0.125
+    assert half.mean == pytest.approx(values.mean(), abs=0.1)
+    many = smoothed.estimates(Observations(values[None], space_size=8))[0].distribution
+    np.testing.assert_allclose(many.weights, half.weights)

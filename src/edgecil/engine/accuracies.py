@@ -32,6 +32,8 @@ class Run:
             failed or is unfinished.
         more: further columns of the file, as text.
         pending: whether the run has no value because it was not run yet, and did not fail.
+        class_accuracies: (N,) final accuracy of every class, in ascending order of their ids in
+            the source; None if it is unknown, or if the metric is not a mean of them.
     """
 
     method: str
@@ -43,6 +45,7 @@ class Run:
     accuracy: float | None
     more: Mapping[str, str] = field(default_factory=dict)
     pending: bool = False
+    class_accuracies: Floats | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,22 @@ class AccuracyTable:
             tuple(self.sequences[place] for _, place in first),
             np.array(means, dtype=np.float64),
         )
+
+    def class_accuracies(self, method: str, sequences: Sequence[ClassSequence]) -> Floats | None:
+        """Return a method's final accuracy of every class on some sequences, (n, N).
+
+        They are means over the training seeds; None if they are unknown for some training.
+        """
+        places = [self._index[sequence] for sequence in sequences]
+        trainings: dict[int, dict[tuple[int, float | None], Floats]] = {p: {} for p in places}
+        for place, run in self.placed_runs(method):
+            if place in trainings:
+                if run.class_accuracies is None:
+                    return None
+                trainings[place][run.seed, run.accuracy] = run.class_accuracies
+        if not places or not all(trainings.values()):
+            return None
+        return np.array([np.mean(list(trainings[place].values()), axis=0) for place in places])
 
     def repeats(self, method: str) -> list[Floats]:
         """Return a method's accuracies grouped by sequence, one per training seed."""

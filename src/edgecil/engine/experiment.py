@@ -166,6 +166,9 @@ class Experiment:
                     seed,
                     value,
                     pending=pending,
+                    class_accuracies=None
+                    if result is None or not METRICS[chosen].of_classes
+                    else result.final_class_accuracies(classifier),
                 )
             )
         names = tuple(identity["classes"]) if "classes" in identity else None

@@ -23,6 +23,7 @@ class Metric:
         higher_is_better: whether a greater value is the better one.
         compute: the value of a classifier's accuracies; None where it is undefined.
         bounds: the least and the greatest value there can be.
+        of_classes: whether it is a mean of the final accuracies of classes.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Metric:
     higher_is_better: bool
     compute: Callable[[Accuracies | Reported], float | None]
     bounds: tuple[float, float] = (0.0, 100.0)
+    of_classes: bool = False
 
 
 METRICS: Registry[Metric] = Registry(
@@ -44,6 +46,7 @@ METRICS: Registry[Metric] = Registry(
                 "Mean over tasks of the accuracy after the last task (the paper's metric).",
                 True,
                 lambda run: run.accuracy,
+                of_classes=True,
             ),
             Metric(
                 "last",
@@ -51,6 +54,7 @@ METRICS: Registry[Metric] = Registry(
                 "Accuracy over all test images after the last task.",
                 True,
                 lambda run: run.last,
+                of_classes=True,
             ),
             Metric(
                 "average",

@@ -147,6 +147,18 @@ class RunResult:
         """Return the value of one of `METRICS`; None where it is undefined or was not reported."""
         return METRICS[name].compute(self.classifier(classifier))
 
+    def final_class_accuracies(self, classifier: str | None = None) -> Floats | None:
+        """Return the accuracy on each class after the last task, (N,), in the order of class ids.
+
+        None if counts per class are unknown.
+        """
+        chosen, node = self._choose(classifier), self.nodes[-1]
+        if self.reported or node.class_correct is None or node.class_totals is None:
+            return None
+        correct = np.array([n for task in node.class_correct[chosen] for n in task], dtype=float)
+        totals = np.array([n for task in node.class_totals for n in task], dtype=float)
+        return np.asarray((100.0 * correct / totals)[np.argsort(self.sequence.order)])
+
     def class_accuracies(self, classifier: str | None = None) -> Floats | None:
         """Return the accuracy on each class after each task, (K, N); NaN for classes not yet seen.
 

@@ -12,6 +12,8 @@ _IMAGES = np.arange(1, 2_001)
 _NEAR_INTEGER = 1e-7
 _ROUND_FROM = 0.5
 _FARTHEST = 6.0
+_MEASURED_FROM = 0.1
+_MOST_STEPS = 5_000
 
 
 def accuracy_step(values: Floats) -> float | None:
@@ -33,20 +35,38 @@ def accuracy_step(values: Floats) -> float | None:
     return 100.0 / float(images[0])
 
 
-def round_to_steps(distribution: Distribution, values: Floats) -> Distribution:
+def round_to_steps(
+    distribution: Distribution, values: Floats, *, measured_share: float = 0.0
+) -> Distribution:
     """Return a distribution rounded to the accuracies that can occur, as a few values show them.
 
     It stays as it is where the values have no common step, and where the step is at most half of
     the distribution's width, because rounding would change next to nothing.
+
+    Args:
+        distribution: with a width.
+        values: (n,) accuracies that were measured.
+        measured_share: the share of all orders that the values are. From a tenth on the
+            distribution is always rounded, and this share of it is replaced by the values.
     """
-    step = accuracy_step(values) if distribution.width > SAME else None
-    if step is None or step <= _ROUND_FROM * distribution.width:
+    measured = measured_share >= _MEASURED_FROM
+    varied = distribution.width > SAME and np.ptp(values) > SAME  # equal values show no step
+    step = accuracy_step(values) if varied else None
+    if step is None or not (measured or step > _ROUND_FROM * distribution.width):
         return distribution
     reach = _FARTHEST * distribution.width
     first = np.floor((distribution.locations[0] - reach) / step)
     last = np.ceil((distribution.locations[-1] + reach) / step)
+    if last - first > _MOST_STEPS:
+        return distribution
     multiples = np.arange(first, last + 1.0)
     reached = distribution.cdf((multiples[:-1] + 0.5) * step)
     weights = np.diff(reached, prepend=0.0, append=1.0)
     kept = weights > SAME
+    if not measured:
+        return Distribution(multiples[kept] * step, weights[kept])
+    places = np.round(values / step) - first
+    counts = np.bincount(places.astype(np.int64), minlength=len(multiples)) / len(values)
+    weights = (1.0 - measured_share) * np.where(kept, weights, 0.0) + measured_share * counts
+    kept = weights > 0.0
     return Distribution(multiples[kept] * step, weights[kept])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from edgecil.estimation.claims import answer, bounds_of, cut
 from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.correlation import correlate
-from edgecil.estimation.estimators import ESTIMATORS, Observations
-from edgecil.estimation.intervals import Interval, position_overlap
+from edgecil.estimation.estimators import ESTIMATORS, Observations, independent_variance
+from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.method_rankings import rank_protocols, rank_truth
 from edgecil.estimation.next_step import advise
 from edgecil.estimation.normality import check_normality
@@ -199,14 +200,13 @@ def _analyze_method(
     }
     estimates = {
         name: _estimate(
+            table,
+            method,
             name,
-            orders,
             predictor,
-            space,
             None if truth is None or name in truth.protocols else truth.accuracies,
-            bounds_of(table.metric),
         )
-        for name, orders in evaluated.items()
+        for name in evaluated
     }
     sample = _unbiased_orders(table, method, truth)
     correlations = {
@@ -218,7 +218,11 @@ def _analyze_method(
         for name, other in predictors.items()
     }
     warnings = warn_of_truth(truth) + warn_of_failures(table, method, truth)
-    candidates = None if truth is None else find_candidates(truth, evaluated, predictor)
+    candidates = None
+    if truth is not None:
+        candidates = find_candidates(
+            truth, evaluated, predictor, partial(table.class_accuracies, method)
+        )
     redraws = (
         {}
         if candidates is None
@@ -274,17 +278,20 @@ def _runs(
 
 
 def _estimate(
+    table: AccuracyTable,
+    method: str,
     protocol: str,
-    orders: OrderAccuracies,
     predictor: Predictor | None,
-    space: SequenceSpace,
     truth: Floats | None,
-    bounds: Interval,
 ) -> dict[str, ProtocolEstimate]:
     """Return every estimator's answer, or why it has none."""
+    orders, space, bounds = table.orders(method, protocol), table.space, bounds_of(table.metric)
     once = orders.by_sequence()
     labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
     distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)
+    classes = None if len(once) < 2 else table.class_accuracies(method, tuple(once))
+    if classes is not None:
+        distinct = replace(distinct, class_variance=float(independent_variance(classes)))
     if protocol == "latin" and len(once) > 1:
         distinct = replace(distinct, overlap=position_overlap(tuple(once)))
     answers = {}

@@ -15,6 +15,7 @@ from edgecil.estimation.estimators import (
     Observations,
     default_estimator,
     get_estimator,
+    independent_variance,
     unbiasing,
 )
 from edgecil.estimation.intervals import LEVEL, Interval, Posterior, position_overlap, posterior
@@ -188,7 +189,13 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
     count, protocol = len(values), _kind_of(sample)
     made = posterior(values, overlap=sample.overlap, space_size=size)
     name = default_estimator(count)
-    estimate = get_estimator(name)(Observations(values, space_size=size))
+    classes = table.class_accuracies(method, sample.sequences) if count > 1 else None
+    runs = Observations(
+        values,
+        space_size=size,
+        class_variance=None if classes is None else float(independent_variance(classes)),
+    )
+    estimate = get_estimator(name)(runs)
     mean, bounds = float(values.mean()), bounds_of(table.metric)
     std = float(values.std(ddof=1)) / unbiasing(count) if count > 1 else None
     return Answer(

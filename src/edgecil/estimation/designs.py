@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.estimation.budgets import draw_runs
-from edgecil.estimation.estimators import Observations
+from edgecil.estimation.estimators import Observations, independent_variance
 from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.predictors import objective_predictor
 from edgecil.estimation.truth_tables import TruthTable
@@ -63,7 +64,12 @@ class Designs:
         return self._drawn[key]
 
     def observe(
-        self, table: TruthTable, name: str, drawn: Ints, accuracies: Floats
+        self,
+        table: TruthTable,
+        name: str,
+        drawn: Ints,
+        accuracies: Floats,
+        classes: Floats | None = None,
     ) -> Observations:
         """Return the accuracies of designs, with the protocol's predictor if it has one.
 
@@ -72,12 +78,20 @@ class Designs:
             name: of the protocol.
             drawn: (D, n) places of the sequences, from :meth:`draw`.
             accuracies: of every sequence of the table.
+            classes: (n, N) final accuracies of classes on every sequence; None if unknown.
         """
         overlap = self.overlap(table, drawn) if name == "latin" else None
+        variance = None if classes is None else independent_variance(classes[drawn])
+        runs = Observations(
+            accuracies[drawn],
+            space_size=table.space.size,
+            overlap=overlap,
+            class_variance=variance,
+        )
         if table.classes is None:
-            return Observations(accuracies[drawn], None, None, table.space.size, overlap)
+            return runs
         z, levels = self._predict(table, _OBJECTIVES.get(name, "adjacent"))
-        return Observations(accuracies[drawn], z[drawn], levels, table.space.size, overlap)
+        return replace(runs, z=z[drawn], levels=levels)
 
     def overlap(self, table: TruthTable, drawn: Ints) -> Floats:
         """Return how far the sequences of each design agree on positions, (D, n, n)."""

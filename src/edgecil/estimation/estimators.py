@@ -20,7 +20,9 @@ from edgecil.estimation.intervals import Interval, posterior, posteriors
 from edgecil.estimation.linear_fit import Fits, fit
 from edgecil.io.arrays import Floats
 
-_KERNEL = 0.7
+_KERNEL = 0.9
+_CLASS_SHARE = 0.55
+_CLASS_WEIGHT = 4.0
 _SMOOTHED_FROM = 3
 
 
@@ -41,6 +43,8 @@ class Observations:
         space_size: |Ω|, the number of all orders; None if it does not matter.
         overlap: (n, n) agreement of a Latin design's orders on positions, from
             :func:`~edgecil.estimation.intervals.position_overlap`; None for other orders.
+        class_variance: the variance that accuracies would have if classes varied independently of
+            each other, from :func:`independent_variance`; None if it is unknown.
     """
 
     accuracies: Floats
@@ -48,6 +52,7 @@ class Observations:
     levels: Levels | None = None
     space_size: int | None = None
     overlap: Floats | None = None
+    class_variance: float | Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,9 @@ class Estimator:
                 accuracies=values,
                 z=None if runs.z is None else runs.z[row],
                 overlap=None if runs.overlap is None else runs.overlap[row],
+                class_variance=None
+                if runs.class_variance is None
+                else np.asarray(runs.class_variance)[row],
             )
             for row, values in enumerate(runs.accuracies)
         )
@@ -178,26 +186,55 @@ def gaussian_c4(runs: Observations, *, intervals: bool = True) -> Estimate:
     )
 
 
+def independent_variance(class_accuracies: Floats) -> Floats:
+    """Return the variance of the mean over classes if classes varied independently, shape (…).
+
+    It is the mean over classes of the variance over n runs (ddof 1), divided by the number of
+    classes N. N classes tell more about the spread over orders than their n means alone.
+
+    Args:
+        class_accuracies: (…, n, N) final accuracy of every class in every run.
+    """
+    by_class = class_accuracies.var(axis=-2, ddof=1)
+    return np.asarray(by_class.mean(axis=-1) / class_accuracies.shape[-1])
+
+
 def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
     """Smooth the runs by a normal kernel, on the accuracies that can occur.
 
-    The kernel has 0.7 times Silverman's width, 1.06 s n^(-1/5), and every run is moved towards the
-    mean by the factor √(1 - width²/s²), so that the variance is s² (with ddof 0). The factor was
-    chosen leave-one-set-out on the truth tables. The result is rounded to the accuracies that the
-    test images allow (:mod:`edgecil.estimation.accuracy_steps`), where that matters. The intervals
-    are those of :mod:`edgecil.estimation.intervals`.
+    The estimate has the mean of the runs. Its variance is s² (with ddof 0); where the accuracies of
+    single classes are known, it is the mean of s², with weight n-1, and of 0.55 times the
+    :func:`independent_variance` (with ddof 0, too), with weight 4. The kernel has 0.9 times
+    Silverman's width, 1.06 σ n^(-1/5), and every run is moved towards the mean, so that the
+    variance stays σ². The three constants were chosen leave-one-set-out on the truth tables.
+
+    The result is rounded to the accuracies that the test images allow
+    (:mod:`edgecil.estimation.accuracy_steps`), where that matters. If a tenth of all orders or more
+    was run, their share of the distribution is what was measured, not what the kernel makes of it.
+    The intervals are those of :mod:`edgecil.estimation.intervals`.
     """
     values = runs.accuracies
     ends = float(values.min()), float(values.max())
-    return Estimate(_smooth(values), *ends, *(_intervals(runs) if intervals else ()))
+    class_variance = None if runs.class_variance is None else float(runs.class_variance)
+    distribution = _smooth(values, class_variance, runs.space_size)
+    return Estimate(distribution, *ends, *(_intervals(runs) if intervals else ()))
 
 
-def _smooth(values: Floats) -> Distribution:
-    mean, spread = float(values.mean()), float(values.std())
-    width = _KERNEL * 1.06 * spread * len(values) ** -0.2
-    inwards = np.sqrt(1.0 - (width / spread) ** 2) if spread > 0.0 else 0.0
-    kernel = Distribution(mean + inwards * (values - mean), np.ones(len(values)), width)
-    return round_to_steps(kernel, values)
+def _smooth(values: Floats, class_variance: float | None, space_size: int | None) -> Distribution:
+    count, mean, spread = len(values), float(values.mean()), float(values.std())
+    scale = spread
+    if class_variance is not None:
+        expected = _CLASS_SHARE * class_variance * (count - 1) / count
+        total = _CLASS_WEIGHT * expected + (count - 1) * spread**2
+        scale = float(np.sqrt(total / (_CLASS_WEIGHT + count - 1)))
+    if spread > SAME:
+        relative = min(_KERNEL * 1.06 * count**-0.2, 1.0)
+        inwards = np.sqrt(1.0 - relative**2) * scale / spread
+        kernel = Distribution(mean + inwards * (values - mean), np.ones(count), relative * scale)
+    else:
+        kernel = Distribution.normal(mean, scale)
+    share = 0.0 if space_size is None else min(1.0, count / space_size)
+    return round_to_steps(kernel, values, measured_share=share)
 
 
 def regression(runs: Observations, *, intervals: bool = True) -> Estimate:
@@ -267,7 +304,13 @@ def _smootheds(runs: Observations, intervals: bool) -> list[Estimate]:
     """:func:`smoothed` of each set of runs."""
     values = runs.accuracies
     ends = values.min(axis=1).tolist(), values.max(axis=1).tolist()
-    made = [Estimate(_smooth(row), *own) for row, *own in zip(values, *ends, strict=True)]
+    variances: list[float | None] = [None] * len(values)
+    if runs.class_variance is not None:
+        variances = np.asarray(runs.class_variance).tolist()
+    made = [
+        Estimate(_smooth(row, variance, runs.space_size), *own)
+        for row, variance, *own in zip(values, variances, *ends, strict=True)
+    ]
     return _with_intervals(made, runs) if intervals else made
 
 

@@ -255,6 +255,8 @@ def _evaluate(
     metric: str,
 ) -> list[_Cell]:
     values = {method: table.accuracies(method, metric) for method in table.methods}
+    by_class = {method: table.class_accuracies(method, metric) for method in table.methods}
+    classes = {method: rows for method, rows in by_class.items() if rows is not None}
     repeats = [
         {method: rows[repeat] for method, rows in values.items() if repeat < len(rows)}
         for repeat in range(max(map(len, values.values())))
@@ -265,9 +267,15 @@ def _evaluate(
             drawn = designs.draw(table, protocol, budget)
             for estimator in estimators:
                 used = drawn[:_FEW] if estimator.few_draws and estimator.needs_predictor else drawn
-                for methods in repeats:
+                for repeat, methods in enumerate(repeats):
                     observed = {
-                        method: designs.observe(table, protocol, used, accuracies)
+                        method: designs.observe(
+                            table,
+                            protocol,
+                            used,
+                            accuracies,
+                            classes[method][repeat] if method in classes else None,
+                        )
                         for method, accuracies in methods.items()
                         if np.ptp(accuracies) > SAME
                     }

@@ -6,8 +6,8 @@ protocols are evaluated by their average over many draws.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -18,7 +18,12 @@ from edgecil.engine.accuracies import OrderAccuracies
 from edgecil.estimation.budgets import BudgetPoint, budget_curve, draw_runs
 from edgecil.estimation.closeness import AverageCloseness, average_closeness
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.estimators import ESTIMATORS, Estimate, Observations
+from edgecil.estimation.estimators import (
+    ESTIMATORS,
+    Estimate,
+    Observations,
+    independent_variance,
+)
 from edgecil.estimation.predictors import Predictor
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats, Ints
@@ -83,6 +88,7 @@ class Candidates:
         z: (p,) the predictor's values; None without a predictor.
         levels: its distribution over Ω; None without a predictor.
         extremes: by protocol, the positions of its hard and its easy sequence.
+        classes: (p, N) final accuracy of every class; None if it is unknown.
     """
 
     truth: Truth
@@ -90,17 +96,31 @@ class Candidates:
     z: Floats | None
     levels: tuple[Floats, Floats] | None
     extremes: dict[str, list[int]]
+    classes: Floats | None = None
 
     def runs(self, places: Ints) -> Observations:
         """Return the runs at these positions, which may have any shape."""
         z = None if self.z is None else self.z[places]
-        return Observations(self.accuracies[places], z, self.levels, self.truth.space_size)
+        runs = Observations(self.accuracies[places], z, self.levels, self.truth.space_size)
+        if self.classes is None or places.shape[-1] < 2:
+            return runs
+        return replace(runs, class_variance=independent_variance(self.classes[places]))
 
 
 def find_candidates(
-    truth: Truth, ran: Mapping[str, OrderAccuracies], predictor: Predictor | None
+    truth: Truth,
+    ran: Mapping[str, OrderAccuracies],
+    predictor: Predictor | None,
+    class_accuracies: Callable[[Sequence[ClassSequence]], Floats | None] | None = None,
 ) -> Candidates:
-    """Return the truth, and the hard and easy sequence of every protocol that has both."""
+    """Return the truth, and the hard and easy sequence of every protocol that has both.
+
+    Args:
+        truth: of a method.
+        ran: its accuracies, by protocol.
+        predictor: of accuracy; None without one.
+        class_accuracies: final accuracies of classes on n sequences, (n, N), or None.
+    """
     values = truth.accuracies.tolist()
     extremes = {}
     chosen = {
@@ -123,6 +143,7 @@ def find_candidates(
         None if predictor is None else predictor.z(place or truth.sequences),
         None if predictor is None else predictor.levels(),
         extremes,
+        None if class_accuracies is None else class_accuracies(tuple(place) or truth.sequences),
     )
 
 

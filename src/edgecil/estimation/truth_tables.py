@@ -164,6 +164,18 @@ class TruthTable:
             self._computed[key] = self.results[method].metric(key[1], self.sequences, classifier)
         return self._computed[key].copy()
 
+    def class_accuracies(self, method: str, metric: str = DEFAULT_METRIC) -> Floats | None:
+        """Return the final accuracy of every class in every training, shape (repeats, n, N).
+
+        They are those of the main classifier, in per cent; None where they are unknown, or where
+        the metric is not a mean of them.
+        """
+        counts = self.results[method]
+        if isinstance(counts, Values) or not METRICS[metric].of_classes:
+            return None
+        final = counts.correct[:, 0, -1].swapaxes(-1, -2)
+        return np.asarray(100.0 * final / counts.totals)
+
     def truth(
         self, method: str, *, repeat: int | None = None, metric: str = DEFAULT_METRIC
     ) -> Truth:
