@@ -22,12 +22,15 @@ def _analyze(**options: Any) -> Analysis:
 
 
 def _show_analysis(answer: Analysis, *, full: bool = False) -> Iterator[Table | str]:
-    from edgecil.report.narrative import headline
+    from edgecil.estimation.summary import summaries
+    from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.tables import terminal_tables
 
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
         yield "".join(f"{name}: {method.answer}\n" for name, method in dataset.methods.items())
+        if noise := noise_sentences(dataset, summaries(dataset)):
+            yield f"{' '.join(noise)}\n"
         yield from terminal_tables(dataset, full=full)
     if not full:
         yield "Tables of protocols, estimators and predictors: add --full, or write a report."

@@ -120,10 +120,15 @@ class Answer:
             if claim.interval is not None:
                 low, high = map(rounded_limit, claim.interval)
                 value += f" ({claim.label}: {low} to {high})"
+            elif claim.validity == "none":
+                continue
             parts += [f"{name}{value}"] if value else []
         orders = "1 order" if self.order_count == 1 else f"{self.order_count} orders"
         if self.lowest == self.highest:
-            return "; ".join([*parts, f"{orders}, all {rounded(self.lowest)}"])
+            parts.append(f"{orders}, all {rounded(self.lowest)}")
+            if self.mean.validity == "none":
+                parts.append("their spread is unknown, so that no interval can be given")
+            return "; ".join(parts)
         parts.append(f"{orders} between {rounded(self.lowest)} and {rounded(self.highest)}")
         if self.outside.value:
             parts.append(f"about {100.0 * self.outside.value:.0f} % of all orders outside")

@@ -164,6 +164,8 @@ def _explain_ranks(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> 
     one = answers[0]
     if len(worse) > 1 or not one.worse.value or len({it.order_count for it in answers}) > 1:
         return ""
+    if one.order_count == 1:
+        return " Nothing can be said about other orders from one order."
     tolerance = (
         f", and at least {100.0 * one.not_worse.value:.0f} % of all orders are no worse than the "
         f"worst of them (confidence {100.0 * one.not_worse.level:.0f} %)"
@@ -171,8 +173,10 @@ def _explain_ranks(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> 
         else ""
     )
     chance = f"{100.0 * one.worse.value:.0f} %"
+    at_most = "at most " if any(it.lowest == it.highest for it in answers) else ""
     return (
-        f" The next order is worse than all {one.order_count} with probability {chance}{tolerance}."
+        f" The next order is worse than all {one.order_count} with probability {at_most}{chance}"
+        f"{tolerance}."
     )
 
 

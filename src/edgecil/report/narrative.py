@@ -55,7 +55,12 @@ def answer(
     best = ranked[0]
     seen = _range_seen(dataset, ranked, words)
     if len(ranked) == 1:
-        return [*seen, _one(dataset, best, words), *_given(dataset), *_noise(dataset, ranked)]
+        return [
+            *seen,
+            _one(dataset, best, words),
+            *_given(dataset),
+            *noise_sentences(dataset, ranked),
+        ]
     second = ranked[1].name
     pair = compare_pair(dataset, best.name, second)
     reached = _one(dataset, best, words)
@@ -65,7 +70,7 @@ def answer(
             f"no order in common with {second}.",
             *seen,
             reached,
-            *_noise(dataset, ranked),
+            *noise_sentences(dataset, ranked),
         ]
     return [
         describe_pair(
@@ -79,7 +84,7 @@ def answer(
         *seen,
         reached,
         *_given(dataset),
-        *_noise(dataset, ranked),
+        *noise_sentences(dataset, ranked),
     ]
 
 
@@ -227,7 +232,7 @@ def _given(dataset: DatasetAnalysis) -> list[str]:
     return ["This holds if your orders were not chosen by their results or their similarity."]
 
 
-def _noise(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
+def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
     """How far the differences between orders may be training noise."""
     effects = {summary.name: dataset.methods[summary.name].order_effect for summary in ranked}
     repeated = {name: e for name, e in effects.items() if e.order_share is not None}
