@@ -21,7 +21,10 @@ from typing import Any, BinaryIO
 from edgecil.io import limits
 
 _ZIP = b"PK\x03\x04"
-_MAGIC = 0x1950A86A20F9469CFC6C  # the first pickle of torch's older format
+_MAGIC = 0x1950A86A20F9469CFC6C.to_bytes(
+    10, "little"
+)  # in the first pickle of torch's older format
+_FIRST = 32  # bytes in which it is
 _OLDER = 5  # its number of pickles: that number, version, system, data, keys of the storages
 _PER_ITEM = 100  # bytes, roughly, of an item that is copied to another container
 _BYTES = {"Double": 8, "Float": 4, "Half": 2, "BFloat16": 2, "Long": 8, "Int": 4, "Short": 2}
@@ -94,16 +97,17 @@ def _check_archive(archive: zipfile.ZipFile, size: int, source: str) -> None:
 
 def _check_older(content: BinaryIO | mmap.mmap, size: int, source: str) -> None:
     """Check the pickles of torch's older format, behind which are the numbers."""
+    if _MAGIC not in content.read(_FIRST):
+        raise ValueError("it does not begin as torch's files do")
+    content.seek(0)
     total = 0
-    for number in range(_OLDER):
+    for _ in range(_OLDER):
         start = content.tell()
         check_opcodes(content, source)
         end = content.tell()
         content.seek(start)
         rehearsal = _Rehearsal(io.BytesIO(content.read(end - start)), source, None)
-        value = rehearsal.load()
-        if number == 0 and value != _MAGIC:
-            raise ValueError("it does not begin as torch's files do")
+        rehearsal.load()
         total += sum(rehearsal.storages.values())
     if total > size:
         raise ValueError("its tensors are larger than the file")
