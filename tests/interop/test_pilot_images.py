@@ -15,6 +15,7 @@ from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.cli.main import main
 from edgecil.data.formats.cifar import CIFAR100
 from edgecil.engine import Experiment
+from edgecil.errors import EdgecilWarning
 from tests.data.painting import TRAIN, write_cifar
 
 # Every key of PILOT's exps/ease.json (commit 5240714) with its value.
@@ -78,9 +79,7 @@ def write_vit(path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ease_runs_as_pilot_configures_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ease_runs_as_pilot_configures_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only images, weights, device and the number of classes are not those of a user with a GPU."""
     monkeypatch.chdir(tmp_path)
     Path("ease.json").write_text(json.dumps(EASE), encoding="utf-8")
@@ -99,9 +98,10 @@ def test_ease_runs_as_pilot_configures_it(
     monkeypatch.setattr(ViT, "embed", watch)
     options = "--root data --pretrained ./vit.safetensors --device cpu --classes 10"
     protocol = "--protocol random-legacy --order-seed 1993 --budget 1 --workers 1 --out run"
-    assert main(f"run --config ease.json {options} {protocol}".split()) == 0
-    errors = capsys.readouterr().err
-    assert "no setting in edgecil: min_lr, pretrained, vpt_type, prompt_token_num" in errors
+    with pytest.warns(EdgecilWarning) as remarks:
+        assert main(f"run --config ease.json {options} {protocol}".split()) == 0
+    left_out = "no setting in edgecil: min_lr, pretrained, vpt_type, prompt_token_num"
+    assert any(left_out in str(remark.message) for remark in remarks)
     assert seen == {(3, 224, 224)}
     assert brightest == pytest.approx((16 * 9 + 8) / 255)  # no normalisation
     experiment = Experiment.open("run")
