@@ -174,6 +174,30 @@ def test_what_is_wrong_with_an_archive_is_named(tmp_path: Path) -> None:
         load_dataset(tmp_path / "none.tar")
 
 
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_of_gigabytes_is_not_read(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("long")
+    header.type, header.size = kind, 2**31
+    path = tmp_path / "sparse.tar"
+    with path.open("wb") as file:  # takes 4 kB on disk
+        file.write(header.tobuf(tarfile.GNU_FORMAT))
+        file.truncate(2**31 + 2048)
+    with pytest.raises(DataError, match="header of 2,147,483,648 bytes"):
+        load_dataset(path)
+
+
+@pytest.mark.parametrize(("kind", "label"), [("cls", b"1"), ("json", b'{"label": 1}')])
+def test_a_sample_with_two_labels_is_refused(tmp_path: Path, kind: str, label: bytes) -> None:
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        for name, content in (("0.png", image(0, 0)), *[(f"0.{kind}", label)] * 2):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    with pytest.raises(DataError, match="more than one label"):
+        load_dataset(path)
+
+
 def test_what_is_wrong_with_a_table_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,7 +42,8 @@ def hold_out(
     held = np.zeros(len(sizes), dtype=np.bool_)
     frequency = np.bincount(labels)
     free = np.ones(len(sizes), dtype=np.bool_)
-    for label in np.argsort(frequency, kind="stable"):
+    order = np.argsort(frequency, kind="stable")
+    for label in order[frequency[order] > 0]:  # one label may be a million
         _, first = np.unique(group[labels == label], return_index=True)
         members = group[labels == label][np.sort(first)]
         members = members[free[members]]

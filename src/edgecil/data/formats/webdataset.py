@@ -11,7 +11,7 @@ from __future__ import annotations
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgecil.data.decode import SUFFIXES
 from edgecil.data.formats.shards import Shard, list_shards
@@ -20,10 +20,21 @@ from edgecil.data.packed import FilePart
 from edgecil.errors import DataError
 from edgecil.io.files import check_file, parse_json, read_text
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 NAME_FILES = ("classnames.txt", "classes.txt")
 
 _LABEL, _FIELDS = "cls", "json"
 _LARGEST_LABEL = 2**20  # bytes of a label's file
+_LARGEST_HEADER = 2**20  # bytes of a member's long name or further fields
+_LONG_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
 
 
 def list_webdataset(root: Path, paths: Sequence[Path]) -> ImageFiles:
@@ -36,13 +47,29 @@ def list_webdataset(root: Path, paths: Sequence[Path]) -> ImageFiles:
     return list_shards(root, paths, read_archive, names)
 
 
+class _Member(tarfile.TarInfo):
+    """A member of an archive; long headers, which tarfile reads whole, are refused by their size.
+
+    A sparse file of a few kilobytes on disk can have a header of many gigabytes.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return a member by its first 512 bytes."""
+        member = super().frombuf(buf, encoding, errors)
+        if member.type in _LONG_HEADERS and not 0 <= member.size <= _LARGEST_HEADER:
+            raise ValueError(f"a header of {member.size:,} bytes")
+        return member
+
+
 def read_archive(path: Path) -> Shard:
     """Return the samples of one archive, in its order."""
     length = check_file(path)
     images: dict[str, FilePart] = {}
     labels: dict[str, int | str] = {}
+    labelled: set[tuple[str, str]] = set()  # sample and kind of the file with its label
     try:
-        with tarfile.open(path, "r:") as archive:
+        with tarfile.open(path, "r:", tarinfo=_Member) as archive:
             while (member := archive.next()) is not None:
                 archive.members = []  # type: ignore[attr-defined]  # a shard may have a million
                 if member.size < 0:  # the next member would be one before it, forever
@@ -61,7 +88,12 @@ def read_archive(path: Path) -> Shard:
                     file = archive.extractfile(member)
                     text = b"" if file is None else file.read()
                     label = _label(text, kind, f"{member.name} in {path}")
-                    if label is not None and (kind == _LABEL or key not in labels):
+                    if label is None:
+                        continue
+                    if (key, kind) in labelled:
+                        raise DataError(f"The sample {key!r} of {path} has more than one label.")
+                    labelled.add((key, kind))
+                    if kind == _LABEL or key not in labels:
                         labels[key] = label
     except (
         tarfile.TarError,
