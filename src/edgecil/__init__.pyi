@@ -42,6 +42,9 @@ from edgecil.engine.plan_run import (
 from edgecil.engine.run import (
     run as run,
 )
+from edgecil.engine.toolbox_configs import (
+    read_toolbox_config as read_toolbox_config,
+)
 from edgecil.errors import (
     DataError as DataError,
     EdgecilError as EdgecilError,
@@ -80,9 +83,10 @@ from edgecil.estimation.sources import (
     export_runs as export_runs,
 )
 from edgecil.interop import (
+    ExportedSequences as ExportedSequences,
     export as export,
+    export_sequences as export_sequences,
     import_logs as import_logs,
-    read_toolbox_config as read_toolbox_config,
     run_external as run_external,
     run_toolbox as run_toolbox,
 )

@@ -30,12 +30,12 @@ from edgecil.engine.options import build_config, read_config
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import Store
+from edgecil.engine.toolbox_configs.translate import translate_config
 from edgecil.estimation import Analysis
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.published import rank, read_published
 from edgecil.estimation.truth_files import read_truths, write_truths
 from edgecil.estimation.truth_tables import Counts, TruthTable
-from edgecil.interop.configs import translate_config
 from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
 from edgecil.io.hub_pins import pinned_commit

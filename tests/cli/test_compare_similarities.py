@@ -130,3 +130,9 @@ def test_matrices_or_a_file_are_required(cli: Cli, matrix: Path, given: list[str
         THREE.replace('images = "pixels"', 'template = "a {name}"'), encoding="utf-8"
     )
     assert compare(cli, *given, "--tasks", 3).sentence
+
+
+def test_the_same_file_twice_is_named(cli: Cli, matrix: Path) -> None:
+    answer = compare(cli, matrix, matrix, "--tasks", 3)
+    assert answer.code == 2
+    assert str(matrix) in answer.err

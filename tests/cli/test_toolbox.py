@@ -34,3 +34,16 @@ def test_a_wrong_setting_is_a_usage_error(cli: Cli, config, setting) -> None:
     answer = drive(cli, config, "--set", setting)
     assert answer.code == 2
     assert not Path("out").exists()
+
+
+def test_a_gpu_that_is_missing_is_named_before_any_training(
+    cli: Cli, config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("libraries/torch").mkdir(parents=True)
+    Path("libraries/torch/cuda.py").write_text("def device_count(): return 2", encoding="utf-8")
+    Path("libraries/torch/__init__.py").write_text("from torch import cuda", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(Path("libraries").absolute()))
+    answer = drive(cli, config, "--set", "device=[0,2]")
+    assert (answer.code, Path("out").exists()) == (2, False)
+    assert "GPU 2" in answer.err
+    assert "--set device=-1" in answer.err

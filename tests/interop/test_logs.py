@@ -10,7 +10,7 @@ import pytest
 
 from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop.log_import import import_logs
 from edgecil.interop.logs import by_task, read_log
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol, seeded
@@ -199,7 +199,7 @@ def test_incomplete_runs_are_left_out_and_named(tmp_path) -> None:
     assert len(experiment.results()) == 1
     assert len(left_out) == 1
     assert "after 3 of 6 tasks" in left_out[0]
-    with pytest.raises(DataError, match="these logs"):
+    with pytest.raises(DataError, match="these logs"), pytest.warns(EdgecilWarning, match="3 of 6"):
         import_logs([tmp_path / "3.log"], out=tmp_path / "out")
 
 
@@ -248,7 +248,7 @@ def test_a_log_whose_groups_are_not_the_tasks_is_left_out_and_named(tmp_path) ->
     experiment = import_logs([bad, good], out=tmp_path / "out", on_left_out=left_out.append)
     assert len(experiment.results()) == 1
     assert [sentence.partition(":")[0] for sentence in left_out] == [str(bad)]
-    with pytest.raises(DataError, match="these logs"):
+    with pytest.raises(DataError, match="these logs"), pytest.warns(EdgecilWarning, match="groups"):
         import_logs([bad], out=tmp_path / "other")
 
 

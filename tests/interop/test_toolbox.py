@@ -229,7 +229,7 @@ def test_a_folder_that_is_not_a_checkout_and_a_bad_config_are_refused(config) ->
     Path("c.json").write_text('{"dataset": "mini"}', encoding="utf-8")
     with pytest.raises(UsageError, match="'model_name'"):
         train(Path("c.json"))
-    with pytest.raises(UsageError, match="'init_cls' and 'increment'"):
+    with pytest.raises(UsageError, match="init_cls and increment"):
         train(config, set={"increment": 0})
     with pytest.raises(UsageError, match="classes are not specified"):
         train(config, classes=None)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from edgecil.engine.toolbox_configs.translate import read_toolbox_config
 from edgecil.errors import UsageError
-from edgecil.interop.configs import read_toolbox_config
 from edgecil.methods import get_method, method_names
 
 TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")

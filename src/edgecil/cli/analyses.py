@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, calling, names
 from edgecil.report.table import Table
 
 if TYPE_CHECKING:
     from edgecil import Analysis
-
-
-def _analyze(**options: Any) -> Analysis:
-    import edgecil
-
-    analysis = edgecil.analyze(**options)
-    _note_warnings(analysis)
-    return analysis
 
 
 def _show_analysis(answer: Analysis, *, full: bool = False) -> Iterator[Table | str]:
@@ -36,22 +27,11 @@ def _show_analysis(answer: Analysis, *, full: bool = False) -> Iterator[Table | 
         yield "Tables of protocols, estimators and predictors: add --full, or write a report."
 
 
-def _report(*, open: bool = False, **options: Any) -> dict[str, Any]:
-    import edgecil
-
-    report = edgecil.write_report(**options)
-    if open:
-        report.open()
-    _note_warnings(report.analysis)
-    return {"pages": report.pages}
-
-
-def _note_warnings(analysis: Analysis) -> None:
+def _notes(analysis: Analysis) -> Iterator[str]:
     from edgecil.report.narrative import remarks, warnings
 
     for dataset in analysis.datasets:
-        for sentence in (*warnings(dataset), *remarks(dataset)):
-            note(sentence)
+        yield from (*warnings(dataset), *remarks(dataset))
 
 
 def _show_rankings(answer: dict[str, Any]) -> Iterator[Table]:
@@ -74,10 +54,11 @@ VERBS = (
             ),
             "analysis": (_OPTIONS,),
         },
-        _analyze,
+        calling("analyze"),
         _show_analysis,
         api="edgecil.estimation.analyze:analyze",
         shown=("full",),
+        notes=_notes,
     ),
     Verb(
         "export-runs",
@@ -104,9 +85,11 @@ VERBS = (
             ),
             "analysis": (_OPTIONS,),
         },
-        _report,
-        lambda answer: (f"Report: {page}" for page in answer["pages"]),
+        calling("write_report"),
+        lambda answer: (f"Report: {page}" for page in answer.pages),
         api="edgecil.estimation.analyze:analyze",
+        notes=lambda answer: _notes(answer.analysis),
+        plain=lambda answer: {"pages": answer.pages},
     ),
     Verb(
         "rank",

@@ -19,8 +19,9 @@ from edgecil.estimation.compare import MethodComparison
 from edgecil.estimation.leaderboard import Leaderboard
 from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.published import PublishedRanking
+from edgecil.interop.exports import ExportedSequences
 from edgecil.search.result import SearchSummary
-from edgecil.sequences import Agreement, Profile, ScoredSequence
+from edgecil.sequences import Agreement, Profile
 from edgecil.similarity.summary import SimilaritySummary
 from edgecil.theory import SpaceSummary
 
@@ -37,12 +38,6 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     "recipes": {"recipes": list[catalogue.ConfiguredEntry], "toml": str | None},
     "captions": {"captions": dict[str, str], "out": str},
     "compare-similarities": {"agreements": list[Agreement]},
-    "sequences": {
-        "names": list[str],
-        "sequences": list[ScoredSequence],
-        "format": str | None,
-        "exported": dict[str, dict[str, Any]],
-    },
     "status": {**get_type_hints(Status), "complete": bool},
     "report": {"pages": list[Path]},
     "next": {"datasets": list[NextRuns], "out": str | None},
@@ -54,6 +49,7 @@ _MEMBERS: dict[str, dict[str, Any]] = {
 TYPES: dict[str, Any] = {
     **{verb: msgspec.defstruct(verb, members.items()) for verb, members in _MEMBERS.items()},
     "similarity": SimilaritySummary,
+    "sequences": ExportedSequences,
     "score": Profile,
     "space": SpaceSummary,
     **dict.fromkeys(("run", "merge", "external", "toolbox", "import-logs"), ExperimentResults),

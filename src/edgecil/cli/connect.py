@@ -31,7 +31,7 @@ VERBS = (
         "have an unmodified PyCIL or PILOT checkout train the sequences; the same command resumes",
         (
             "edgecil toolbox ~/PyCIL --config ~/PyCIL/exps/icarl.json --out runs/icarl",
-            "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=[-1] --out e",
+            "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=-1 --out e",
         ),
         {"": ("<checkout> config set python threads",), **_SEQUENCES},
         trained_by("run_toolbox"),

@@ -97,16 +97,18 @@ class Parser(argparse.ArgumentParser):
     def translate(self, sentence: str, given: Mapping[str, Any]) -> str:
         """Return the library's error with its parameters written as options: 'tasks' as --tasks.
 
-        With a config file only the options that are given: the others may be the file's. An error
+        With a file of options only those that are given: the others may be the file's. An error
         that names the file is about what the file says, and stays as it is.
         """
         if str(given.get("config", "\0")) in sentence:
             return sentence
+        # A config that is required is another tool's and has none of these options.
+        configured = any(it.dest == "config" and not it.required for it in self._actions)
         options = {
             action.dest: (action.option_strings or [str(action.metavar)])[0]
             for action in reversed(self._actions)  # an argument counts before its option
             if action.dest not in ("help", "json", "debug")
-            and (action.dest in given or "config" not in given)
+            and (action.dest in given or "config" not in given or not configured)
         }
         return rename_parameters(sentence, options, list(given.values()))
 
@@ -205,8 +207,10 @@ def _answer(name: str, options: dict[str, Any], *, json: bool) -> None:
         from edgecil.engine.protocol_results import experiment_results
 
         answer, failure = experiment_results(error.experiment), error
+    for sentence in verb.notes(answer):
+        note(sentence)
     if json:
-        print_json(answer, name)
+        print_json(verb.plain(answer), name)
     else:
         print_parts(verb.show(answer, **shown))
     if failure is not None:

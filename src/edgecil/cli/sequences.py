@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb, calling
 from edgecil.report.answer_tables import profile_table, sequence_table, space_tables
 from edgecil.report.table import Table
 
+if TYPE_CHECKING:
+    from edgecil import ExportedSequences
+
 FORMATS = ("pycil", "pilot", "avalanche", "continuum", "mammoth")
 
 
-def _sequences(*, format: Any = None, plot: Any = None, **options: Any) -> dict[str, Any]:
-    import edgecil
-
-    if plot is not None:
-        from edgecil.report.figures import check_figure_path
-
-        check_figure_path(plot)
-    chosen = edgecil.sequences(**options)
-    if plot is not None:
-        edgecil.draw_sequences(chosen.similarity, chosen, plot)
-    return {
-        "names": chosen.similarity.names,
-        "sequences": chosen.scored,
-        "format": format,
-        "exported": {it.label: edgecil.export(it.sequence, format) for it in chosen if format},
-    }
-
-
-def _show_sequences(answer: dict[str, Any]) -> Iterator[Table | str]:
+def _show_sequences(answer: ExportedSequences) -> Iterator[Table | str]:
     """Yield the classes of every task, or, with --format, the text of a configuration."""
-    if answer["format"] is not None:
+    if answer.format is not None:
         from edgecil.interop.exports import format_exports
 
-        yield format_exports(
-            {it.label: it.sequence for it in answer["sequences"]}, answer["format"]
-        )
+        yield format_exports({it.label: it.sequence for it in answer.sequences}, answer.format)
         return
-    for run in answer["sequences"]:
-        yield sequence_table(run, answer["names"])
+    for run in answer.sequences:
+        yield sequence_table(run, answer.names)
     yield (
         "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
         "z: standard deviations of S from the mean of all sequences (exact)."
@@ -70,7 +53,7 @@ VERBS = (
             "tasks": (SPACE,),
             "sequences": (PROTOCOL,),
         },
-        _sequences,
+        calling("export_sequences"),
         _show_sequences,
         api="edgecil.sequences.scored:sequences",
     ),

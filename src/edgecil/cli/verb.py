@@ -71,12 +71,14 @@ class Verb:
         options: by title of their group. A text has names of parameters of `api` or of options of
             `edgecil run`: `tasks`, or `<tasks>`, `<tasks...>`, `[tasks]`, `[tasks...]` for
             arguments without a name; `...` stands for all other options that `api` has.
-        call: calls the API with the options that were given; its answer is printed with --json,
-            and `edgecil.cli.answers` has its type.
+        call: calls the API with the options that were given, and returns its answer.
         show: the tables and lines that people read, from that answer.
         api: the function that documents the options, as `module:name`.
         shown: options that `show` takes instead of `call`.
         needed: options that a config file may give, and that are required without one.
+        notes: sentences beside the answer, for stderr.
+        plain: what --json prints of the answer, all of it by default; `edgecil.cli.answers` has
+            its type.
     """
 
     name: str
@@ -88,6 +90,8 @@ class Verb:
     api: str = ""
     shown: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
+    notes: Callable[[Any], Iterable[str]] = lambda answer: ()
+    plain: Callable[[Any], Any] = lambda answer: answer
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options to a parser, group by group."""

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
-from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -14,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.toolbox_configs import read_toolbox_config
 from edgecil.errors import UsageError, unknown
 from edgecil.io.docstrings import read_section
 from edgecil.io.toml import read_toml
@@ -21,8 +21,6 @@ from edgecil.recipes import read_recipe
 from edgecil.sequences.given import given_texts
 
 RECIPE_PREFIX = "recipe:"
-# Readers of other formats, by ending; they stand above the engine and are loaded by name.
-_READERS = {".json": ("edgecil.interop.configs", "read_toolbox_config")}
 
 _TASK_SIZES = ("tasks", "base", "increment", "sizes")
 _CLASS_CHOICE = ("classes", "classes_seed", "class_ids")
@@ -72,10 +70,9 @@ def read_config(
         options: those that are given beside the file; see :func:`edgecil.read_toolbox_config`.
     """
     name = str(path)
-    if reader := _READERS.get(Path(name).suffix.lower()):
+    if Path(name).suffix.lower() == ".json":
         given = {key: value for key, value in (options or {}).items() if value is not None}
-        values: dict[str, Any] = getattr(import_module(reader[0]), reader[1])(path, options=given)
-        return values
+        return read_toolbox_config(path, options=given)
     recipe = name.startswith(RECIPE_PREFIX)
     values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(path)
     _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))

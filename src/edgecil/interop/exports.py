@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from pprint import pformat
 from typing import Any
 
@@ -16,6 +18,8 @@ import numpy as np
 
 from edgecil.errors import UsageError, unknown
 from edgecil.registry import Registry
+from edgecil.report.figures import check_figure_path, draw_sequences
+from edgecil.sequences.scored import ScoredSequence, sequences
 from edgecil.sequences.sequence import ClassSequence
 
 
@@ -50,6 +54,42 @@ def format_exports(
     if FORMATS.resolve(format_) == "avalanche":
         return pformat(written, sort_dicts=False, width=100, compact=True)
     return json.dumps(written)
+
+
+@dataclass(frozen=True)
+class ExportedSequences:
+    """Class sequences and the settings that make a tool follow them.
+
+    Attributes:
+        names: the N class names.
+        sequences: with their profiles.
+        format: the tool; None if none was asked for.
+        exported: the tool's settings by label; empty without a tool.
+    """
+
+    names: list[str]
+    sequences: list[ScoredSequence]
+    format: str | None
+    exported: dict[str, dict[str, Any]]
+
+
+def export_sequences(
+    *, format: str | None = None, plot: str | Path | None = None, **options: Any
+) -> ExportedSequences:
+    """Choose class sequences, and export or draw them.
+
+    Args:
+        format: the tool whose settings are returned as well, one of :data:`FORMATS`.
+        plot: draw the sequences to this .png, .svg or .pdf file.
+        options: as for :func:`edgecil.sequences`.
+    """
+    if plot is not None:
+        check_figure_path(plot)
+    chosen = sequences(**options)
+    if plot is not None:
+        draw_sequences(chosen.similarity, chosen, plot)
+    exported = {} if format is None else {it.label: export(it.sequence, format) for it in chosen}
+    return ExportedSequences(list(chosen.similarity.names), list(chosen), format, exported)
 
 
 def _plain(sequence: ClassSequence) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store
+from edgecil.engine.toolbox_configs import toolbox_dataset
 from edgecil.errors import DataError, EdgecilWarning, UsageError
-from edgecil.interop.configs import toolbox_dataset
 from edgecil.interop.logs import PROTOCOL, LoggedRun, NoResultError, read_log
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol as choose
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.engine.results import Reported
+from edgecil.engine.toolbox_configs import toolbox_sizes
 from edgecil.errors import DataError
-from edgecil.interop.configs import toolbox_sizes
 from edgecil.io.files import read_text
 from edgecil.sequences.sequence import ClassSequence
 

@@ -144,7 +144,7 @@ def _classes(
 def _space(
     options: OrderOptions, classes: int, default_sizes: tuple[int, int] | None
 ) -> SequenceSpace:
-    from edgecil.interop.configs import toolbox_sizes
+    from edgecil.engine.toolbox_configs import toolbox_sizes
 
     given = ("tasks", "base", "increment", "sizes")
     if default_sizes is not None and all(options.get(name) is None for name in given):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
 from edgecil.errors import UsageError
 from edgecil.interop import toolbox_driver
-from edgecil.interop.configs import read_flat_config, toolbox_dataset
 from edgecil.interop.exports import export
 from edgecil.interop.external import ExternalPlan, ExternalRun, train
 from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders, with_order_options
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _CLASS_SOURCES = ("dataset", "names", "similarity", "embeddings")
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
+_COUNTING = 120.0  # seconds that counting the GPUs may take
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,29 @@ class Toolbox:
         first, increment = (self.settings.get(key) for key in ("init_cls", "increment"))
         if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
             raise UsageError(
-                "The toolbox's config must give 'init_cls' and 'increment', integers of at "
-                f"least 1. Got {first!r} and {increment!r}."
+                "The toolbox's config must give init_cls and increment, integers of at least 1. "
+                f"Got {first!r} and {increment!r}."
             )
         return first, increment
+
+    def check_gpus(self) -> None:
+        """Raise if the config asks for a GPU that the toolbox's own torch does not have."""
+        gpus = [int(one) for one in self.settings["device"] if str(one).isdecimal()]
+        if not gpus:
+            return
+        count = "import torch; print(torch.cuda.device_count())"
+        try:
+            done = subprocess.run(
+                [self.python, "-c", count], capture_output=True, text=True, timeout=_COUNTING
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return  # the training fails with its own message
+        available = done.stdout.strip()
+        if available.isdecimal() and max(gpus) >= int(available):
+            raise UsageError(
+                f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {available} "
+                "GPUs here. To train on the CPU, give 'set' device=-1."
+            )
 
     def plan(self, out: str | Path, orders: ChosenOrders, repeats: int) -> ExternalPlan:
         """Return what the toolbox is to train.
@@ -168,6 +189,7 @@ def run_toolbox(
                 "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
             )
     toolbox = Toolbox.open(checkout, config, changes, python=python, threads=threads)
+    toolbox.check_gpus()
     if all(options.get(name) is None for name in _CLASS_SOURCES):
         options["dataset"] = toolbox_dataset(str(toolbox.settings["dataset"]))
     sizes = ("tasks", "base", "increment", "sizes")

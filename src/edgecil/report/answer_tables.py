@@ -293,12 +293,24 @@ def space_tables(summary: SpaceSummary) -> Iterator[Table]:
     ]
     yield make_table((f"{runs}, any distribution", Column("", 0)), rows, name="seen")
     if summary.greedy is not None:
-        numbers = {k: v for k, v in vars(summary.greedy).items() if isinstance(v, (int, float))}
-        rows = [(name, f"{value:.4g}") for name, value in numbers.items()]
+        rows = [(row, f"{getattr(summary.greedy, name):.4g}") for name, row in _GREEDY.items()]
         columns_ = ("greedy bound (Theorem 4)", Column("", 0))
         yield make_table(columns_, rows, caption=summary.greedy.caveat, name="greedy")
     if summary.theorem_3 is not None:
         yield _theorem_3_table(summary.theorem_3)
+
+
+_GREEDY = {
+    "mean_similarity": "S̄, mean similarity of classes of different tasks",
+    "max_similarity": "U, upper bound on similarities",
+    "expected": "E[S] of a random order, as stated",
+    "expected_score": "E[S] of a random order, true value",
+    "ceiling": "bound on S of the greedy order, as stated",
+    "delta": "Δ, as stated: the difference of E[S] and the bound",
+    "delta_proved": "Δ, as the proof ends",
+    "threshold": "S̄ above which Δ > 0, as stated",
+    "probability": "probability of the claim, at least, as stated",
+}
 
 
 def _theorem_3_table(checked: Theorem3) -> Table:

@@ -60,6 +60,7 @@ def write_report(
     pilot: Source | None = None,
     draws: int | None = None,
     draw_seed: int | None = None,
+    open: bool = False,
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
@@ -82,6 +83,7 @@ def write_report(
         pilot: as for :func:`edgecil.analyze`.
         draws: as for :func:`edgecil.analyze`.
         draw_seed: as for :func:`edgecil.analyze`.
+        open: open the pages in the web browser.
     """
     from edgecil.estimation.analyze import as_analysis
 
@@ -117,7 +119,10 @@ def write_report(
     files[folder / _ANALYSIS_FILE] = analysis.to_json()
     with held(folder):
         replace_files(files.items())
-    return Report(tuple(pages), analysis)
+    report = Report(tuple(pages), analysis)
+    if open:
+        report.open()
+    return report
 
 
 def _analyze_others(

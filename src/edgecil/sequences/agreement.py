@@ -122,7 +122,11 @@ def compare_files(
     if config is not None:
         sources = read_sources(config, root=root)
         return compare_similarities(sources.build(), **(space or sources.space))
-    return compare_similarities({str(path): read_similarity(path) for path in matrices}, **space)
+    paths = [str(path) for path in matrices]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise UsageError(f"{path} is given twice; a comparison requires different files.")
+    return compare_similarities({path: read_similarity(path) for path in paths}, **space)
 
 
 def _compare(

@@ -14,9 +14,9 @@ from edgecil.backbones import backbone_names
 from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.engine import ExperimentConfig, build_config
 from edgecil.engine.run import config_values, resolve_options
+from edgecil.engine.toolbox_configs import keys
+from edgecil.engine.toolbox_configs.translate import cut_tasks, toolbox_sizes, translate_config
 from edgecil.errors import DataError, EdgecilWarning, UsageError
-from edgecil.interop import config_keys
-from edgecil.interop.configs import cut_tasks, toolbox_sizes, translate_config
 from edgecil.methods import Recipe, get_method, method_names
 from edgecil.methods.published import PUBLISHED
 from edgecil.methods.recipe import SCHEDULES
@@ -180,13 +180,13 @@ def test_settings_are_taken_by_the_methods_they_are_for(tmp_path) -> None:
 
 
 def test_the_tables_name_settings_that_exist() -> None:
-    assert set(config_keys.TRAINING) <= {field.name for field in fields(Recipe)}
-    assert set(config_keys.SCHEDULES.values()) <= set(SCHEDULES)
-    assert set(config_keys.BACKBONES.values()) <= set(backbone_names())
-    assert set(config_keys.PRETRAINED.values()) <= set(OUR_PRETRAINED)
+    assert set(keys.TRAINING) <= {field.name for field in fields(Recipe)}
+    assert set(keys.SCHEDULES.values()) <= set(SCHEDULES)
+    assert set(keys.BACKBONES.values()) <= set(backbone_names())
+    assert set(keys.PRETRAINED.values()) <= set(OUR_PRETRAINED)
     without_keys = {"finetune", "joint", "der", "lwf", "er", "wa", "bic", "simplecil"}
-    assert set(config_keys.OWN_SETTINGS) | {"coda-prompt"} == implemented() - without_keys
-    for name, table in config_keys.OWN_SETTINGS.items():
+    assert set(keys.OWN_SETTINGS) | {"coda-prompt"} == implemented() - without_keys
+    for name, table in keys.OWN_SETTINGS.items():
         for path in table.values():
             value = get_method(name).config()
             for part in path.split("."):
@@ -463,7 +463,7 @@ def test_a_choice_that_is_not_here_is_listed(tmp_path) -> None:
 
 def test_every_implemented_method_has_such_keys() -> None:
     ours = {name.replace("_", "-") for name in OWN_KEYS}
-    ours = {config_keys.METHODS.get(name, name) for name in ours}
+    ours = {keys.METHODS.get(name, name) for name in ours}
     without = {"finetune", "joint", "lwf", "er", "wa", "bic", "simplecil"}
     assert ours | without == implemented()
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import get_classes
-from edgecil.errors import DataError, UsageError, unknown, warn
-from edgecil.interop.config_keys import (
+from edgecil.engine.toolbox_configs.keys import (
     BACKBONES,
     COVARIANCES,
     FIRST_TASK,
@@ -26,6 +25,7 @@ from edgecil.interop.config_keys import (
     SHARED,
     TRAINING,
 )
+from edgecil.errors import DataError, UsageError, unknown, warn
 from edgecil.io.files import read_json
 
 _NETWORK = ("method", "backbone")  # options that make another network possible
@@ -57,7 +57,7 @@ def translate_config(
         The values, and sentences: on each group of keys that has no effect, and on the values that
         are not from the file.
     """
-    from edgecil.interop.config_recipes import (  # they import torch
+    from edgecil.engine.toolbox_configs.recipes import (  # they import torch
         choose_recipe,
         describe_recipe,
         trains_nothing,
