@@ -37,8 +37,8 @@ class ExperimentConfig:
         budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
         repeats: number of trainings of each sequence, with training seeds 0, 1, ….
-        first_seed: training seed of the first repeat, 0 by default: with 1, `repeats` trains what a
-            directory elsewhere, which has seed 0, lacks.
+        first_seed: training seed of the first repeat, 0 by default. With 1, the repeats complement
+            another directory in which seed 0 was trained.
         objective: what the protocol `optimal` optimises.
         encoder: text encoder of the class similarity.
         template: text around class names; the paper uses the name alone, `{name}`.

@@ -31,7 +31,7 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
 
     Args:
         directories: experiment directories; each must have results.
-        out: directory of the joined experiment. If it already is an experiment, the others are
+        out: directory of the joined experiment. If it is already an experiment, the others are
             added to it. `run` with the same options resumes it.
 
     Returns:
