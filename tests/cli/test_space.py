@@ -88,6 +88,9 @@ def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
         (("--tasks", 10, "--budget", 0), "--budget"),
         (("--tasks", 10, "--mean-similarity", 2), "--mean-similarity"),
         (("--base", 50, "--increment", 10, "--mean-similarity", 0.5), "--mean-similarity"),
+        (("--tasks", "1_0"), "--tasks"),
+        (("--tasks", "\N{ARABIC-INDIC DIGIT FIVE}"), "--tasks"),
+        (("--tasks", 10, "--epsilon", "0.0_1"), "--epsilon"),
     ],
 )
 def test_wrong_options_are_one_sentence(cli: Cli, options: tuple[object, ...], flag: str) -> None:

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from edgecil.io.docstrings import read_section
-from edgecil.io.numbers import parse_int
+from edgecil.io.numbers import parse_float, parse_int
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Option:
         if isinstance(self.type, type) and issubclass(self.type, argparse.Action):
             keywords["action"] = self.type
         elif self.metavar:
-            keywords |= {"type": self.type, "choices": self.choices}
+            keywords |= {"type": _CONVERTERS.get(self.type, self.type), "choices": self.choices}
         else:
             keywords["action"] = "store_true"
         if self.metavar:
@@ -179,6 +179,20 @@ def _for_terminal(meaning: str) -> str:
     return re.sub(r"`(out|config|budget|increment|threads)`", r"--\1", meaning).replace("`", "'")
 
 
+def _integer(text: str) -> int:
+    try:
+        return parse_int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _number(text: str) -> float:
+    try:
+        return parse_float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def numbers(text: str) -> tuple[int, ...]:
     """Parse integers written as 50,25,25."""
     try:
@@ -219,6 +233,7 @@ class Settings(argparse.Action):
             inner[parts[-1]] = text
 
 
+_CONVERTERS: dict[Any, Any] = {int: _integer, float: _number}  # neither reads 1_0 as 10
 _ALIASES = {"protocol": ["--eval"], "normalisation": ["--normalization"]}  # the paper's, torch's
 _METAVARS = {
     name: metavar
