@@ -222,6 +222,7 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
         "captions": ("bundled",),
         "config": tuple(f"recipe:{name}" for name in recipe_names()),
         "dataset": tuple(dict.fromkeys((*dataset_names(), *IMAGE_DATASETS))),
+        "image dataset": tuple(IMAGE_DATASETS),
         "device": ("auto", "cpu", "cuda", "mps"),
         "encoder": encoder_names(),
         "estimator": tuple(ESTIMATORS),

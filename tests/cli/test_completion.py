@@ -28,6 +28,8 @@ ASKED = {
     "edgecil sequences --format p": "pycil pilot",
     "edgecil completion z": "zsh",
     "edgecil run cifar1": "cifar10 cifar100",
+    "edgecil run quickd": "quickdraw quickdraw-pretrain",
+    "edgecil sequences quickd": "quickdraw quickdraw-pretrain quickdraw-all",
     "edgecil run --method ica": "icarl",
     "edgecil run --method icarl,ew": "icarl,ewc",
     "edgecil run --eval latin,edge-": "latin,edge-printed latin,edge-released",

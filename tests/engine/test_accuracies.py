@@ -100,7 +100,7 @@ def test_a_bad_row_is_named_by_its_number(tmp_path: Path, rows: str, words: str)
 @pytest.mark.parametrize(
     ("header", "words"),
     [
-        ("method,dataset,protocol,label\n", "'sequence' and no 'accuracy'"),
+        ("method,dataset,protocol,label\n", "'sequence', 'accuracy'"),
         ("method;sequence;accuracy\n", "semicolons"),
         ("method\tsequence\taccuracy\n", "tabs"),
         ("", "empty"),

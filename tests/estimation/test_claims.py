@@ -95,6 +95,16 @@ def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
     assert advise(said, effect, SPACE.size, target=2.0 * width).step == "nothing"
 
 
+def test_five_equal_orders_are_enough() -> None:
+    runs = runs_of("m", "enumerate", lambda sequence: 50.0)
+    steps = []
+    for count in (3, 4, 5):
+        table = AccuracyTable(tuple(runs[:count]))
+        step = advise(answer(table, "m"), split_variance(table.repeats("m")), SPACE.size)
+        steps.append((step.step, step.order_count, step.equal_orders))
+    assert steps == [("orders", 2, 3), ("orders", 1, 4), ("nothing", 0, 5)]
+
+
 def test_after_all_orders_of_an_enumeration_no_width_is_left() -> None:
     assert expected_half_width(3, 2.0, 87, 90) == 0.0
 

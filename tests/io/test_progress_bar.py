@@ -32,6 +32,16 @@ def test_one_line_per_minute_with_the_time_left(capsys: pytest.CaptureFixture[st
     ]
 
 
+def test_the_last_line_says_that_all_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    with Progress("tasks", clock) as progress:
+        progress.start(3)
+        for _ in range(3):
+            clock.now += 45.0
+            progress.advance()
+    assert capsys.readouterr().err.splitlines() == ["2 of 3 tasks, 0:00:45 left", "3 of 3 tasks"]
+
+
 @pytest.mark.parametrize(("shown", "lines"), [(True, ["0 of 2 tasks"]), (False, [])])
 def test_the_first_line_does_not_wait_for_a_finished_task(
     shown: bool,

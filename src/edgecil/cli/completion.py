@@ -13,6 +13,7 @@ from edgecil.catalogue import parameter_values
 SHELLS = ("bash", "zsh", "tcsh")
 _DIRECTORIES = ("DIR", "DIRECTORY", "DIRECTORIES", "CHECKOUT", "DATASET")
 _FILES = ("FILE", "FILE.npz", "FILE.json", "PATH", "PATHS", "SOURCE", "MATRICES")
+_TRAIN = ("run", "search")  # verbs that require images
 _NAMES_OR_FILES = ("method", "pretrained")
 _BASH = 'local before=""; [[ $1 == *,* ]] && before="${1%,*},"'
 
@@ -21,14 +22,18 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
     """Return the completion script of the whole command line."""
     values = parameter_values()
     (verbs,) = (it for it in parser._actions if isinstance(it, argparse._SubParsersAction))
-    for verb in verbs.choices.values():
-        for action in verb._actions:
-            names = tuple(action.choices or values.get(action.dest, ()))
+    for verb, options in verbs.choices.items():
+        for action in options._actions:
+            images = action.dest == "dataset" and verb in _TRAIN
+            kind_of_value = "image dataset" if images else action.dest
+            names = tuple(action.choices or values.get(kind_of_value, ()))
             is_file = action.metavar in _FILES or action.dest in _NAMES_OR_FILES
             kind = "directory" if action.metavar in _DIRECTORIES else "file" if is_file else ""
             if action.nargs != 0 and (names or kind):
                 comma = str(action.metavar).startswith("A,B")
-                vars(action)["complete"] = _functions(action.dest, names, kind, comma=comma)
+                vars(action)["complete"] = _functions(
+                    kind_of_value.replace(" ", "_"), names, kind, comma=comma
+                )
     text: str = shtab.complete(parser, shell=shell)
     # Otherwise bash completes what comes after the colon of recipe:demo as a word of its own.
     return f"{text}\nCOMP_WORDBREAKS=${{COMP_WORDBREAKS//:/}}" if shell == "bash" else text

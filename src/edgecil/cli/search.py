@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _search(**options: Any) -> SearchSummary:
     import edgecil
 
-    with resumable(options.get("out")):
+    with resumable(**options):
         result = edgecil.search(on_round=_note_round, **options)
     return result.summary()
 

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 def _run(**options: Any) -> ExperimentResults:
     from edgecil.engine.protocol_results import run_or_plan
 
-    with resumable(options.get("out")):
+    with resumable(**options):
         return run_or_plan(**options)
 
 
 @contextmanager
-def resumable(out: str | None) -> Iterator[None]:
+def resumable(
+    *, out: str | None = None, overwrite: bool | None = None, **_: object
+) -> Iterator[None]:
     """If the command is interrupted, a note says how to resume."""
     try:
         yield
     except KeyboardInterrupt:
         where = "stored" if out is None else f"in {out}"
-        note(
-            f"Stopped. Finished results are {where}; run the same command without --overwrite to "
-            "resume."
-        )
+        without = " without --overwrite" if overwrite else ""
+        note(f"Finished results are {where}; run the same command{without} to resume.")
         raise
 
 
@@ -45,7 +45,7 @@ def trained_by(name: str) -> Callable[..., ExperimentResults]:
         import edgecil
         from edgecil.engine.protocol_results import experiment_results
 
-        with resumable(options.get("out")):
+        with resumable(**options):
             return experiment_results(getattr(edgecil, name)(**options))
 
     return call

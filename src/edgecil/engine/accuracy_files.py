@@ -164,7 +164,7 @@ def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
     if missing:
         optional = [name for name in _KEYS if name not in _REQUIRED]
         raise DataError(
-            f"{origin} has no column {' and no '.join(map(repr, missing))}. It requires "
+            f"{origin} lacks the columns {', '.join(map(repr, missing))}. It requires "
             f"{', '.join((*_REQUIRED, metric))}, and may have {', '.join(optional)}."
         )
 

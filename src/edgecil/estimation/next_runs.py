@@ -35,6 +35,7 @@ from edgecil.sequences.sequence import ClassSequence
 
 _CANDIDATES = 400
 CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
+ONCE = ("repeats", "repeats_on")  # a further order is trained once, as its duration says
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from edgecil.estimation.variance import OrderEffect
 
 LEAST_ORDERS = 3
 REPEATED_ORDERS = 2
+EQUAL_ORDERS = 5
 _FURTHER = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80, 160)
 _NARROWER = 0.5
 _MOST_ORDERS = 1_000_000
@@ -48,6 +49,7 @@ class NextStep:
         half_width: of the mean's 90 % interval now; None if there is none.
         expected_half_width: after the step; None if it does not change or cannot be said.
         target: the half-width aimed at; None if there is none.
+        equal_orders: the number of orders that were run, if all have the same accuracy; else 0.
         gains: what several numbers of further orders would buy.
         seconds: expected duration of the step, one training after the other; None if the durations
             of the runs are not recorded.
@@ -59,6 +61,7 @@ class NextStep:
     half_width: float | None = None
     expected_half_width: float | None = None
     target: float | None = None
+    equal_orders: int = 0
     gains: tuple[Gain, ...] = ()
     seconds: float | None = None
 
@@ -75,6 +78,7 @@ def advise(
 
     At least 3 orders come first; then one more training of 2 orders, if no order was repeated and
     no target is given; then more orders, until the interval of the mean has the wanted half-width.
+    Orders that all have the same accuracy have no interval: 5 of them are enough.
 
     Args:
         answer: what is known about the method.
@@ -90,15 +94,26 @@ def advise(
         return timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.order_count)), seconds)
     width, left = answer.mean.half_width, space_size - answer.order_count
     gains = () if width is None else _gains(answer.order_count, width, space_size)
+    equal = answer.order_count if answer.lowest == answer.highest else 0
+    if equal >= EQUAL_ORDERS:
+        return NextStep("nothing", equal_orders=equal)
     if answer.order_count < LEAST_ORDERS or width is None:
-        more = min(max(LEAST_ORDERS - answer.order_count, 1), left)
+        least = EQUAL_ORDERS if equal >= LEAST_ORDERS else LEAST_ORDERS
+        more = min(max(least - answer.order_count, 1), left)
         expected = (
             None
             if width is None
             else expected_half_width(answer.order_count, width, more, space_size)
         )
         return timed(
-            NextStep("orders", more, half_width=width, expected_half_width=expected, gains=gains),
+            NextStep(
+                "orders",
+                more,
+                half_width=width,
+                expected_half_width=expected,
+                equal_orders=equal if equal >= LEAST_ORDERS else 0,
+                gains=gains,
+            ),
             seconds,
         )
     goal = _NARROWER * width if target is None else target

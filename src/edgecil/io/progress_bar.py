@@ -50,6 +50,9 @@ class Progress:
     def _stop(self) -> None:
         if self._first is not None:
             self._first.cancel()
+        if self._printed > self._begun and self._done == self._total:  # the last of some lines
+            self._write()
+            self._begun = self._printed
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -94,7 +97,7 @@ class Progress:
     def _write(self, note: str = "") -> None:
         """Write a line with the count, the time left if it can be estimated, and the note."""
         self._printed, left = self._clock(), ""
-        if self._done > self._before:
+        if self._before < self._done < self._total:
             each = (self._printed - self._begun) / (self._done - self._before)
             left = f"{timedelta(seconds=round(each * (self._total - self._done)))} left"
         counted = f"{self._done} of {self._total} {self._unit}"

@@ -220,15 +220,15 @@ def _decision(more: int | None) -> str:
 
 def _how_to_run(dataset: NextRuns, out: str | None, option: Callable[[str], str]) -> Iterator[str]:
     """The commands, if the experiment is recorded; else what to add to the file."""
-    from edgecil.estimation.next_runs import CHOOSING
+    from edgecil.estimation.next_runs import CHOOSING, ONCE
 
     if dataset.orders:
         file = out or "next.json"
-        first = "" if out else f"write them with {option('out')} {file}, then "
+        first = "" if out else f"repeat this command with {option('out')} {file}, then "
         if dataset.directory is None:
             yield f"To run them: {first}train them with your program, and add a row for each."
         else:
-            command = _command(dataset, option, without=CHOOSING)
+            command = _command(dataset, option, without=(*CHOOSING, *ONCE))
             yield f"To run them: {first}{command} {option('sequences')} {shlex.quote(file)}"
     if dataset.repeat and dataset.directory is None:
         yield (
@@ -288,6 +288,8 @@ def explain_goal(goal: GoalStatus) -> Iterator[str]:
 def _step(step: NextStep) -> str:
     now = "" if step.half_width is None else f"the mean has ± {step.half_width:.1f} points"
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
+    if step.equal_orders:
+        now = f"all {step.equal_orders} orders have the same accuracy"
     if step.step == "nothing":
         return f"{now or 'all orders were run'}; nothing more to run."
     if step.step == "repeats":
