@@ -129,3 +129,11 @@ def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path: Path) -> 
         progress = read_progress(tmp_path)
         assert progress is not None
         assert [task.node for task in progress.running] == [NODE]
+
+
+def test_a_device_in_place_of_the_progress_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / PROGRESS_FILE).symlink_to("/dev/zero")
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+    assert read_progress(tmp_path) is None

@@ -15,7 +15,8 @@ import msgspec
 
 from edgecil.engine.plan import Node, Prefix
 from edgecil.errors import EdgecilError
-from edgecil.io.files import replace_file
+from edgecil.io import limits
+from edgecil.io.files import check_file, replace_file
 
 PROGRESS_FILE = "progress.json"
 
@@ -85,9 +86,11 @@ class RunProgress:
 
 def read_progress(directory: Path) -> RunProgress | None:
     """Return the progress in an experiment directory; None if there is none or it is damaged."""
+    path = directory / PROGRESS_FILE
     try:
-        return msgspec.json.decode((directory / PROGRESS_FILE).read_bytes(), type=RunProgress)
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
+        check_file(path, limits.TEXT)  # reading a pipe would not end
+        return msgspec.json.decode(path.read_bytes(), type=RunProgress)
+    except (OSError, EdgecilError, UnicodeDecodeError, msgspec.MsgspecError):
         return None
 
 
