@@ -39,7 +39,7 @@ EVIDENCE = {
     "until": ("estimation.md", "benchmarks/error_rates.py until --trials 1000"),
     "placebo": ("estimation.md", "benchmarks/error_rates.py placebo --trials 400"),
     "relabelling": ("estimation.md", "benchmarks/error_rates.py relabelling --trials 1000"),
-    "estimate": ("leaderboard.md", "benchmarks/leave_one_out.py estimate --draws 25"),
+    "estimate": ("leaderboard.md", "benchmarks/leave_one_out.py estimate --draws 20"),
     "simulated": ("leaderboard.md", "benchmarks/protocols.py --simulated"),
     "default": ("leaderboard.md", "benchmarks/protocols.py --default"),
     "designs": ("leaderboard.md", "benchmarks/designs.py"),

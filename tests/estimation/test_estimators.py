@@ -103,11 +103,11 @@ def test_c4_makes_three_random_runs_unbiased_and_the_papers_is_28_per_cent_short
 
 
 def test_the_intervals_of_gaussian_c4_are_scipys() -> None:
-    """The degrees of freedom of χ² allow for an excess kurtosis of 0.6."""
+    """The degrees of freedom of χ² allow for an excess kurtosis of 0.3."""
     made = ESTIMATORS["gaussian-c4"](Observations(VALUES))
     oracle = stats.t.interval(0.9, 5, VALUES.mean(), VALUES.std(ddof=1) / np.sqrt(6))
     assert made.mean_interval == pytest.approx(oracle)
-    freedom = 5 / (1 + 0.6 * 5 / (2 * 6))
+    freedom = 5 / (1 + 0.3 * 5 / (2 * 6))
     low, high = stats.chi2.interval(0.9, freedom)
     expected = tuple(VALUES.std(ddof=1) * np.sqrt(freedom / np.array([high, low])))
     assert made.std_interval == pytest.approx(expected)

@@ -26,7 +26,7 @@ LEVEL = 0.9
 # Grid and prior of h. Beta(1, 2): most methods have position effects, few have nothing else.
 _SHARES = (np.arange(20) + 0.5) / 20.0
 _PRIOR = (1.0 - _SHARES) / (1.0 - _SHARES).sum()
-_KURTOSIS = 0.6
+_KURTOSIS = 0.3
 _STEPS = 60
 _FAR = 1e3
 _LEAST_MISFIT = 1e-300
@@ -166,7 +166,7 @@ def posteriors(
     Independent values have the usual t and χ² with n-1 degrees of freedom; in a finite space the
     variance of the mean is s² (1/n - 1/|Ω|). As the variance of s² is less in a finite space and
     more with tails that are heavier than normal ones, χ² has (n-1)/((1 - n/|Ω|)(1 + κ(n-1)/(2n)))
-    degrees of freedom, with the excess kurtosis κ = 0.6, with which intervals cover truth tables
+    degrees of freedom, with the excess kurtosis κ = 0.3, with which intervals cover truth tables
     best.
 
     In a Latin design, values are normal with variance s² and correlation h kᵢⱼ between orders i and
