@@ -38,6 +38,7 @@ class Progress:
         self._noted: set[str] = set()
         self._bar: Any = None
         self._first: threading.Timer | None = None
+        self._written: int | None = None  # the count in the last line
         self._total = self._done = self._before = 0
         self._begun = self._printed = clock()
 
@@ -50,9 +51,8 @@ class Progress:
     def _stop(self) -> None:
         if self._first is not None:
             self._first.cancel()
-        if self._printed > self._begun and self._done == self._total:  # the last of some lines
-            self._write()
-            self._begun = self._printed
+        if self._written is not None and self._written < self._done == self._total:
+            self._write()  # the last of some lines
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -65,6 +65,7 @@ class Progress:
         self._stop()
         self._total, self._done, self._before = total, done, done
         self._begun = self._printed = self._clock()
+        self._written = None
         if not self.shown or done >= total:
             return
         if not sys.stderr.isatty():
@@ -96,7 +97,7 @@ class Progress:
 
     def _write(self, note: str = "") -> None:
         """Write a line with the count, the time left if it can be estimated, and the note."""
-        self._printed, left = self._clock(), ""
+        self._printed, self._written, left = self._clock(), self._done, ""
         if self._before < self._done < self._total:
             each = (self._printed - self._begun) / (self._done - self._before)
             left = f"{timedelta(seconds=round(each * (self._total - self._done)))} left"
