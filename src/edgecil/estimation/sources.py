@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
 from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
-from edgecil.errors import DataError, EdgecilError, EdgecilWarning, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError, warn
 
 Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"
 
@@ -154,7 +153,7 @@ def export_runs(
                     f"The class ids in {out} are those of the experiment, 0 to "
                     f"{len(table.classes) - 1}, because the dataset's are unknown: {error}"
                 )
-                warnings.warn(sentence, EdgecilWarning, stacklevel=2)
+                warn(sentence)
         runs += table.runs
     finished = {_key(run) for run in runs if run.accuracy is not None}
     kept = [run for run in runs if run.accuracy is not None or _key(run) not in finished]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs import toolbox_dataset
-from edgecil.errors import DataError, EdgecilWarning, UsageError
+from edgecil.errors import DataError, UsageError, warn
 from edgecil.interop.logs import PROTOCOL, LoggedRun, NoResultError, read_log
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol as choose
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
@@ -67,7 +66,7 @@ def import_logs(
 
 
 def _warn(reason: str) -> None:
-    warnings.warn(f"Left out: {reason}", EdgecilWarning, stacklevel=4)
+    warn(f"Left out: {reason}")
 
 
 def _complete_runs(
