@@ -2,11 +2,13 @@
 
 As on a GPU, an operation on tensors of two devices fails, and so does a draw by the generator of
 another device; only copies, and indices on the CPU, may mix them. Values are those of the CPU.
+The device records what shows where and how the work is done; see :class:`FakeDevice`.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +28,17 @@ _INDEXING = (
     _ATEN.index_put_.default,
     _ATEN._index_put_impl_.default,
 )
+_PRODUCTS = (
+    _ATEN.convolution.default,
+    _ATEN.mm.default,
+    _ATEN.addmm.default,
+    _ATEN.bmm.default,
+    _ATEN._linalg_eigh.default,
+    _ATEN._linalg_solve_ex.default,
+    _ATEN._linalg_svd.default,
+)
 _seeds: set[int] = set()  # of the generators on the device
+_autocasting: list[bool] = []  # of the blocks around the current operation: on for the device
 
 
 class FakeTensor(torch.Tensor):  # type: ignore[misc]
@@ -67,12 +79,35 @@ class FakeGenerator(torch.Generator):  # type: ignore[misc]
 
 
 class FakeDevice(TorchDispatchMode):  # type: ignore[misc]
-    """Inside the `with` block, tensors may be made on the device and moved to it."""
+    """Inside the `with` block, tensors may be made on the device and moved to it.
+
+    Attributes:
+        most_moved: the most images that one copy moved from host memory to the device.
+        mixed: for each convolution on the device whether it was in mixed precision; every pass of
+            a network begins with one.
+        products: products and decompositions of matrices, by (name, type, whether on the device).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most_moved = 0
+        self.mixed: list[bool] = []
+        self.products: set[tuple[str, torch.dtype, bool]] = set()
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        return _run(function, args, kwargs or {})
+        result = _run(function, args, kwargs or {})
+        first = next(iter(tree_flatten(args)[0]), None)
+        there = isinstance(tree_flatten(result)[0][0], FakeTensor)
+        if function in _PRODUCTS:
+            self.products.add((function.overloadpacket.__name__, first.dtype, there))
+        if function is _ATEN.convolution.default and there:
+            self.mixed.append(bool(_autocasting) and _autocasting[-1])
+        if function is _ATEN._to_copy.default and there and not isinstance(first, FakeTensor):
+            images = first.dtype == torch.uint8 and first.dim() == 4
+            self.most_moved = max(self.most_moved, len(first) if images else 0)
+        return result
 
 
 def _run(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -117,7 +152,15 @@ def install(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
     def tensor(data: Any, *, device: Any = None, **named: Any) -> torch.Tensor:
         return make(data, **named) if device is None else make(data, **named).to(device)
 
+    @contextmanager
+    def autocast(device: str, *, enabled: bool) -> Iterator[None]:
+        _autocasting.append(enabled and device == NAME)
+        try:
+            yield
+        finally:
+            _autocasting.pop()
+
     for module in modules:
         monkeypatch.setattr(module, "derive_generator", derive)
     monkeypatch.setattr(torch, "tensor", tensor)
-    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(torch, "autocast", autocast)

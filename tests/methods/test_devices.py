@@ -1,6 +1,7 @@
-"""No learner mixes devices: images stay in host memory, everything else is on the device.
+"""Images stay in host memory and move by batches; everything else is on the device.
 
-No GPU is needed; see `fake_device`.
+No learner mixes devices; networks compute in mixed precision if `amp` is set, and RanPAC's
+regression on the device. No GPU is needed; see `fake_device`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ from typing import Any
 import pytest
 import torch
 
-from edgecil.methods import Environment, get_method, method_names, task as task_module
+from edgecil.backbones import features
+from edgecil.methods import (
+    Environment,
+    get_method,
+    method_names,
+    prompts,
+    task as task_module,
+    training,
+)
+from edgecil.methods.ranpac import RULES
 from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.methods.task import Scenario
 from tests.methods.fake_device import NAME, FakeDevice, FakeTensor, install
@@ -19,6 +29,10 @@ from tests.toys import QUICK, TASKS, learn, toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=6, test=2)
 OURS = [name for name in method_names() if get_method(name).build.__module__.startswith("edgecil.")]
+BATCH = QUICK.batch_size
+VIEWS = {"tagfex": 2}  # of each image of a batch
+FULL_PRECISION = ("ewc",)  # the Fisher information: squares of small gradients
+SMALL_PRODUCTS = ("coda-prompt", "mos")  # new components, covariances of a class: on the CPU
 SMALL = {"projection": 40, "balancing": 1, "alignment": {"epochs": 1, "batch_size": 8}}
 
 
@@ -33,12 +47,16 @@ def published_config(name: str) -> Any:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")  # the fake one does
 @pytest.mark.parametrize("name", OURS)
-def test_a_learner_trains_and_predicts_on_one_device(
+def test_a_learner_trains_and_predicts_on_the_device_batch_by_batch(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, task_module)
-    environment = replace(toy_environment(DATASET), device=NAME)
-    with FakeDevice():
+    monkeypatch.setattr(features, "_banks", {})  # rows of other tests would not be computed
+    monkeypatch.setattr(features, "BATCH", BATCH)
+    monkeypatch.setattr(prompts, "BATCH", BATCH)
+    monkeypatch.setattr(training, "_PREDICT_BATCH", BATCH)
+    environment = replace(toy_environment(DATASET), device=NAME, amp=True)
+    with FakeDevice() as device:
         scenario = Scenario(DATASET, NAME)
         method, again = (
             get_method(name).build(published_config(name), environment) for _ in range(2)
@@ -49,6 +67,25 @@ def test_a_learner_trains_and_predicts_on_one_device(
         labels = again.classify(scenario.test.only(again.seen).pixels)
         assert all(isinstance(chosen, FakeTensor) for chosen in labels.values())
         assert all(0 <= int(chosen.max()) < len(again.seen) for chosen in labels.values())
+    assert 0 < device.most_moved <= VIEWS.get(name, 1) * BATCH  # tasks and exemplars: 24 images
+    assert any(device.mixed)
+    assert name in FULL_PRECISION or all(device.mixed)
+    assert name in SMALL_PRODUCTS or all(there for _, _, there in device.products)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_ranpac_adds_and_solves_on_the_device(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, task_module)
+    config = replace(published_config("ranpac"), ridge=rule)
+    with FakeDevice() as device:
+        scenario = Scenario(DATASET, NAME)
+        method = get_method("ranpac").build(config, replace(toy_environment(DATASET), device=NAME))
+        learn(method, scenario, TASKS[:1])
+        method.classify(scenario.test.only(method.seen).pixels)
+    decomposition = "_linalg_eigh" if rule == "last-task" else "_linalg_svd"
+    double = {name for name, kind, there in device.products if kind == torch.float64 and there}
+    assert double == {"mm", decomposition, "_linalg_solve_ex"}
+    assert all(there for _, _, there in device.products)
 
 
 def test_the_device_notices_what_a_gpu_would(monkeypatch: pytest.MonkeyPatch) -> None:

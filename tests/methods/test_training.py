@@ -53,6 +53,19 @@ def test_momentum_and_weight_decay_are_used() -> None:
     assert weight.item() == pytest.approx(first - 0.1 * velocity)
 
 
+@pytest.mark.parametrize("changes", [{}, {"clip": 0.5}, {"clip": 0.5, "accumulate": 2}])
+def test_scaled_gradients_give_the_same_weights(
+    changes: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On CUDA mixed precision scales the loss, here on the CPU by a power of two."""
+    recipe, scaler = replace(PLAIN, **changes), torch.amp.GradScaler  # type: ignore[arg-type]
+    plain, _ = watch(recipe)
+    monkeypatch.setattr(torch.amp, "GradScaler", lambda device, enabled: scaler(device))
+    scaled, _ = watch(recipe)
+    assert plain.item() == pytest.approx(-6.0 * (recipe.clip or 1.0), rel=1e-5)
+    assert torch.equal(scaled, plain)
+
+
 @pytest.mark.parametrize(("count", "sizes"), [(8, [4, 4]), (9, [4, 5]), (6, [4, 2]), (1, [1])])
 def test_no_batch_of_one_image_unless_there_is_but_one(count: int, sizes: list[int]) -> None:
     _, batches = watch(replace(PLAIN, epochs=1), count=count)
