@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from edgecil.sequences import SequenceSpace
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
 
+PATIENT = 600.0  # seconds: the default is too short on a machine with many other processes
 FIRST, SECOND, THIRD = (Node("m", 0, tuple((label,) for label in range(n))) for n in (1, 2, 3))
 
 
@@ -51,6 +53,26 @@ def options(tmp_path: Path) -> dict[str, Any]:
         "protocol": "enumerate",
         "workers": 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "advised"),
+    [
+        ({}, True),
+        ({"method": "ease"}, False),
+        ({"budget": 1}, False),
+        ({"repeats": 2}, False),
+        ({"repeats_on": 2}, False),
+    ],
+)
+def test_repeats_are_advised_where_one_training_shows_mostly_noise(
+    changes: dict[str, Any], advised: bool, tmp_path: Path
+) -> None:
+    options = {"method": "ranpac", "dataset": "quickdraw", "classes": 6, "tasks": 3, "budget": 3}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        edgecil.plan_run(out=tmp_path / "out", trial_seconds=0, **{**options, **changes})
+    assert ["'repeats'" in str(warning.message) for warning in caught] == [True] * advised
 
 
 def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path: Path) -> None:
@@ -100,7 +122,7 @@ def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) ->
     ):
         one = {**options, "method": method}
         settings = {method: {"classes": (0, 1), "file": str(file)}}
-        plan = edgecil.plan_run(out=tmp_path / "out", **one, set=settings)
+        plan = edgecil.plan_run(out=tmp_path / "out", trial_seconds=PATIENT, **one, set=settings)
         assert (plan.seconds, plan.measured) == (None, ())
         assert plan.unknown[method].startswith(reason)
         assert reason in "".join(map(str, plan_tables(plan)))
@@ -110,7 +132,7 @@ def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) ->
 def test_a_network_that_a_run_refuses_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
     one = {**options, "method": "memo", "backbone": "vit-quickdraw"}
     with pytest.raises(UsageError, match=r"^MEMO requires a residual network"):
-        edgecil.plan_run(out=tmp_path / "out", **one)
+        edgecil.plan_run(out=tmp_path / "out", trial_seconds=PATIENT, **one)
 
 
 @pytest.mark.slow
@@ -120,7 +142,7 @@ def test_a_trial_measures_what_is_not_stored(options: dict[str, Any], tmp_path: 
     while not any(1 / 4 < ratio < 4 for ratio in ratios):
         assert len(ratios) < 4, ratios  # a machine that is busy now and then has four chances
         out = tmp_path / f"out-{len(ratios)}"
-        plan = edgecil.plan_run(out=out, **one)
+        plan = edgecil.plan_run(out=out, trial_seconds=PATIENT, **one)
         assert plan.measured == ("icarl",)
         assert plan.seconds is not None
         assert plan.disk is not None

@@ -18,6 +18,7 @@ from edgecil.engine.plan import Node, Plan
 from edgecil.engine.run import (
     OPTION_MEANINGS,
     Config,
+    advise,
     config_values,
     find_directory,
     resolve_options,
@@ -146,6 +147,8 @@ def plan_run(
     allowed = MACHINE if execution.allow_mismatch else ()
     measured, sizes = ({}, []) if overwrite else _stored(out, prepared.identity, allowed)
     stored = measured.keys() & set(plan)
+    if not measured:
+        advise(prepared, execution)
     first_times: dict[str, float] = {}
     unknown: dict[str, str] = {}
     for method in dict.fromkeys(run.method for run in plan.runs):

@@ -217,6 +217,18 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
     return replace(first, summary=replace(first.summary, trained=trained))
 
 
+def advise(prepared: Prepared, execution: Execution) -> None:
+    """Warn if one training per order cannot show the effect of the order."""
+    from edgecil.methods.order_share import suggest_repeats
+    from edgecil.methods.recipe import RECIPES
+
+    orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
+    config = prepared.config
+    advice = suggest_repeats(config.method, config.seeds.stop, RECIPES.resolve(config.recipe))
+    if advice is not None and len(orders) > 1 and execution.repeats_on is None:
+        warn(advice)
+
+
 def _run(
     experiment_config: ExperimentConfig,
     execution: Execution,
@@ -233,8 +245,6 @@ def _run(
     from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import portable_config, prepare
     from edgecil.engine.trackers import open_trackers, write_all
-    from edgecil.methods.order_share import suggest_repeats
-    from edgecil.methods.recipe import RECIPES
 
     trackers = open_trackers(
         jsonl=execution.jsonl,
@@ -249,11 +259,8 @@ def _run(
     prepared = prepared.part(execution)
     if execution.share:
         prepared = prepared.sharing(out / "shared")
-    orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
-    config = prepared.config
-    advice = suggest_repeats(config.method, config.seeds.stop, RECIPES.resolve(config.recipe))
-    if advice is not None and len(orders) > 1 and (overwrite or not (out / DATABASE).exists()):
-        warn(advice)
+    if overwrite or not (out / DATABASE).exists():
+        advise(prepared, execution)
     executor = get_executor(
         execution.executor,
         replace(prepared.context, allow_mismatch=execution.allow_mismatch),
