@@ -19,6 +19,7 @@ from edgecil.cli.main import verb_parser
 from edgecil.methods import Method, get_method, method_names
 from edgecil.methods.published import PUBLISHED
 from edgecil.methods.published_accuracies import ACCURACIES, PAPER_ACCURACIES
+from edgecil.methods.recipe import PUBLISHED_DATASETS
 from edgecil.recipes import recipe_names
 from edgecil.sequences import PROTOCOLS
 
@@ -34,7 +35,10 @@ def page(method: str) -> str:
 @pytest.mark.parametrize("method", PUBLISHED)
 def test_run_accepts_every_command(method: str) -> None:
     commands = re.findall(r"```console\n(.+)\n```", page(method))
-    assert len(commands) == 1 + 3 * (method in PAPER_ACCURACIES)
+    stated = len(ACCURACIES.get(method, ("none",)))
+    assert len(commands) == stated + 3 * (method in PAPER_ACCURACIES)
+    folders = [command.split(" --out ")[1] for command in commands]
+    assert len(set(folders)) == len(folders)
     for command in commands:
         program, verb, *words = shlex.split(command)
         assert (program, verb) == ("edgecil", "run")
@@ -43,6 +47,7 @@ def test_run_accepts_every_command(method: str) -> None:
         if options.get("config"):
             assert options["config"].removeprefix("recipe:") in recipe_names()
         else:
+            assert PUBLISHED_DATASETS[options["recipe"]] == options["dataset"]
             get_method(method).recipe(options["recipe"], "resnet32")
             network = options.get("pretrained") or options["backbone"]
             assert network in PRETRAINED or network in BACKBONES
@@ -52,7 +57,11 @@ def test_a_stated_accuracy_has_its_own_tasks_and_weights() -> None:
     assert "--tasks 20" in page("ease")
     assert "--pretrained vit-b16-in21k " in page("ease")
     assert "--pretrained vit-b16-in21k-google" in page("l2p")
-    assert all(stated.pretrained in PRETRAINED for stated in ACCURACIES.values())
+    assert "--recipe published-imagenet-a " in page("mos")
+    for method, rows in ACCURACIES.items():
+        assert len({(stated.dataset, stated.weights) for stated in rows}) == len(rows)
+        assert all(stated.dataset in PUBLISHED[method] for stated in rows)
+        assert all(stated.weights in {None, *PRETRAINED} for stated in rows)
 
 
 @pytest.mark.parametrize("method", PAPER_ACCURACIES)

@@ -19,6 +19,7 @@ from mkdocs.structure.files import File, Files
 METHODS = Path(__file__).parents[1] / "docs" / "methods.md"
 INDEX = "reference/published.md"
 FOLDER = "reference/reproduce"
+ONE_ORDER = "--protocol random-legacy --order-seed 1993 --budget 1"  # of PyCIL, PILOT and authors
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -64,9 +65,9 @@ def index_page(text: str) -> str:
         "with their sources, the measured agreement with the reference, and published accuracies",
         "with the command that should give them. **None of the commands for a GPU was run by the",
         "developers**: they require a GPU and the datasets. Final accuracy is the metric `last`,",
-        "average accuracy `average` (`edgecil analyze runs/icarl --metric last`); of the orders of",
-        "`random-legacy`, that of seed 1993 is PyCIL's and PILOT's. These pages are generated from",
-        "the code and from [Methods](../methods.md).",
+        "average accuracy `average` (`edgecil analyze DIR --metric last`). The one order of",
+        "`random-legacy` with seed 1993 is that of PyCIL, of PILOT and of the authors' logs.",
+        "These pages are generated from the code and from [Methods](../methods.md).",
         "",
         "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
         "",
@@ -154,26 +155,26 @@ def _published(method: str, entry: Any) -> list[str]:
         ACCURACIES,
         PAPER_ACCURACIES,
         PAPER_DATASETS,
+        Stated,
     )
+    from edgecil.methods.recipe import PUBLISHED_DATASETS
 
-    stated = ACCURACIES.get(method)
-    weights, tasks = ("vit-b16-in1k", 10) if stated is None else (stated.pretrained, stated.tasks)
-    normalisation = "dataset" if method == "hide-prompt" else "none"
-    preparation = "plain" if method == "coda-prompt" else "centre-crop"
-    network = (
-        f"--pretrained {weights} --preparation {preparation} --normalisation {normalisation}"
-        if entry.pretrained
-        else f"--backbone {'resnet18' if method == 'tagfex' else 'resnet32'}"
-    )
-    sentence = "The sources state no accuracy with these settings." if stated is None else stated
-    lines = [
-        f"CIFAR-100. {sentence} Not run here.",
-        "",
-        *_command(
-            f"edgecil run --method {method} --dataset cifar100 --tasks {tasks} --recipe published "
-            f"--protocol random-legacy {network} --root DIR --device cuda --out runs/{method}"
-        ),
-    ]
+    recipes = {dataset: recipe for recipe, dataset in PUBLISHED_DATASETS.items()}
+
+    lines = []
+    default = "vit-b16-in1k" if entry.pretrained else None
+    none = Stated("The sources state no accuracy with these settings.", weights=default)
+    for stated in ACCURACIES.get(method, (none,)):
+        lines += [
+            f"{stated.dataset}, {stated.tasks} tasks: {stated} Not run here.",
+            "",
+            *_command(
+                f"edgecil run --method {method} --dataset {stated.dataset} --tasks {stated.tasks} "
+                f"--recipe {recipes[stated.dataset]} {ONE_ORDER} {_network(method, entry, stated)} "
+                f"--root DIR --device cuda "
+                f"--out runs/{method}-{stated.dataset}-{stated.weights or 'scratch'}"
+            ),
+        ]
     if method in PAPER_ACCURACIES:
         family = "pretrained" if entry.pretrained else "scratch"
         lines += ["The EDGE paper states, for three random orders (not run here):", ""]
@@ -187,6 +188,17 @@ def _published(method: str, entry: Any) -> list[str]:
                 ),
             ]
     return lines
+
+
+def _network(method: str, entry: Any, stated: Any) -> str:
+    """Options of the network and of the images that a stated accuracy belongs to."""
+    if stated.weights is None:
+        return f"--backbone {'resnet18' if method == 'tagfex' else 'resnet32'}"
+    on_cifar = stated.dataset == "cifar100"
+    preparation = "plain" if method == "coda-prompt" and on_cifar else "centre-crop"
+    normalisation = "dataset" if method == "hide-prompt" and on_cifar else "none"
+    option = "--pretrained" if entry.pretrained else "--backbone"
+    return f"{option} {stated.weights} --preparation {preparation} --normalisation {normalisation}"
 
 
 def _command(text: str) -> list[str]:

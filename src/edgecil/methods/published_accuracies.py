@@ -7,51 +7,95 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stated:
-    """An accuracy that a reference states for CIFAR-100, in per cent.
+    """An accuracy that a reference states, in per cent.
 
     Attributes:
         text: the accuracy and where it stands.
+        dataset: its images.
         tasks: number of tasks.
-        pretrained: weights, for learners on a frozen model.
+        weights: pre-trained weights; None for a residual network from scratch.
     """
 
     text: str
+    dataset: str = "cifar100"
     tasks: int = 10
-    pretrained: str = "vit-b16-in1k"
+    weights: str | None = None
 
     def __str__(self) -> str:
         return self.text
 
 
-_FIGURE = "read from a figure of PyCIL."
-ACCURACIES = {
-    "er": Stated(f"Final accuracy in 10 tasks of 10 classes: about 41, {_FIGURE}"),
-    "icarl": Stated(f"Final accuracy in 10 tasks of 10 classes: about 50, {_FIGURE}"),
-    "wa": Stated(f"Final accuracy in 10 tasks of 10 classes: about 52, {_FIGURE}"),
-    "bic": Stated(f"Final accuracy in 10 tasks of 10 classes: about 51, {_FIGURE}"),
-    "der": Stated(f"Final accuracy in 10 tasks of 10 classes: about 59, {_FIGURE}"),
-    "foster": Stated(
-        "Average accuracy in 10 tasks of 10 classes: 72.9; the authors' repository states 73.1 for "
-        "its code (boosted network)."
+_IN1K, _IN21K, _GOOGLE = "vit-b16-in1k", "vit-b16-in21k", "vit-b16-in21k-google"
+
+
+def _figure(final: int, weights: str | None = None, dataset: str = "cifar100") -> Stated:
+    """A final accuracy in ten tasks, read from the figures in PyCIL's or PILOT's README."""
+    toolbox = "PyCIL" if weights is None else "PILOT"
+    return Stated(f"Final about {final}, read from a figure of {toolbox}.", dataset, 10, weights)
+
+
+def _log(
+    folder: str, final: float, average: float, dataset: str, tasks: int, weights: str
+) -> Stated:
+    """What a log of the authors ends with; its settings are those of the training recipe."""
+    text = f"Final {final:.2f}, average {average:.2f}, in the authors' log ({folder})."
+    return Stated(text, dataset, tasks, weights)
+
+
+ACCURACIES: dict[str, tuple[Stated, ...]] = {
+    "finetune": (_figure(61, _IN1K, "imagenet-r"),),
+    "er": (_figure(41),),
+    "icarl": (_figure(50), _figure(62, _IN1K, "imagenet-r")),
+    "wa": (_figure(52),),
+    "bic": (_figure(51),),
+    "der": (_figure(59), _figure(75, _IN1K, "imagenet-r")),
+    "foster": (
+        Stated("Average 72.9; the authors' repository states 73.1 for its code (boosted network)."),
+        _figure(76, _IN1K, "imagenet-r"),
     ),
-    "l2p": Stated(
-        "Final accuracy in 10 tasks of 10 classes: 83.83; its PyTorch port (JH-LEE-KR/l2p-pytorch) "
-        "states 83.77, with the weights of Dosovitskiy et al. (`imagenet21k/ViT-B_16.npz`).",
-        pretrained="vit-b16-in21k-google",
+    "tagfex": (
+        Stated(
+            "Average 78.45, from a summary by others, to our knowledge with ResNet-18 and these "
+            "tasks."
+        ),
     ),
-    "ease": Stated(
-        "Average accuracy in 20 tasks of 5 classes: 91.51, in the publication, whose weights "
-        "are those of ImageNet-21k to our knowledge; the authors' configs for both weights are "
-        "equal otherwise.",
-        tasks=20,
-        pretrained="vit-b16-in21k",
+    "l2p": (
+        Stated(
+            "Final 83.83; its PyTorch port (JH-LEE-KR/l2p-pytorch) states 83.77, with the weights "
+            "of Dosovitskiy et al. (`imagenet21k/ViT-B_16.npz`).",
+            weights=_GOOGLE,
+        ),
+        _figure(84, _IN1K),
+        _figure(73, _IN1K, "imagenet-r"),
     ),
-    "mos": Stated(
-        "Average accuracy in 20 tasks of 5 classes: 93.3, from a summary by others; the "
-        "weights are those of ImageNet-21k to our knowledge, and the authors' configs for both "
-        "weights are equal otherwise.",
-        tasks=20,
-        pretrained="vit-b16-in21k",
+    "coda-prompt": (_figure(87, _IN1K), _figure(73, _IN1K, "imagenet-r")),
+    "simplecil": (
+        _log("APER logs/simplecil/cifar224", 81.28, 87.57, "cifar100", 20, _IN21K),
+        _log("APER logs/simplecil/cub", 86.77, 92.24, "cub200", 20, _IN21K),
+        _log("APER logs/simplecil/imagenetr", 54.55, 62.57, "imagenet-r", 40, _IN21K),
+        _log("APER logs/simplecil/imageneta", 48.85, 60.64, "imagenet-a", 20, _IN21K),
+    ),
+    "aper": (
+        _log("APER logs/aper_adapter/cifar224", 85.14, 90.61, "cifar100", 20, _IN21K),
+        _log("APER logs/aper_adapter/cub", 86.73, 92.21, "cub200", 20, _IN21K),
+        _figure(73, _IN1K, "imagenet-r"),
+        _log("APER logs/aper_adapter/imageneta", 48.85, 60.59, "imagenet-a", 20, _IN21K),
+    ),
+    "ranpac": (
+        Stated("A(O) 92.2, in the authors' table (RanPAC paper_tables).", weights=_IN21K),
+        Stated("A(O) 90.3, in the authors' table (RanPAC paper_tables).", "cub200", 10, _IN1K),
+    ),
+    "ease": (
+        _log("EASE logs/ease/cifar224/0/5", 85.80, 91.51, "cifar100", 20, _IN21K),
+        _log("EASE logs/ease/cub/0/10", 85.67, 91.13, "cub200", 20, _IN1K),
+        _log("EASE logs/ease/imagenetr/0/20", 77.33, 82.60, "imagenet-r", 10, _IN1K),
+        _log("EASE logs/ease/imageneta/0/20", 58.53, 68.89, "imagenet-a", 10, _IN1K),
+    ),
+    "mos": (
+        _log("MOS logs/mos/cifar224/0/5", 89.25, 93.30, "cifar100", 20, _IN21K),
+        _log("MOS logs/mos/cub/0/10", 89.31, 92.88, "cub200", 20, _IN1K),
+        _log("MOS logs/mos/imagenetr/0/20", 78.50, 83.20, "imagenet-r", 10, _IN1K),
+        _log("MOS logs/mos/imageneta/0/20", 60.04, 69.39, "imagenet-a", 10, _IN1K),
     ),
 }
 
