@@ -251,9 +251,8 @@ class AccuracyTable:
 
     def repeats(self, method: str) -> list[Floats]:
         """Return a method's accuracies grouped by sequence, one per training seed."""
-        orders = self.orders(method)
-        if len(orders) == sum(1 for _ in self.placed_runs(method)):
-            return list(orders.accuracies[:, None])
+        if self._trains_once(method):
+            return list(self.orders(method).accuracies[:, None])
         grouped: dict[int, list[tuple[int, float]]] = {}
         for place, run in self.placed_runs(method):
             assert run.accuracy is not None
@@ -265,6 +264,8 @@ class AccuracyTable:
 
     def training_counts(self, method: str) -> dict[ClassSequence, int]:
         """Count a method's trainings on the sequences that it was trained on several times."""
+        if self._trains_once(method):
+            return {}
         trainings: dict[int, set[tuple[int, float | None]]] = {}
         for place, run in self.placed_runs(method):
             trainings.setdefault(place, set()).add((run.seed, run.accuracy))
@@ -273,6 +274,10 @@ class AccuracyTable:
             for place, different in trainings.items()
             if len(different) > 1
         }
+
+    def _trains_once(self, method: str) -> bool:
+        """Whether a method has one run on each of its sequences."""
+        return len(self.orders(method)) == sum(1 for _ in self.placed_runs(method))
 
     def count_trainings(self, method: str, sequences: tuple[ClassSequence, ...]) -> int:
         """Count a method's different trainings on some sequences of the table."""

@@ -25,7 +25,7 @@ from edgecil.estimation.truth import Truth
 from edgecil.estimation.variance import OrderEffect
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
-from edgecil.io.json import read_json, to_json, with_checksum
+from edgecil.io.json import checked_json, read_json
 from edgecil.sequences.sequence import ClassSequence
 
 if TYPE_CHECKING:
@@ -260,11 +260,11 @@ class Analysis:
     def save(self, path: str | Path) -> None:
         """Write the analysis as a JSON file that :meth:`load` and :func:`analyze` read."""
         with replace_file(Path(path)) as file:
-            file.write(self.to_json())
+            file.write(checked_json(self, SCHEMA))
 
     def to_json(self) -> bytes:
         """Return the content of the file that :meth:`save` writes."""
-        return with_checksum(to_json(self, SCHEMA))
+        return bytes(checked_json(self, SCHEMA))
 
     @classmethod
     def load(cls, path: str | Path) -> Analysis:

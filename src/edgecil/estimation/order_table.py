@@ -43,19 +43,21 @@ class OrderRow:
 
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:
     """Return all orders of a dataset that have an accuracy, lowest mean over the methods first."""
-    choices: dict[ClassSequence, dict[tuple[str, str], None]] = {}
-    for run in dataset.table.runs:
-        if run.sequence not in choices:
-            choices[run.sequence] = {}
-        choices[run.sequence][run.protocol, run.label] = None
-    by_method = {name: dataset.table.orders(name).by_sequence() for name in dataset.methods}
-    trainings = {name: dataset.table.training_counts(name) for name in dataset.methods}
+    table, predictor = dataset.table, dataset.predictor
+    choices: list[dict[tuple[str, str], None]] = [{} for _ in table.sequences]
+    for run, place in zip(table.runs, table.places, strict=True):
+        choices[place][run.protocol, run.label] = None
+    by_method = {name: table.orders(name).by_sequence() for name in dataset.methods}
+    trainings = {name: table.training_counts(name) for name in dataset.methods}
     rows = []
-    for sequence, labels in choices.items():
+    for sequence, labels in zip(table.sequences, choices, strict=True):
         accuracies = {name: a[sequence] for name, a in by_method.items() if sequence in a}
         if not accuracies:
             continue
-        z = None if dataset.predictor is None else dataset.predictor.value(sequence)
-        repeats = {name: trainings[name].get(sequence, 1) for name in accuracies}
+        z = None if predictor is None else predictor.value(sequence)
+        repeats = {
+            name: counts.get(sequence, 1) if (counts := trainings[name]) else 1
+            for name in accuracies
+        }
         rows.append(OrderRow(sequence, tuple(labels), z, accuracies, repeats))
     return sorted(rows, key=lambda row: fmean(row.accuracies.values()))

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import UsageError
-from edgecil.estimation.analysis import Analysis
+from edgecil.estimation.analysis import SCHEMA, Analysis
 from edgecil.io.directory import check_owner, claim, held
 from edgecil.io.files import replace_files
+from edgecil.io.garbage import no_collection, only_new_objects
+from edgecil.io.json import checked_json
 from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.slug import slug
@@ -100,7 +102,7 @@ def write_report(
     folder = _folder(analysis, out)
     check_owner(folder, "report", written_before=_holds_report)
     claim(folder, "report")
-    pages, files = [], dict[Path, bytes]()
+    pages = dict[Path, Page]()
     for dataset in analysis.datasets:
         several = len(analysis.datasets) > 1
         place = folder / slug(dataset.dataset) if several else folder
@@ -114,12 +116,16 @@ def write_report(
             analysis.version,
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
-        files |= page_files(compose_page(dataset, origin, same), place)
-        pages.append(place / _PAGE_FILE)
-    files[folder / _ANALYSIS_FILE] = analysis.to_json()
+        with no_collection():
+            pages[place] = compose_page(dataset, origin, same)
+    files = dict[Path, bytes | bytearray]()
+    with only_new_objects():
+        for place, page in pages.items():
+            files |= page_files(page, place)
+        files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
     with held(folder):
         replace_files(files.items())
-    report = Report(tuple(pages), analysis)
+    report = Report(tuple(place / _PAGE_FILE for place in pages), analysis)
     if open:
         report.open()
     return report

@@ -73,6 +73,8 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
 }
+# Tables by which letters are placed. A PDF has the place of every letter and does not read them.
+_LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
 # Without these entries files hold no date and no random id.
 _METADATA = {
     "png": {"Software": None},
@@ -110,6 +112,23 @@ def drawing() -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**_STYLE, "font.family": _fonts()})
         yield
+
+
+@contextmanager
+def small_fonts() -> Iterator[None]:
+    """Embed fonts in PDF files without their layout tables.
+
+    Matplotlib embeds the letters that a figure uses. It leaves the tables to the defaults of
+    fontTools, which takes more time for layout tables than for all other ones.
+    """
+    from fontTools.subset import Options
+
+    default = getattr(Options, "_drop_tables_default", [])
+    setattr(Options, "_drop_tables_default", [*default, *_LAYOUT_TABLES])  # noqa: B010
+    try:
+        yield
+    finally:
+        setattr(Options, "_drop_tables_default", default)  # noqa: B010
 
 
 def missing_letters(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from edgecil.report.scene.marks import Scene
+from edgecil.report.scene.paint import paint
 from edgecil.report.scene.svg import inline_svg, svg_file
 
 TEXT_INCHES = 7.0  # width of a page's text in a paper
@@ -17,7 +18,8 @@ NARROW = 360.0  # pixels of a chart on a phone, and of a column of a paper
 
 SVG_ONLY = ("svg",)
 WIDE_ONLY = ("svg", "png", "pdf")
-FILE_KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", "column.pdf": "PDF, one column"}
+_COLUMN = "column.pdf"
+FILE_KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", _COLUMN: "PDF, one column"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +57,17 @@ class ReportFigure:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """The files for papers and slides, by name."""
-        inches = TEXT_INCHES * self.wide.width / WIDE
+        painted = self._painted()
         for suffix in self.kinds:
-            yield f"{self.name}.{suffix}", self._file(suffix, inches)
+            content = svg_file(self.wide, self.caption) if suffix == "svg" else painted[suffix]
+            yield f"{self.name}.{suffix}", content
 
-    def _file(self, suffix: str, inches: float) -> bytes:
-        if suffix == "svg":
-            return svg_file(self.wide, self.caption)
-        from edgecil.report.scene.paint import paint
-
-        if suffix == "column.pdf":
-            return paint(self.narrow, "pdf", inches=COLUMN_INCHES)
-        return paint(self.wide, suffix, inches=inches)
+    def _painted(self) -> dict[str, bytes]:
+        """The files that Matplotlib draws, by suffix."""
+        files = {}
+        wide = [kind for kind in self.kinds if kind in ("png", "pdf")]
+        if wide:
+            files = paint(self.wide, wide, inches=TEXT_INCHES * self.wide.width / WIDE)
+        if _COLUMN in self.kinds:
+            files[_COLUMN] = paint(self.narrow, ["pdf"], inches=COLUMN_INCHES)["pdf"]
+        return files

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.report.figures.canvas import drawing
+from edgecil.io.garbage import no_collection
+from edgecil.report.figures.canvas import drawing, small_fonts
 from edgecil.report.scene.marks import Cells, Dots, Line, Mark, Rect, Scene, Text
 from edgecil.report.scene.theme import LIGHT, shades
 
@@ -33,28 +35,32 @@ _NO_DATES: dict[str, dict[str, Any]] = {
 }
 
 
-def paint(scene: Scene, kind: str, *, inches: float) -> bytes:
-    """A scene as the content of a file: the same scene always gives the same bytes.
+def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, bytes]:
+    """A scene as the content of files, by kind: the same scene always gives the same bytes.
 
     Letters that no installed font has are drawn as boxes.
 
     Args:
         scene: what to draw.
-        kind: `png`, two dots per pixel on white, or `pdf`, with embedded fonts.
+        kinds: `png`, two dots per pixel on white, and `pdf`, with embedded fonts.
         inches: width on paper; a PNG has the same proportions.
     """
-    with drawing(), warnings.catch_warnings():
+    with no_collection(), drawing(), small_fonts(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure = _figure(scene, inches)
-        file = io.BytesIO()
-        figure.savefig(
-            file,
-            format=kind,
-            dpi=_PNG_DOTS_PER_PIXEL * scene.width / inches,
-            metadata=_NO_DATES[kind],
-            transparent=kind == "pdf",
-        )
-        return file.getvalue()
+        return {kind: _content(figure, kind, scene.width / inches) for kind in kinds}
+
+
+def _content(figure: Figure, kind: str, pixels_per_inch: float) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(
+        file,
+        format=kind,
+        dpi=_PNG_DOTS_PER_PIXEL * pixels_per_inch,
+        metadata=_NO_DATES[kind],
+        transparent=kind == "pdf",
+    )
+    return file.getvalue()
 
 
 def _figure(scene: Scene, inches: float) -> Figure:
@@ -72,6 +78,10 @@ def _figure(scene: Scene, inches: float) -> Figure:
 
 
 def _draw(axes: Axes, mark: Mark, unit: float, level: int) -> None:
+    """Add a mark to axes whose limits are fixed, so that no artist has to be measured."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import FancyBboxPatch
+
     if isinstance(mark, Text):
         axes.text(
             mark.x,
@@ -89,8 +99,6 @@ def _draw(axes: Axes, mark: Mark, unit: float, level: int) -> None:
     elif isinstance(mark, Line):
         _draw_line(axes, mark, unit, level)
     elif isinstance(mark, Rect):
-        from matplotlib.patches import FancyBboxPatch
-
         style = f"round,pad=0,rounding_size={mark.radius}" if mark.radius else "square,pad=0"
         box = FancyBboxPatch(
             (mark.x, mark.y),
@@ -102,40 +110,50 @@ def _draw(axes: Axes, mark: Mark, unit: float, level: int) -> None:
             alpha=mark.opacity,
             zorder=level,
         )
-        axes.add_patch(box)
+        axes.add_artist(box)
     elif isinstance(mark, Dots):
-        axes.plot(
+        dots = Line2D(
             mark.x,
             mark.y,
-            _MARKERS[mark.shape],
+            linestyle="none",
+            marker=_MARKERS[mark.shape],
             color=LIGHT[mark.colour],
             markersize=2.0 * mark.radius * unit,
             markeredgewidth=0.0,
             alpha=mark.opacity,
             zorder=level,
         )
+        axes.add_artist(dots)
     else:
         _draw_cells(axes, mark, level)
 
 
 def _draw_line(axes: Axes, mark: Line, unit: float, level: int) -> None:
-    x, y = zip(*mark.points, strict=True)
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Polygon
+
     if mark.fill:
-        axes.fill(x, y, facecolor=LIGHT[mark.fill], edgecolor="none", alpha=mark.opacity, lw=0.0)
-        axes.patches[-1].set_zorder(level)
+        area = Polygon(
+            np.array(mark.points),
+            facecolor=LIGHT[mark.fill],
+            edgecolor="none",
+            alpha=mark.opacity,
+            lw=0.0,
+            zorder=level,
+        )
+        axes.add_artist(area)
     if mark.stroke:
         width = mark.width * unit
-        dashes = (0.0, [part * unit / width for part in mark.dash]) if mark.dash else "solid"
-        axes.plot(
-            x,
-            y,
+        line = Line2D(
+            *zip(*mark.points, strict=True),
             color=LIGHT[mark.stroke],
             lw=width,
-            ls=dashes,
+            ls=(0.0, [part * unit / width for part in mark.dash]) if mark.dash else "solid",
             alpha=mark.opacity,
             solid_capstyle="butt",
             zorder=level,
         )
+        axes.add_artist(line)
 
 
 def _draw_cells(axes: Axes, mark: Cells, level: int) -> None:
