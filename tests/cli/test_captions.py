@@ -30,7 +30,7 @@ def test_captions_are_saved_as_the_similarity_reads_them(cli: Cli, names, monkey
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         asked = ("captions", "--names", names, "--model", "toy", "--out", "c.json")
         answer = cli(*asked, "--json").json
-        assert cli(*asked).code == 0
+        assert cli(*asked, "--overwrite").code == 0
     assert answer["captions"] == {"tabby cat": f"{caption}cat", "beagle": f"{caption}beagle"}
     assert json.loads(Path("c.json").read_text(encoding="utf-8")) == answer["captions"]
     assert read_captions("c.json", read_classes(names)) == (f"{caption}cat", f"{caption}beagle")

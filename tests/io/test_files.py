@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +116,11 @@ def test_half_a_character_in_json_is_named() -> None:
     assert parse_json('["\\ud83d\\ude00"]', "x.json") == ["\U0001f600"]
     with pytest.raises(DataError, match="ud800"):
         parse_json('{"a": ["\\ud800"]}', "x.json")
+
+
+def test_a_device_does_not_become_a_file(tmp_path: Path) -> None:
+    device = tmp_path / "device"
+    os.mkfifo(device)
+    with pytest.raises(EdgecilError, match="device"), replace_file(device) as file:
+        file.write(b"x")
+    assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]

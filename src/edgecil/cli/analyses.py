@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.verb import Option, Verb, calling, names
+from edgecil.cli.verb import OVERWRITE, Option, Verb, calling, names
 from edgecil.report.table import Table
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ VERBS = (
             "edgecil export-runs demo --out accuracies.csv",
             "edgecil export-runs demo --metric last --out last.csv.gz",
         ),
-        {"": ("<source...> out metric classifier",)},
+        {"": ("<source...> out metric classifier", OVERWRITE)},
         calling("export_runs", "out"),
         lambda answer: (f"Runs: {answer['out']}",),
         api="edgecil.estimation.sources:export_runs",
@@ -111,6 +111,7 @@ VERBS = (
             "": (
                 "<source...>",
                 Option("out", "DIR", "also write each table to this folder, as paper-NAME.tex"),
+                OVERWRITE,
                 Option("protocol", "A,B,…", "protocols to compare (default: random,edge)", names),
                 Option("estimator", "NAME", "estimator for every protocol (default: gaussian)"),
                 Option("wasserstein_order", "N", "1 for the distance W₁ (default), 2 for W₂", int),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from edgecil.cli.output import note
-from edgecil.cli.verb import Option, Verb, calling, names
+from edgecil.cli.verb import OVERWRITE, Option, Verb, calling, names
 from edgecil.report.claim_tables import differences_table, explain_differences, explain_next
 from edgecil.report.leaderboard_table import leaderboard_tables
 
@@ -44,7 +44,7 @@ VERBS = (
         "next",
         "suggest the class orders to run next, and estimate how much they narrow the interval",
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
-        {"": ("<source...> target metric classifier order_seed", _OUT)},
+        {"": ("<source...> target metric classifier order_seed", _OUT, OVERWRITE)},
         _next,
         lambda answer: explain_next(
             answer["datasets"], answer["out"], lambda name: f"--{name.replace('_', '-')}"

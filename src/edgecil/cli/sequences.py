@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Option, Verb, calling
+from edgecil.cli.verb import OVERWRITE, PROTOCOL, SIMILARITY, SPACE, Option, Verb, calling
 from edgecil.report.answer_tables import profile_table, sequence_table, space_tables
 from edgecil.report.table import Table
 
@@ -48,6 +48,7 @@ VERBS = (
                     choices=FORMATS,
                 ),
                 Option("plot", "FILE", "draw the sequences to a .png, .svg or .pdf file"),
+                OVERWRITE,
             ),
             "classes and their similarity": (SIMILARITY,),
             "tasks": (SPACE,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from edgecil.cli.verb import SPACE, Option, Verb, calling
+from edgecil.cli.verb import OVERWRITE, SPACE, Option, Verb, calling
 from edgecil.report.answer_tables import agreement_table, similarity_tables
 
 
@@ -34,6 +34,7 @@ VERBS = (
             "": (
                 "dataset classes classes_seed",
                 Option("out", "FILE.npz", "save the matrix to this file"),
+                OVERWRITE,
             ),
             "from names or captions": ("names encoder template captions weights",),
             "from images": ("features images root image_size threads",),
@@ -53,6 +54,7 @@ VERBS = (
             "": (
                 "dataset names model prompt",
                 Option("out", "FILE.json", "save the captions to this file", required=True),
+                OVERWRITE,
             )
         },
         _captions,

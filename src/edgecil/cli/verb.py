@@ -264,4 +264,5 @@ SIMILARITY = (
 )
 DATA = f"{SIMILARITY} class_ids root image_size preparation normalisation download"
 SPACE = "tasks base increment sizes"
+OVERWRITE = Option("overwrite", "", "replace the file if it exists")
 PROTOCOL = "protocol budget order_seed objective"

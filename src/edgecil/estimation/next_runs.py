@@ -28,7 +28,7 @@ from edgecil.estimation.sources import (
 )
 from edgecil.estimation.truth import find_truth
 from edgecil.estimation.variance import split_variance
-from edgecil.io.files import replace_file
+from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
@@ -86,6 +86,7 @@ def next_runs(
     classifier: str | None = None,
     order_seed: int = 0,
     out: str | Path | None = None,
+    overwrite: bool = False,
 ) -> list[NextRuns]:
     """Return which class orders to run next, for each dataset.
 
@@ -99,8 +100,12 @@ def next_runs(
             default.
         order_seed: seed for choosing class orders.
         out: JSON file to write the orders to, which `run` accepts as `sequences`; requires runs on
-            one dataset. Nothing is written if no further orders are suggested.
+            one dataset. Nothing is written if no further orders are suggested. A file of an
+            earlier call is replaced.
+        overwrite: replace the file if it exists, whatever it contains.
     """
+    if out is not None:
+        check_new(out, overwrite=overwrite, is_ours=_is_saved)
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")
     sources = list_sources(source)
@@ -112,6 +117,11 @@ def next_runs(
     if out is not None and advice[0].orders:
         advice[0].save(out)
     return advice
+
+
+def _is_saved(start: bytes) -> bool:
+    """Whether a file begins as :meth:`NextRuns.save` writes it."""
+    return start.startswith(f'{{\n "{CONTINUED}": ['.encode())
 
 
 def run_seconds(runs: DatasetRuns, method: str) -> float | None:

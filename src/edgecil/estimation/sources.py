@@ -15,6 +15,7 @@ from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accu
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilError, UsageError, warn
+from edgecil.io.files import check_new
 
 Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"
 
@@ -125,6 +126,7 @@ def export_runs(
     *,
     metric: str | None = None,
     classifier: str | None = None,
+    overwrite: bool = False,
 ) -> Path:
     """Write runs to a CSV file, with the ids that their classes have in the dataset.
 
@@ -136,10 +138,12 @@ def export_runs(
             default that of the experiments, as in an analysis.
         classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
+        overwrite: replace the file if it exists.
 
     Returns:
         The file.
     """
+    check_new(out, overwrite=overwrite)
     runs: list[Run] = []
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from edgecil.errors import UsageError, unknown
+from edgecil.io.files import check_new
 from edgecil.registry import Registry
 from edgecil.report.figures import check_figure_path, draw_sequences
 from edgecil.sequences.scored import ScoredSequence, sequences
@@ -74,17 +75,22 @@ class ExportedSequences:
 
 
 def export_sequences(
-    *, format: str | None = None, plot: str | Path | None = None, **options: Any
+    *,
+    format: str | None = None,
+    plot: str | Path | None = None,
+    overwrite: bool = False,
+    **options: Any,
 ) -> ExportedSequences:
     """Choose class sequences, and export or draw them.
 
     Args:
         format: the tool whose settings are returned as well, one of :data:`FORMATS`.
         plot: draw the sequences to this .png, .svg or .pdf file.
+        overwrite: replace the file if it exists.
         options: as for :func:`edgecil.sequences`.
     """
     if plot is not None:
-        check_figure_path(plot)
+        check_new(check_figure_path(plot), overwrite=overwrite, name="plot")
     chosen = sequences(**options)
     if plot is not None:
         draw_sequences(chosen.similarity, chosen, plot)

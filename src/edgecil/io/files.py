@@ -12,12 +12,12 @@ import stat
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from edgecil.errors import DataError, EdgecilError
+from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io import limits
 from edgecil.io.limits import Limit
 
@@ -27,6 +27,7 @@ except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _ATTEMPTS = 10
+_START = 64  # bytes
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that is part of a character
 
 
@@ -134,6 +135,49 @@ def check_header(header: Sequence[str], source: str) -> None:
         raise DataError(f"{source} has more than one column named {repeated[0]!r}; keep one.")
 
 
+def check_new(
+    path: str | Path,
+    *,
+    overwrite: bool,
+    name: str = "out",
+    is_ours: Callable[[bytes], bool] = lambda start: False,
+) -> None:
+    """Raise an error if a file exists that must not be replaced; an empty one may be.
+
+    Args:
+        path: the file to write.
+        overwrite: whether a regular file may be replaced, whatever it contains.
+        name: of the parameter that gives the path.
+        is_ours: whether a file that begins with these bytes is certainly one that edgecil wrote.
+    """
+    path = Path(path)
+    _check_regular(path)
+    try:
+        with path.open("rb") as file:
+            start = file.read(_START)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise EdgecilError(f"Cannot write {path}: {reason(error)}.") from error
+    if start and not overwrite and not is_ours(start):
+        raise UsageError(
+            f"{path} exists already; give another path as {name!r}, or set 'overwrite' to replace "
+            "it."
+        )
+
+
+def _check_regular(path: Path) -> None:
+    """Raise an error if a path exists and is a folder, a pipe, a socket or a device."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return  # writing will say why
+    if stat.S_ISDIR(mode):
+        raise EdgecilError(f"Cannot write {path}: it is a folder; give a file.")
+    if not stat.S_ISREG(mode):
+        raise EdgecilError(f"Cannot write {path}: it is a pipe, a socket or a device; give a file.")
+
+
 @contextmanager
 def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Write to a temporary neighbour and rename it to `path` at the end.
@@ -207,6 +251,7 @@ def remove_abandoned(path: Path) -> None:
 
 def _new_temporary(path: Path) -> tuple[int, Path]:
     """Return an open temporary neighbour of a file, locked where the file system has locks."""
+    _check_regular(path)  # /dev/null must not become a file
     for _ in range(_ATTEMPTS):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         if fcntl is not None:

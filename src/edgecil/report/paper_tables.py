@@ -19,7 +19,7 @@ from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.estimation.distances import wasserstein_2
 from edgecil.estimation.estimators import get_estimator
 from edgecil.estimation.ranking import Ranking
-from edgecil.io.files import replace_file
+from edgecil.io.files import check_new, replace_file
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import escape_latex
 
@@ -33,6 +33,7 @@ _CRITERIA = {"lower": "Lower bound", "upper": "Upper bound", "stability": "Stabi
 _MIN, _MAX = r"$\min_{\mathcal{A}}$", r"$\max_{\mathcal{A}}$"
 _MEAN = r"$\mu_{\mathcal{A}} \pm \sigma_{\mathcal{A}}$"
 _ABSENT = "--"
+_TABLES = ("classic", "enumerable", "ranking")
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def paper_tables(
     pilot: Source | None = None,
     draws: int | None = None,
     draw_seed: int | None = None,
+    overwrite: bool = False,
 ) -> dict[str, str]:
     """LaTeX tables in the layout of the paper: `enumerable`, `classic` and `ranking`.
 
@@ -86,10 +88,14 @@ def paper_tables(
         pilot: as for :func:`edgecil.analyze`.
         draws: as for :func:`edgecil.analyze`.
         draw_seed: as for :func:`edgecil.analyze`.
+        overwrite: replace files of tables that exist.
 
     Returns:
         The LaTeX text of each table by its name.
     """
+    if out is not None:
+        for name in _TABLES:
+            check_new(_file(out, name), overwrite=overwrite)
     get_estimator(estimator)
     if wasserstein_order not in (1, 2):
         raise UsageError(
@@ -125,9 +131,13 @@ def paper_tables(
         tables["ranking"] = ranking_table(blocks)
     if out is not None:
         for name, text in tables.items():
-            with replace_file(Path(out) / f"paper-{name}.tex") as file:
+            with replace_file(_file(out, name)) as file:
                 file.write(text.encode())
     return tables
+
+
+def _file(out: str | Path, name: str) -> Path:
+    return Path(out) / f"paper-{name}.tex"
 
 
 @dataclass(frozen=True)

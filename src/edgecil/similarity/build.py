@@ -11,6 +11,7 @@ from edgecil.classes.lists import class_list
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.io.docstrings import read_section, with_options
+from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
@@ -72,6 +73,7 @@ def similarity(
     classes_seed: int | None = None,
     class_ids: Sequence[int] | None = None,
     out: str | Path | None = None,
+    overwrite: bool = False,
     progress: bool = True,
 ) -> SimilarityMatrix:
     """Compute the cosine similarity of classes from names, captions, features or images.
@@ -97,6 +99,7 @@ def similarity(
         classes_seed: draw the classes with this seed instead of taking the first ones.
         class_ids: use exactly these classes, in this order.
         out: .npz file to save the matrix to.
+        overwrite: replace the file if it exists.
         progress: whether to show the progress of images on stderr, as :func:`edgecil.run` does.
 
     >>> matrix = similarity(dataset="cifar100", classes=6)
@@ -104,7 +107,7 @@ def similarity(
     (('apple', 'aquarium_fish', 'baby'), (6, 6))
     """
     if out is not None:
-        check_similarity_path(out)
+        check_new(check_similarity_path(out), overwrite=overwrite)
     chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
     text = {"encoder": encoder, "template": template, "captions": captions, "weights": weights}
     if images is not None:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from edgecil.classes import ClassList
+from edgecil.io.files import check_new
 from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
 from edgecil.io.progress_bar import Progress
 from edgecil.registry import Registry
@@ -71,6 +72,7 @@ def captions(
     model: str | LanguageModel | None = None,
     prompt: str = DEFAULT_PROMPT,
     out: str | Path | None = None,
+    overwrite: bool = False,
     progress: bool = True,
 ) -> dict[str, str]:
     """Return captions of a dataset's classes by a language model, by label and in label order.
@@ -83,10 +85,11 @@ def captions(
             In Python also a model.
         prompt: `default`, `paper` (for medical images), or a text with `{name}` in it.
         out: .json file to save the captions to.
+        overwrite: replace the file if it exists.
         progress: whether to show progress on stderr, as :func:`edgecil.run` does.
     """
     if out is not None:
-        check_caption_path(out)
+        check_new(check_caption_path(out), overwrite=overwrite)
     classes = find_classes(dataset, names)
     find_prompt(prompt)
     if not isinstance(model, LanguageModel):
