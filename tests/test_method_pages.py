@@ -86,5 +86,5 @@ def test_the_list_of_methods_has_every_classifier() -> None:
 
 
 def test_shares_of_the_order_name_their_recipe() -> None:
-    assert "with the training recipe `fast`, " in page("ranpac")
+    assert "trained twice with the recipe `fast`, " in page("ranpac")
     assert "share of the order (recipe `fast`)" in PAGES["reference/published.md"]

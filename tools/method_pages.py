@@ -77,7 +77,10 @@ def index_page(text: str) -> str:
     ]
     for method, rows in PUBLISHED.items():
         parity = [_cells(row)[-2] for row in _table(text, "| method | classifier |", method)[2:]]
-        share = f"{100 * shares[method].share:.0f} %" if method in shares else "not measured yet"
+        share = "not measured yet"
+        if method in shares:
+            per_cent = shares[method].per_cent
+            share = "nothing varies" if per_cent is None else f"{per_cent} %"
         cells = (
             f"[{method}](reproduce/{method}.md)",
             get_method(method).summary,
@@ -231,10 +234,13 @@ def _order(method: str) -> str:
 
     share = order_shares().get(method)
     if share is None:
-        return "Not measured yet: the truth tables hold no repeats of this method."
+        return "Not measured yet."
+    sets = "one set" if share.tables == 1 else f"{share.tables} sets"
+    trained = f"On all orders of {sets} of six drawings, trained twice with the recipe `{RECIPE}`, "
+    if share.per_cent is None:
+        return f"{trained}nothing varies."
     return (
-        f"On {share.tables} truth tables with repeats, with the training recipe `{RECIPE}`, "
-        f"{100 * share.share:.0f} % of the variance of single trainings is due to the order (std "
+        f"{trained}{share.per_cent} % of the variance of single trainings is due to the order (std "
         f"{share.order_std:.2f} points; training noise {share.noise_std:.2f}). The share with "
         "other recipes is not known."
     )

@@ -96,8 +96,8 @@ class LearnerEntry(ConfiguredEntry):
 
     Attributes:
         order_share: per cent of the variance between trainings that is due to the class order, on
-            the bundled truth tables with repeats (training recipe `fast`); the rest is training
-            noise. None if not measured yet.
+            all orders of six drawings with repeats (training recipe `fast`); the rest is training
+            noise. None if not measured yet, and if nothing varies.
     """
 
     order_share: int | None = None
@@ -164,7 +164,7 @@ def list_methods(*, recipe: str = "fast") -> list[LearnerEntry]:
             it.name,
             it.summary,
             asdict(it.configure(*it.recipe(recipe, backbone), it.settings(recipe))),
-            round(100 * measured[it.name].share) if it.name in measured else None,
+            measured[it.name].per_cent if it.name in measured else None,
         )
         for it in map(get_method, method_names())
         if dataset is None or dataset in PUBLISHED.get(it.name, (dataset,))

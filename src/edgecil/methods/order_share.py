@@ -1,8 +1,9 @@
 """How much of a learner's spread over class orders is the order, and how much training noise.
 
 `tools/order_shares.py` computes the figures from the bundled truth tables, in which every order is
-trained at least twice with the training recipe `fast`, and writes them to `order_share.json` beside
-this module.
+trained at least twice with the training recipe `fast`, and those of methods that are not in them
+from an experiment on all orders of the first table; it writes `order_share.json` beside this
+module.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from edgecil.io.json import read_json
 
-SCHEMA = "edgecil.order-share/1"
+SCHEMA = "edgecil.order-share/2"
 FILE = Path(__file__).with_name("order_share.json")
 RECIPE = "fast"  # the training recipe of the truth tables
 CANNOT_SHOW = 0.5  # share of the order below which one training per order shows mostly noise
@@ -27,7 +28,7 @@ class OrderShare:
     Attributes:
         order_std: due to the order.
         noise_std: between trainings of one order.
-        tables: number of truth tables with repeats.
+        tables: number of truth tables with repeats, or of such sets of classes.
     """
 
     order_std: float
@@ -43,6 +44,11 @@ class OrderShare:
         order, noise = self.order_std**2, self.noise_std**2
         return order / (order + noise) if order + noise else 1.0
 
+    @property
+    def per_cent(self) -> int | None:
+        """The share in per cent; None if nothing varies."""
+        return round(100 * self.share) if self.order_std or self.noise_std else None
+
 
 @dataclass(frozen=True)
 class OrderShares:
@@ -50,17 +56,25 @@ class OrderShares:
 
     Attributes:
         command: that computed them.
-        methods: by method; methods without repeats in the truth tables are not measured yet.
+        methods: by method, from the truth tables.
+        others: by method, from an experiment; methods in neither are not measured yet.
     """
 
     command: str
     methods: dict[str, OrderShare]
+    others: dict[str, OrderShare]
 
 
 @lru_cache(maxsize=1)
+def stored_shares() -> OrderShares:
+    """Return the stored figures."""
+    return read_json(FILE, OrderShares, SCHEMA)
+
+
 def order_shares() -> dict[str, OrderShare]:
     """Return the share of every method that was measured, by name."""
-    return read_json(FILE, OrderShares, SCHEMA).methods
+    stored = stored_shares()
+    return {**stored.others, **stored.methods}
 
 
 def suggest_repeats(methods: Iterable[str], repeats: int, recipe: str) -> str | None:
@@ -83,6 +97,6 @@ def suggest_repeats(methods: Iterable[str], repeats: int, recipe: str) -> str | 
     shares = ", ".join(f"{name} {100 * (1 - measured[name].share):.0f} %" for name in noisy)
     return (
         "One training per order cannot separate the effect of the order from training noise, which "
-        f"was most of the variance on the bundled truth tables (training recipe {RECIPE}: "
+        f"was most of the variance over all orders of six drawings (training recipe {RECIPE}: "
         f"{shares}); set 'repeats' to 2 or more to compare orders."
     )
