@@ -25,7 +25,9 @@ from edgecil.io.files import check_file, check_header, parse_json
 IMAGES = ("image", "img")
 LABELS = ("label", "labels", "fine_label")
 
-_ROWS = 16  # of a Parquet file that are read at once
+_ROWS = 16  # of a Parquet file that are read at once, at most
+_BUFFER = 2**20  # bytes of a Parquet file that are read at once
+_MOST = 2**28  # bytes of images that are kept, or read at once
 _KEPT = 16  # times as many are kept, for threads that decode them
 _DICTIONARY, _BATCH = 2, 3  # kinds of Arrow messages that have buffers
 _LEAST = 16  # bytes of an encoded image; equal rows can be packed into much less
@@ -99,8 +101,8 @@ class Row:
                 f"Row {self.place} of {self.file} holds no image but at most its path; save the "
                 "dataset with the images in it (datasets: cast the column to Image() and save)."
             )
-        limits.IMAGE.check(str(self), len(content))
-        return content
+        limits.IMAGE.check(str(self), content.size)
+        return bytes(content.to_pybytes())
 
 
 class _Table:
@@ -126,39 +128,51 @@ class _Table:
         """Yield the values of a column."""
         raise NotImplementedError
 
-    def image(self, row: int) -> bytes | None:
-        """Return the encoded image in a row; None if there is none."""
+    def image(self, row: int) -> Any | None:
+        """Return the encoded image in a row, as a buffer of pyarrow; None if there is none."""
         raise NotImplementedError
 
 
 class _Parquet(_Table):
-    """Rows are decompressed in order, a few at a time; the last ones are kept."""
+    """Rows are decompressed in order, a few at a time; the last ones are kept.
+
+    A value that many rows share is stored once, so that a file of some kilobytes can have gigabytes
+    of equal images or labels. Equal labels stay one value in memory; of images, the fewer are read
+    at once the larger they may be.
+    """
 
     def __init__(self, path: Path) -> None:
-        from pyarrow.parquet import ParquetFile
-
-        self.path, self._file = path, ParquetFile(path, memory_map=False)
+        self.path, self._file = path, _open_parquet(path)
         self.schema = self._file.schema_arrow
         groups = [self._file.metadata.row_group(i) for i in range(self._file.num_row_groups)]
         for group in groups:
-            limits.ARRAYS.check(f"A row group of {path}", group.total_byte_size)
+            limits.ROW_GROUP.check(f"A row group of {path}", group.total_byte_size)
+        largest = max((group.total_byte_size for group in groups), default=0)
+        self._rows_at_once = min(max(_MOST // max(largest, 1), 1), _ROWS)
         self._starts = list(accumulate((group.num_rows for group in groups), initial=0))
         self.rows = self._starts[-1]
-        self._kept: dict[int, bytes | None] = {}
-        self._batches: Iterator[list[bytes | None]] = iter(())
+        self._kept: dict[int, Any | None] = {}
+        self._batches: Iterator[list[Any | None]] = iter(())
         self._next = 0  # the first row that is not read yet
         self._lock = threading.Lock()
 
     def use(self, images: str, labels: str) -> None:
         """Choose the columns to read."""
         self.images = images
+        if not _is_number(self.schema.field(labels).type):
+            self._file = _open_parquet(self.path, [labels])
 
     def column(self, name: str) -> Iterator[Any]:
-        """Yield the values of a column."""
+        """Yield the values of a column; equal texts are one object."""
         for batch in self._file.iter_batches(batch_size=8192, columns=[name]):
-            yield from batch.column(0).to_pylist()
+            column = batch.column(0)
+            if not hasattr(column, "dictionary"):
+                yield from column.to_pylist()
+                continue
+            values = column.dictionary.to_pylist()
+            yield from (None if it is None else values[it] for it in column.indices.to_pylist())
 
-    def image(self, row: int) -> bytes | None:
+    def image(self, row: int) -> Any | None:
         """Return the encoded image in a row; None if there is none."""
         with self._lock:
             if row not in self._kept:
@@ -170,15 +184,25 @@ class _Parquet(_Table):
                 images = next(self._batches)
                 self._kept |= dict(enumerate(images, self._next))
                 self._next += len(images)
-                for old in list(self._kept)[: -_KEPT * _ROWS]:
-                    del self._kept[old]
+                self._forget()
             return self._kept[row]
 
-    def _read(self, start: int) -> Iterator[list[bytes | None]]:
+    def _forget(self) -> None:
+        """Drop the oldest rows beyond the number and the bytes that are kept."""
+        sizes = {row: 0 if it is None else it.size for row, it in self._kept.items()}
+        size = sum(sizes.values())
+        for place, (row, own) in enumerate(sizes.items()):
+            if len(sizes) - place <= _KEPT * _ROWS and size <= _MOST:
+                break
+            if row < self._next - self._rows_at_once:
+                del self._kept[row]
+                size -= own
+
+    def _read(self, start: int) -> Iterator[list[Any | None]]:
         """Yield images from the start of a row group on."""
         groups = list(range(start, len(self._starts) - 1))
         options = {"row_groups": groups, "columns": [self.images], "use_threads": False}
-        for batch in self._file.iter_batches(batch_size=_ROWS, **options):
+        for batch in self._file.iter_batches(batch_size=self._rows_at_once, **options):
             yield [_content(cell) for cell in batch.column(0)]
 
 
@@ -211,7 +235,7 @@ class _Arrow(_Table):
         """Yield the values of a column."""
         yield from self._table.column(name).to_pylist()
 
-    def image(self, row: int) -> bytes | None:
+    def image(self, row: int) -> Any | None:
         """Return the encoded image in a row; None if there is none."""
         return _content(self._table.column(self.images)[row])
 
@@ -257,12 +281,32 @@ def _unpacked_size(message: Any) -> int:
     return size
 
 
-def _content(cell: Any) -> bytes | None:
+def _content(cell: Any) -> Any | None:
     """Return the bytes in a cell with an image: binary, or a structure with `bytes`."""
-    if not cell.is_valid:
-        return None
-    value = cell if hasattr(cell, "as_buffer") else cell["bytes"]
-    return value.as_buffer().to_pybytes() if value.is_valid else None
+    if cell.is_valid and _is_structure(cell.type):
+        cell = cell["bytes"]
+    return cell.as_buffer() if cell.is_valid else None
+
+
+def _open_parquet(path: Path, shared: Sequence[str] = ()) -> Any:
+    """Return a Parquet file; values of the columns `shared` that are equal are in memory once."""
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(
+        path, memory_map=False, buffer_size=_BUFFER, read_dictionary=list(shared) or None
+    )
+
+
+def _is_structure(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_struct(kind))
+
+
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind))
 
 
 def _features(schema: Any, path: Path) -> Mapping[str, Mapping[str, Any]]:
