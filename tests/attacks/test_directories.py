@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import sqlite3
+import warnings
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from edgecil.engine.directory import clear, remove_features, remove_leftovers, w
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import Store
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, EdgecilWarning, UsageError
 from edgecil.io.locks import locked
 from tests.attacks.hostile import experiment_bytes
 from tests.toys import save_toy
@@ -187,3 +189,45 @@ def test_a_full_disk_and_a_lock_are_named_without_advice_to_start_over(tmp_path:
     with pytest.raises(DataError) as damaged:
         Experiment.open(tmp_path / "run").table()
     assert "overwrite" not in str(damaged.value)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_in_place_of_the_database_is_named(tmp_path: Path, make) -> None:
+    with writing(tmp_path / "run"):
+        pass
+    database = tmp_path / "run" / "results.sqlite"
+    database.unlink()
+    make(database)
+    for attempt in (Experiment.open, lambda path: writing(path).__enter__()):
+        with pytest.raises(DataError, match=r"it is a (folder|pipe)"):
+            attempt(tmp_path / "run")
+
+
+def test_a_lost_database_is_said_before_all_is_trained_again(tmp_path: Path) -> None:
+    with writing(tmp_path), warnings.catch_warnings():
+        warnings.simplefilter("error")
+    (tmp_path / "progress.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "results.sqlite").unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with writing(tmp_path, overwrite=True):
+            pass
+    (tmp_path / "progress.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "results.sqlite").unlink()
+    with pytest.warns(EdgecilWarning, match="missing"), writing(tmp_path):
+        pass
+
+
+def test_a_report_that_cannot_be_written_in_the_experiment_may_be_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment_bytes(tmp_path / "run")
+
+    def refuse(folder: Path, kind: str) -> None:
+        raise EdgecilError("Cannot write x: Read-only file system.")
+
+    monkeypatch.setattr("edgecil.report.write.claim", refuse)
+    with pytest.raises(EdgecilError, match=r"Read-only file system; .* 'out'\.$"):
+        write_report(tmp_path / "run", draws=2, metrics=())
+    with pytest.raises(EdgecilError, match=r"Read-only file system\.$"):
+        write_report(tmp_path / "run", draws=2, metrics=(), out=tmp_path / "elsewhere")

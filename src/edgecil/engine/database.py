@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -93,6 +95,18 @@ def _owner(path: Path) -> str:
         return path.owner()
     except (OSError, KeyError, NotImplementedError):
         return "another user"
+
+
+def check_database(path: Path) -> None:
+    """Raise an error if a folder, a pipe or a device has the name of the database."""
+    with suppress(OSError):
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "folder" if stat.S_ISDIR(mode) else "pipe, a socket or a device"
+            raise DataError(
+                f"Cannot use {path}: it is a {what}, not a database; move it away and restore the "
+                "file from a copy."
+            )
 
 
 def check_format(directory: Path, number: int) -> None:

@@ -22,6 +22,7 @@ from edgecil.engine.database import (
     UNCHECKED,
     add_checksums,
     cause_of,
+    check_database,
     check_format,
     check_pages,
     checksum_of,
@@ -58,6 +59,7 @@ class Store(StoreReader):
 
     def _open(self) -> sqlite3.Connection:
         path = self.directory / DATABASE
+        check_database(path)
         try:
             database = sqlite3.connect(path)
         except (sqlite3.Error, UnicodeDecodeError) as error:

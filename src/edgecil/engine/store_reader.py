@@ -18,6 +18,7 @@ from edgecil.engine.database import (
     TABLES,
     UNCHECKED,
     cause_of,
+    check_database,
     check_format,
     check_pages,
     check_tables,
@@ -57,6 +58,7 @@ class StoreReader:
 
     def _open(self) -> sqlite3.Connection:
         path = self.directory / DATABASE
+        check_database(path)
         if not path.is_file():
             raise NoExperimentError(
                 f"{self.directory} is not an experiment: it contains no {DATABASE}."

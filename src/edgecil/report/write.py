@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecil.errors import UsageError
+from edgecil.errors import EdgecilError, UsageError
 from edgecil.estimation.analysis import SCHEMA, Analysis
 from edgecil.io.directory import check_owner, claim, held
 from edgecil.io.files import replace_files
@@ -101,7 +101,14 @@ def write_report(
     others = _analyze_others(source, analysis, metrics, options)
     folder = _folder(analysis, out)
     check_owner(folder, "report", written_before=_holds_report)
-    claim(folder, "report")
+    try:
+        claim(folder, "report")
+    except EdgecilError as error:
+        if out is not None:
+            raise
+        raise EdgecilError(
+            f"{str(error).rstrip('.')}; to write the report elsewhere, give a folder as 'out'."
+        ) from error
     pages = dict[Path, Page]()
     for dataset in analysis.datasets:
         several = len(analysis.datasets) > 1
