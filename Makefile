@@ -19,18 +19,18 @@ demo: $(VENV)/.train
 test: lint
 	$(MAKE) --no-print-directory --jobs=2 suite types oldest docs
 
-suite: $(VENV)/.dev
+suite: $(VENV)/.compiled
 	$(BIN)/python -m pytest -n logical --dist worksteal
 
 # The inner loop: everything that is not marked slow, or measured to be so by `make slow`.
-quick: $(VENV)/.dev
+quick: $(VENV)/.compiled
 	$(BIN)/python -m pytest -n logical --dist worksteal -m "not slow"
 
 # Long attacks: many kills, flipped bits and hostile files, with counts.
 attack: $(VENV)/.dev
 	EDGECIL_ATTACK=1 $(BIN)/python -m pytest tests/attacks -n 0 -s
 
-slow: $(VENV)/.dev
+slow: $(VENV)/.compiled
 	$(BIN)/python -m pytest -n logical --dist worksteal --store-slow
 
 lint: $(VENV)/.dev
@@ -73,6 +73,7 @@ parity: $(VENV)/.dev
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "edgecil requires Python 3.10 or newer; run: make PYTHON=/path/to/python3")'
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade 'pip>=25' # versions that come with Python take twice as long to choose wheels
 
 $(VENV)/.train: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable '.[train]'
@@ -81,6 +82,11 @@ $(VENV)/.train: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.train
+
+# Each worker of pytest would compile the modules that the tests import for itself.
+$(VENV)/.compiled: $(VENV)/.dev
+	$(BIN)/python -m pytest --collect-only -q -n 0 > $@.log || { cat $@.log; exit 1; }
+	@touch $@
 
 clean:
 	rm -rf $(VENV) demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
