@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
@@ -59,6 +60,8 @@ SLOW_SECONDS = 0.2
 _seconds: defaultdict[str, float] = defaultdict(float)
 
 _FOLDER = tempfile.TemporaryDirectory()  # gone with the process
+# A folder for what all workers of this run of pytest share; that of the process that starts them.
+os.environ.setdefault("EDGECIL_TEST_FOLDER", _FOLDER.name)
 _numbers = count()
 _helpers: list[subprocess.Popen[bytes]] = []
 
@@ -77,6 +80,23 @@ def _same_start() -> None:
 def _no_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test uses weights of the hub for the first time."""
     monkeypatch.setenv("EDGECIL_HUB_PINS", f"{_FOLDER.name}/pins-{next(_numbers)}.json")
+
+
+@pytest.fixture
+def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start worker processes as copies of one that has imported torch, where there are copies.
+
+    Torch and its compiler, which deterministic algorithms import, take 4 seconds otherwise.
+
+    They are like those of users from then on, whose start is tested without this fixture.
+    """
+    import torch.multiprocessing
+
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        copies = multiprocessing.get_context("forkserver")
+        modules = ["edgecil.engine.executors.local", "tests.engine.strange", "torch._inductor"]
+        copies.set_forkserver_preload(modules)
+        monkeypatch.setattr(torch.multiprocessing, "get_context", lambda _: copies)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,7 +15,7 @@ SHORTER = {
     "tasks=3": "tasks=2",
     "epochs=1": "epochs=1, workers=1",
     "analyze(experiment)": "analyze(experiment, draws=50)",
-    "write_report(experiment)": "write_report(experiment, draws=50)",
+    "write_report(experiment)": "write_report(experiment, draws=50, metrics=())",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from filelock import FileLock
 from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build as build_network
@@ -26,6 +28,7 @@ __all__ = ["SIDE", "SPOTS", "TASKS", "Tasks", "learn", "same", "toy_dataset", "t
 QUICK = Recipe(epochs=6, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
 
 _FOLDER = tempfile.TemporaryDirectory()  # gone with the process
+_SHARED = Path(os.environ.get("EDGECIL_TEST_FOLDER", _FOLDER.name))
 
 
 def save_toy(path: Path, classes: int = 4, *, train: int = 12, contrast: int = 40) -> Path:
@@ -45,6 +48,14 @@ def save_toy(path: Path, classes: int = 4, *, train: int = 12, contrast: int = 4
 @cache
 def toy_vit(channels: int = 1) -> str:
     """A file with the weights of a tiny transformer, trained on other images with such spots."""
+    path = _SHARED / f"vit-{channels}.safetensors"
+    with FileLock(path.with_suffix(".lock")):  # one worker trains it, the others wait
+        if not path.exists():
+            _train_vit(path, channels)
+    return str(path)
+
+
+def _train_vit(path: Path, channels: int) -> None:
     layout = ViTLayout(channels=channels, patch=4, width=64, depth=2, heads=1, hidden=64)
     generator = torch.Generator().manual_seed(0)
     network = build_network(lambda: ViT(layout, (channels, SIDE, SIDE)), generator)
@@ -59,11 +70,9 @@ def toy_vit(channels: int = 1) -> str:
         optimizer.zero_grad()
         value.backward()
         optimizer.step()
-    path = Path(_FOLDER.name) / f"vit-{channels}.safetensors"
-    save_file(network.state_dict(), path)
     half = [0.5] * channels
     path.with_suffix(".json").write_text(json.dumps({"mean": half, "std": half}), encoding="utf-8")
-    return str(path)
+    save_file(network.state_dict(), path)
 
 
 def toy_environment(dataset: ImageDataset, seed: int = 0) -> Environment:

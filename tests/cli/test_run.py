@@ -46,6 +46,7 @@ def test_every_option_is_a_toml_key_of_the_same_name_and_conversely() -> None:
         assert f"--{key.replace('_', '-')}" in parser.format_help() or key == "dataset"
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_the_directory_and_a_dry_run_may_be_in_the_file(cli: Cli, toy: Path) -> None:
     lines = [
         f"method = 'instant'\ndataset = '{toy.as_posix()}'\nout = 'out'\nworkers = 1\ntasks = 2"
@@ -308,6 +309,7 @@ def test_a_resumed_run_asks_no_language_model_again(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
 def test_a_dry_run_prints_the_plan_and_writes_nothing(cli: Cli, toy: Path) -> None:
     answer = run(cli, toy, "instant", "--dry-run", "--json").json
     assert not Path("out").exists()

@@ -122,6 +122,7 @@ def counts(experiment: edgecil.Experiment) -> dict[Any, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
 def test_learners_give_the_same_results_from_disk(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

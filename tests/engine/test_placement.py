@@ -132,6 +132,7 @@ def test_devices_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
 def test_a_pool_uses_all_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The processor under two names; the jobs' memory is measured and raises the number."""
     started: list[str] = []

@@ -113,6 +113,7 @@ def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
 def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "strike"
     file.touch()
@@ -129,6 +130,7 @@ def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
 def test_a_network_that_a_run_refuses_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
     one = {**options, "method": "memo", "backbone": "vit-quickdraw"}
     with pytest.raises(UsageError, match=r"^MEMO requires a residual network"):
