@@ -9,6 +9,9 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.inner_loops import inner_loop
 
 Flags = NDArray[np.bool_]
+# Two runs with the same tasks cost as much as four pairs that meet again; the same run far more.
+NEAR_REPEAT, REPEAT = 8, 40
+KEY, PRIME = 48_271, 2**31 - 1  # they make numbers by which runs are compared
 
 
 @inner_loop
@@ -21,6 +24,7 @@ def change_partners(
     temperatures: Floats,
     count: bool,
     ends: bool,
+    groupings: int,
 ) -> int:
     """Anneal L runs so that classes meet new partners, keeping every class's visits balanced.
 
@@ -38,9 +42,12 @@ def change_partners(
         count: whether meetings count, which takes (N, N) memory; else every move is made.
         ends: whether meetings in the first and in the last task count once more, each by itself,
             so that these tasks change from run to run.
+        groupings: the number of ways to divide the classes into tasks in any order, if two runs
+            with the same tasks count as a near repeat; else 0.
 
     Returns:
-        The sum over class pairs of their squared number of meetings; 0 if they do not count.
+        The sum over class pairs of their squared number of meetings, and what near repeats add;
+        0 if meetings do not count.
     """
     np.random.seed(seed)
     runs, classes = place.shape
@@ -70,8 +77,16 @@ def change_partners(
     if count and ends:
         for end in range(2):
             least += _fewest_repeats(int(np.sum(met_at_ends[end])) // 2, pairs)
-    ring = np.empty(tasks, dtype=np.int64)
     chosen = np.empty(runs, dtype=np.bool_)
+    keys = np.full(classes, KEY, dtype=np.int64)
+    for c in range(1, classes):
+        keys[c] = (keys[c - 1] ** 2 + KEY) % PRIME
+    alike = np.zeros((2, runs), dtype=np.int64)
+    if groupings:
+        chosen[:] = True
+        cost += _near_repeats(member, sizes, keys, alike, chosen)
+        least += NEAR_REPEAT * (_fewest_repeats(runs, groupings) - runs) // 2
+    ring = np.empty(tasks, dtype=np.int64)
     for temperature in temperatures:
         if cost == least:
             break
@@ -80,18 +95,26 @@ def change_partners(
         if np.random.random() < 0.5:
             other = (run + 1 + np.random.randint(runs - 1)) % runs
             ring_here = _find_ring(place, member, sizes, run, other, c, ring)
+            chosen[:] = False
+            chosen[run] = chosen[other] = True
+            before = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
             change = _turn(place, member, met, met_at_ends, sizes, run, other, ring_here)
-            if change > patience:
+            after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+            if change + after - before > patience:
                 change += _turn(place, member, met, met_at_ends, sizes, run, other, ring_here[::-1])
+                after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
         else:
             e = (c + 1 + np.random.randint(classes - 1)) % classes
             chosen[:] = False
             if not _balanced(place, visits, low, high, chosen, run, c, e):
                 continue
+            before = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
             change = _exchange(place, member, met, met_at_ends, visits, sizes, chosen, c, e)
-            if change > patience:
+            after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+            if change + after - before > patience:
                 change += _exchange(place, member, met, met_at_ends, visits, sizes, chosen, c, e)
-        cost += change
+                after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+        cost += change + after - before
     return cost
 
 
@@ -100,6 +123,36 @@ def _fewest_repeats(meetings: int, pairs: int) -> int:
     """Return the sum of squares if meetings were spread over the pairs as evenly as possible."""
     each, extra = meetings // pairs, meetings % pairs
     return pairs * each**2 + extra * (2 * each + 1)
+
+
+@inner_loop
+def _near_repeats(member: Ints, sizes: Ints, keys: Ints, alike: Ints, chosen: Flags) -> int:
+    """Return what runs with the same tasks cost, summed over all pairs with a chosen run.
+
+    Args:
+        member: (L, K, m) classes of every task.
+        sizes: (K,) how many they are.
+        keys: (N,) a large number for every class.
+        alike: (2, L) numbers of the runs, renewed here for the chosen ones: equal in the first row
+            if two runs have the same tasks, in both rows if they are the same run.
+        chosen: (L,) runs that count.
+    """
+    tasks, orders = alike
+    for run in np.flatnonzero(chosen):
+        tasks[run] = orders[run] = 0
+        for p in range(len(sizes)):
+            total = 0
+            for c in member[run, p, : sizes[p]]:
+                total += keys[c]
+            mixed = (total % PRIME) ** 2 % PRIME
+            tasks[run] += mixed
+            orders[run] += (p + 1) * mixed
+    cost = 0
+    for run in np.flatnonzero(chosen):
+        for other in range(len(chosen)):
+            if tasks[other] == tasks[run] and (other > run or not chosen[other]):
+                cost += REPEAT if orders[other] == orders[run] else NEAR_REPEAT
+    return cost
 
 
 @inner_loop
