@@ -1,4 +1,4 @@
-"""The shares of order and noise are those of the bundled truth tables."""
+"""The shares of order and noise are those of the bundled truth tables, and of experiments."""
 
 from __future__ import annotations
 
