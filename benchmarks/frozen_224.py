@@ -138,8 +138,10 @@ def main() -> None:
                 out = str(folder / f"{method}-{layout}")
                 worker = context.Process(target=measure, args=(queue, *given, out))
                 worker.start()
-                accuracy, seconds, megabytes = queue.get()
                 worker.join()
+                if worker.exitcode:
+                    raise SystemExit(f"{method} ({layout}) ended with code {worker.exitcode}.")
+                accuracy, seconds, megabytes = queue.get()
                 print(
                     f"| {method} | {layout} | {accuracy:.1f} | {seconds:.0f} | {megabytes:.0f} |",
                     flush=True,

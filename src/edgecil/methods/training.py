@@ -60,7 +60,7 @@ def fit(
 
     def fetch_ahead(batch: torch.Tensor) -> None:
         if isinstance(pixels, StoredPixels):
-            for part in batch.tensor_split(recipe.accumulate):
+            for part in _parts(batch, recipe):
                 pixels.fetch_ahead(part.repeat(views))
 
     minimise(
@@ -124,7 +124,7 @@ def minimise(
         for batch, following in zip_longest(batches, batches[1:]):
             if following is not None and on_next is not None:
                 on_next(following)
-            parts = batch.tensor_split(recipe.accumulate)
+            parts = _parts(batch, recipe)
             for part in parts:
                 value = loss(part, generator)
                 if part is parts[0]:
@@ -143,6 +143,12 @@ def minimise(
             loss=None if scaler.is_enabled() else value,
         )
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
+
+
+def _parts(batch: torch.Tensor, recipe: Recipe) -> tuple[torch.Tensor, ...]:
+    """Split a batch for the accumulation of gradients; no part is empty."""
+    parts: tuple[torch.Tensor, ...] = batch.tensor_split(min(recipe.accumulate, len(batch)))
+    return parts
 
 
 def _groups(
