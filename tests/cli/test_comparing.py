@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from edgecil.errors import EdgecilWarning
 from edgecil.estimation import compare_accuracies, write_accuracies
 from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.next_step import NextStep
@@ -67,11 +68,12 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
 def test_without_further_orders_no_file_is_written(cli: Cli, tmp_path: Path) -> None:
     one, _ = write_two(tmp_path)
     file = tmp_path / "next.json"
-    answer = cli("next", one, "--out", file)
+    with pytest.warns(EdgecilWarning, match=r"next\.json"):
+        answer = cli("next", one, "--out", file)
     assert "column 'seed'" in answer.out.splitlines()[-1]
-    assert "next.json" in answer.err
     assert not file.exists()
-    assert cli("next", one, "--out", file, "--json").json["out"] is None
+    with pytest.warns(EdgecilWarning, match=r"next\.json"):
+        assert cli("next", one, "--out", file, "--json").json["out"] is None
 
 
 @pytest.mark.parametrize("target", ["0", "-1", "nan", "inf"])

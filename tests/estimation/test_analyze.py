@@ -362,6 +362,9 @@ def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
     assert drawn == ["class orders", "random", "edge"]
     assert analysis.plot(ax=axes) is axes
     assert repr(analysis) == "<Analysis of a table of made-up: made-up: m<, n on 5 class orders>"
+    from IPython.lib.pretty import pretty
+
+    assert pretty(analysis) == str(analysis), "with the numbers"
     shown = analysis._repr_html_()
     assert "m&lt;" in shown
     assert "data:image/png;base64," in shown

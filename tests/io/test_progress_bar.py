@@ -32,6 +32,16 @@ def test_one_line_per_minute_with_the_time_left(capsys: pytest.CaptureFixture[st
     ]
 
 
+def test_the_time_left_may_be_estimated_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
+    clock, left = Clock(), {70.0: None, 140.0: 5.0}
+    with Progress("tasks", clock, estimate=left.__getitem__) as progress:
+        progress.start(9)
+        for _ in range(2):
+            clock.now += 70.0
+            progress.advance()
+    assert capsys.readouterr().err.splitlines() == ["1 of 9 tasks", "2 of 9 tasks, 0:00:05 left"]
+
+
 def test_the_last_line_says_that_all_is_done(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     with Progress("tasks", clock) as progress:

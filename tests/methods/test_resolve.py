@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from edgecil.errors import UsageError
+from edgecil.errors import DataError, UsageError
 from edgecil.methods import Environment, Method, get_method, method_names, resolve_method
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.recipe import Recipe
@@ -229,11 +229,11 @@ def test_errors_say_what_to_change(tmp_path: Path) -> None:
         check_method(Forgetful)
     with pytest.raises(UsageError, match="'width'"):
         resolve_method(needs_width)
-    with pytest.raises(UsageError, match="does not exist"):
+    with pytest.raises(DataError, match=r"nothing\.py"):  # as every file that is missing
         get_method(str(tmp_path / "nothing.py:Learner"))
     with pytest.raises(UsageError, match=r"nowhere\.at_all"):
         get_method("nowhere.at_all:Learner")
-    with pytest.raises(UsageError, match="Did you mean 'NearestMean'"):
+    with pytest.raises(UsageError, match=r"learner\.py has no class 'NearestMeen'"):
         get_method(f"{write_learner(tmp_path)}:NearestMeen")
     with pytest.raises(UsageError, match="top level"):
         resolve_method(lambda: None)

@@ -14,10 +14,7 @@ def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     import edgecil
 
     datasets = edgecil.next_runs(**options, out=out)
-    if out is not None and not datasets[0].orders:
-        note(f"{out} was not written: no further class orders are suggested.")
-        out = None
-    return {"datasets": datasets, "out": out}
+    return {"datasets": datasets, "out": out if datasets[0].orders else None}
 
 
 def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:

@@ -35,8 +35,9 @@ def _show_datasets(answer: dict[str, Any]) -> Iterator[Table]:
 def _recipes(*, show: str | None = None, pattern: str = "*") -> dict[str, Any]:
     import edgecil
 
-    text = None if show is None else edgecil.recipe_text(show)
-    return {**_lister("recipes")(pattern=show or pattern), "toml": text}
+    if show is not None:
+        return {"recipes": [], "toml": edgecil.recipe_text(show)}
+    return {"recipes": edgecil.list_recipes(pattern=pattern), "toml": None}
 
 
 def _show_recipes(answer: dict[str, Any]) -> Iterable[Table | str]:

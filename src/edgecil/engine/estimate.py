@@ -41,6 +41,45 @@ def _at(means: Mapping[int, float] | None, place: int) -> float | None:
     return max(float(slope * place + start), min(means.values()))
 
 
+class Workload:
+    """The task trainings of a run under way, and those that it has finished.
+
+    Args:
+        nodes: all task trainings.
+        stored: seconds of those that were finished before.
+    """
+
+    def __init__(self, nodes: Iterable[Node], stored: Measured) -> None:
+        self._measured = dict(stored)
+        self._remaining = set(nodes) - stored.keys()
+        self._trained = 0.0
+
+    def finish(self, node: Node, seconds: float | None) -> None:
+        """Count a training; without seconds if it failed."""
+        self._remaining.discard(node)
+        if seconds is not None:
+            self._measured[node] = seconds
+            self._trained += seconds
+
+    def seconds_left(self, passed: float) -> float | None:
+        """Return the time left after some seconds; None until each method was measured.
+
+        The trainings that remain take as much longer than those of this run as their expected
+        durations are, whatever the number of workers.
+
+        >>> slow, fast = Node("slow", 0, ((0,),)), Node("fast", 0, ((0,),))
+        >>> workload = Workload([slow, fast, Node("slow", 1, ((0,),))], {fast: 1.0})
+        >>> workload.finish(slow, 8.0)
+        >>> workload.seconds_left(passed=10.0)
+        10.0
+        """
+        expected = expected_seconds(self._remaining, self._measured)
+        durations = [seconds for seconds in expected.values() if seconds is not None]
+        if len(durations) < len(expected) or not self._trained:
+            return None
+        return passed * sum(durations) / self._trained
+
+
 def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:
     """Return the time until all of these trainings are done by some workers; None if it is unknown.
 

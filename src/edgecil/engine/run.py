@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
+from edgecil.engine.estimate import Workload
 from edgecil.engine.experiment import (
     Experiment,
     TrainingFailedError,
@@ -92,7 +93,10 @@ def run(
     """
     refuse_while_importing()
     require_training()
-    with Progress("tasks", shown=progress) as bar:
+    workload = Workload((), {})
+    with Progress(
+        "tasks", shown=progress, estimate=lambda passed: workload.seconds_left(passed)
+    ) as bar:
 
         def start(prepared: Prepared, store: Store) -> None:
             if on_start is not None:
@@ -100,11 +104,15 @@ def run(
             if bar.shown:
                 for name, sentence in all_duplicates(prepared.sequences).items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
-                tasks = set(prepared.plan)
-                bar.start(len(tasks), len(tasks & store.done().keys()))
+                nonlocal workload
+                tasks, done = set(prepared.plan), store.done()
+                workload = Workload(tasks, {node: done[node].seconds for node in done})
+                bar.start(len(tasks), len(tasks & done.keys()))
 
         def advance(finished: Finished) -> None:
-            bar.advance(finished.job.node.method)
+            node, result = finished.job.node, finished.outcome.result
+            workload.finish(node, None if result is None else result.seconds)
+            bar.advance(node.method)
             if on_finished is not None:
                 on_finished(finished)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.record import ExperimentRecord
@@ -302,6 +302,10 @@ class Analysis:
             for name, method in dataset.methods.items()
         ]
         return "\n".join([describe_analysis(self), *lines])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Let IPython show the claims, too."""
+        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         from edgecil.estimation.display import analysis_html

@@ -14,7 +14,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.config import ExperimentConfig
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, warn
 from edgecil.estimation.claims import answer
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.intervals import position_overlap
@@ -114,8 +114,11 @@ def next_runs(
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
     advice = [_next(part, target, order_seed) for part in runs]
-    if out is not None and advice[0].orders:
-        advice[0].save(out)
+    if out is not None:
+        if advice[0].orders:
+            advice[0].save(out)
+        else:
+            warn(f"{out} was not written: no further class orders are suggested.")
     return advice
 
 

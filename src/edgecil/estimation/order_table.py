@@ -30,15 +30,13 @@ class OrderRow:
 
     @cached_property
     def chosen_by(self) -> str:
-        """The choices as text; labels that only repeat the sequence are left out."""
-        return ", ".join(
-            protocol if not label or self._repeats(label) else f"{protocol} {label}"
-            for protocol, label in self.choices
-        )
+        """The choices as text, without labels that repeat the sequence, and nothing twice."""
+        return ", ".join(self._describe(protocol, label) for protocol, label in self.choices)
 
-    def _repeats(self, label: str) -> bool:
-        """Whether a label is the sequence as text."""
-        return "|" in label and label == str(self.sequence)
+    def _describe(self, protocol: str, label: str) -> str:
+        if not label or ("|" in label and label == str(self.sequence)):
+            return protocol
+        return label if label.startswith(f"{protocol}-") else f"{protocol} {label}"
 
 
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:

@@ -11,6 +11,7 @@ from typing import Any
 
 _FIRST = 10.0  # seconds until the first line
 _PERIOD = 60.0
+_REFRESH = 1.0  # seconds between two estimates on a terminal
 
 
 class Progress:
@@ -20,6 +21,8 @@ class Progress:
         unit: what is counted, in the plural.
         clock: seconds that pass.
         shown: whether to show anything.
+        estimate: function from the seconds since the start to those left, or to None if it cannot
+            tell; by default everything that is counted takes equally long.
 
     Attributes:
         shown: whether anything is shown.
@@ -31,10 +34,12 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         *,
         shown: bool = True,
+        estimate: Callable[[float], float | None] | None = None,
     ) -> None:
         self._unit = unit
         self.shown = shown
         self._clock = clock
+        self._estimate = estimate
         self._noted: set[str] = set()
         self._bar: Any = None
         self._first: threading.Timer | None = None
@@ -80,29 +85,43 @@ class Progress:
                 progress.TextColumn(self._unit),
                 progress.BarColumn(),
                 progress.MofNCompleteColumn(),
-                progress.TimeRemainingColumn(),
+                progress.TextColumn("{task.fields[left]}", markup=False),
                 progress.TextColumn("{task.fields[note]}", markup=False),
                 console=Console(stderr=True),
             )
-            self._bar.add_task("", total=total, completed=done, note="")
+            self._bar.add_task("", total=total, completed=done, left="", note="")
             self._bar.start()
 
     def advance(self, note: str = "") -> None:
         """Count one more; the note is a few words on the last one."""
         self._done += 1
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self._done, note=note)
+            fields = {"note": note}
+            if self._clock() - self._printed >= _REFRESH or self._done == self._total:
+                self._printed, fields["left"] = self._clock(), self._left()
+            self._bar.update(self._bar.task_ids[0], completed=self._done, **fields)
         elif self.shown and self._clock() - self._printed >= _PERIOD:
             self._write(note)
 
     def _write(self, note: str = "") -> None:
         """Write a line with the count, the time left if it can be estimated, and the note."""
-        self._printed, self._written, left = self._clock(), self._done, ""
-        if self._before < self._done < self._total:
-            each = (self._printed - self._begun) / (self._done - self._before)
-            left = f"{timedelta(seconds=round(each * (self._total - self._done)))} left"
+        self._printed, self._written = self._clock(), self._done
         counted = f"{self._done} of {self._total} {self._unit}"
-        sys.stderr.write(", ".join(part for part in (counted, left, note) if part) + "\n")
+        sys.stderr.write(", ".join(part for part in (counted, self._left(), note) if part) + "\n")
+
+    def _left(self) -> str:
+        """The time left; empty if it cannot be estimated."""
+        if not self._before < self._done < self._total:
+            return ""
+        passed = self._clock() - self._begun
+        if self._estimate is None:
+            seconds = passed / (self._done - self._before) * (self._total - self._done)
+        else:
+            estimated = self._estimate(passed)
+            if estimated is None:
+                return ""
+            seconds = estimated
+        return f"{timedelta(seconds=round(seconds))} left"
 
     def note(self, sentence: str, *, once: str) -> None:
         """Write a remark, if anything is shown; only the first one under a name."""

@@ -130,7 +130,8 @@ def _load(source: Source) -> Callable[..., Any]:
     member = getattr(module, source.attribute, None)
     if not callable(member):
         names = [name for name, value in vars(module).items() if inspect.isclass(value)]
-        raise unknown(f"class in {source.label}", source.attribute, names)
+        sentence = str(unknown("class", source.attribute, names)).removeprefix("Unknown")
+        raise UsageError(f"{source.label} has no{sentence}")
     return cast(Callable[..., Any], member)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from edgecil.errors import UsageError
+from edgecil.errors import DataError, UsageError
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def locate_file(path: Path, attribute: str) -> Source:
     """Return the source of a class in a Python file."""
     path = path.expanduser().absolute()
     if not path.is_file():
-        raise UsageError(f"{path} does not exist; give a method as path/to/file.py:ClassName.")
+        raise DataError(f"There is no file {path}; give a method as path/to/file.py:ClassName.")
     return Source(attribute, path=path, files=local_files(path, path.parent))
 
 

@@ -74,7 +74,8 @@ def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
 
 def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") -> Table:
     """Mean, standard deviation and range of a metric, by method and protocol."""
-    mean = f"mean {METRICS[metric].label}"
+    label, meaning = METRICS[metric].label, METRICS[metric].description
+    mean = f"mean {label}"
     numbers = (Column(title, 2) for title in (mean, "std", "min", "max"))
     rows = []
     for part in results:
@@ -86,7 +87,7 @@ def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") 
     return make_table(
         ("method", "protocol", Column("sequences", 0), *numbers),
         rows,
-        caption="std: population standard deviation over the sequences.",
+        caption=f"{label}: {meaning} std: population standard deviation over the sequences.",
     )
 
 

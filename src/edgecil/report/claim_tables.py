@@ -75,13 +75,14 @@ def explain_differences(comparison: MethodComparison) -> Iterator[str]:
     from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
 
     higher_is_better = metric_words(comparison.metric).higher_is_better
-    said = set[str]()
+    said, described = set[str](), list[str]()
     for pair in comparison.pairs:
         first, second, one = pair.first, pair.second, pair.comparison
         if (one.difference < 0.0) == higher_is_better:
             first, second, one = second, first, one.swapped()
         if len(comparison.pairs) <= _DESCRIBED:
-            yield describe_pair(first, second, one, higher_is_better=higher_is_better)
+            described.append(describe_pair(first, second, one, higher_is_better=higher_is_better))
+            yield described[-1]
         if one.reason is not None:
             yield f"{first} and {second} have no interval: {one.reason}."
         if not one.blind:
@@ -93,6 +94,8 @@ def explain_differences(comparison: MethodComparison) -> Iterator[str]:
             if sentence not in said:
                 said.add(sentence)
                 yield sentence
+    if any("with probability" in sentence for sentence in described):
+        yield "Probabilities for a new order assume normally distributed differences."
     yield from comparison.unfinished
 
 

@@ -29,9 +29,10 @@ def build_confusion(dataset: DatasetAnalysis, *, name: str = "confusion") -> Rep
     counts = sorted({own.order_count for own in shown.values()})
     orders = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     caption = (
-        "What the test images of each task are taken for after the last task: mean over the "
-        f"{orders} order{'' if counts == [1] else 's'} that were run, in per cent of the task's "
-        "images. Old classes mistaken for new ones are 'wrong, later task'."
+        "Predictions for the test images of each task after the last task, in per cent of its "
+        f"images: mean over {orders} order{'' if counts == [1] else 's'}. A wrong prediction names "
+        "a class of the same, an earlier or a later task: an old class taken for a new one is "
+        "'wrong, later task'."
     )
     wide, narrow = (draw_confusion(shown, width=width) for width in (WIDE, NARROW))
     return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
