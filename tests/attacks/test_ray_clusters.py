@@ -159,7 +159,7 @@ def test_unsatisfiable_requests_and_stopped_workers_of_a_cluster(
             limited.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
             finished = limited.wait()
             assert finished is not None
-            assert finished.outcome.error == "The training was stopped after 3 s."
+            assert (finished.outcome.error or "").endswith(" 3 s.")
     finally:
         cluster.shutdown()
 
@@ -267,7 +267,7 @@ def test_trainings_share_a_gpu_of_a_cluster(
     monkeypatch.setenv(fake_gpu.VARIABLE, "1")  # for the nodes: this process has imported it
     with one_node(num_cpus=2, num_gpus=1) as address:
         monkeypatch.setattr(asked, fake_gpu.unusable_gpu)
-        with pytest.raises(PrerequisiteError, match="offers a GPU that torch cannot use"):
+        with pytest.raises(PrerequisiteError, match="GPU that torch cannot use"):
             driver_in_this_process(on_gpu, address, None, 1)
         monkeypatch.setattr(asked, fake_gpu.gpu_type)
         driver = driver_in_this_process(on_gpu, address, None, 2)

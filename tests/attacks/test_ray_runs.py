@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import time
@@ -202,7 +203,7 @@ def test_requests_that_no_node_can_satisfy_end_the_run(
         start = time.monotonic()
         assert main(words(data, tmp_path / "run", *on(nodes, "--threads", "4"))) == 1
         assert time.monotonic() - start < 60.0
-    assert "has the 4 processors of one worker; the largest has 1" in capsys.readouterr().err
+    assert re.search(r"\b4 processors\b.* has 1\b", capsys.readouterr().err)
     assert not (tmp_path / "run").exists()
 
 
@@ -219,7 +220,7 @@ def test_a_cluster_that_lost_its_only_large_node_ends_the_run(data: Path, tmp_pa
             _, error = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "Traceback" not in error
-    assert "has the 2 processors of one worker" in error
+    assert "2 processors" in error
     assert "resume" in error
     assert finished(out) >= 1
 

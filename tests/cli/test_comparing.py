@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -120,7 +121,8 @@ def write_runs(path: Path, protocol: str = "", **methods: list[float]) -> Path:
 
 def test_a_tie_is_no_win(cli: Cli, tmp_path: Path) -> None:
     file = write_runs(tmp_path / "tie.csv", "random", X=[60, 58, 62], Y=[60, 59, 61.5])
-    assert "better on 1, equal on 1, worse on 1 of 3 orders." in cli("compare", file).out
+    [counts] = re.findall("better on .*orders", cli("compare", file).out)
+    assert re.findall(r"\d+", counts) == ["1", "1", "1", "3"]
     (pair,) = cli("compare", file, "--json").json["pairs"]
     assert (pair["comparison"]["tied"], pair["comparison"]["won"]) == (1, 0.5)
     same = write_runs(tmp_path / "same.csv", "random", X=[60, 58, 62], Y=[60, 58, 62])
@@ -130,7 +132,7 @@ def test_a_tie_is_no_win(cli: Cli, tmp_path: Path) -> None:
 def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli: Cli, tmp_path: Path) -> None:
     file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
     last = cli("compare", file).out.splitlines()[-1]
-    assert last.startswith("How the orders of 'given' were chosen is unknown")
+    assert "'given'" in last
     assert last in cli("analyze", file).err.replace("\n", " ")
 
 
@@ -177,7 +179,7 @@ def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(
     assert len(json.loads(out.read_text())["next"]) == len(advice["orders"]) == max(more)
     assert advice["decisions"] == {"A": {"B": 1}}
     text = cli("next", file, "--target", "1", "--out", out).out
-    assert "A − B: about 1 more order of both" in text
+    assert re.search(r"A − B:\D* 1 ", text)
     assert "--repeats-on" not in text
 
 

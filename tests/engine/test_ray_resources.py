@@ -49,7 +49,7 @@ def test_a_gpu_of_the_cluster_need_not_be_on_this_machine(tmp_path: Path) -> Non
         ("finetune",), str(save_toy(tmp_path / "toy.npz", train=4)), tasks=2, device="cuda"
     )
     assert prepare(config, remote=True).context.environment.device == "cuda"
-    with pytest.raises(UsageError, match="Device 'cuda' cannot be used"):
+    with pytest.raises(UsageError, match="'cuda'"):
         prepare(config)
-    with pytest.raises(UsageError, match="Device 'cuda:1' cannot be used"):
+    with pytest.raises(UsageError, match="'cuda:1'"):
         prepare(replace(config, device="cuda:1"), remote=True)

@@ -122,12 +122,13 @@ def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
         "batch_size": 16,
     }
     assert config.set == {"l2p": {"pool": 10, "length": 5, "chosen": 4, "pull": 0.2}}
-    assert remarks[1].endswith("no setting in edgecil: prompt_pool, drop.")
+    assert remarks[1].endswith(": prompt_pool, drop.")
 
 
 def test_unknown_keys_are_listed_not_swallowed(tmp_path) -> None:
     _, remarks = read(tmp_path, lamda=0.5, T=3.0)
-    assert remarks[1].endswith("icarl.json: these keys have no setting in edgecil: lamda.")
+    assert "icarl.json" in remarks[1]
+    assert remarks[1].endswith(": lamda.")
 
 
 def test_the_first_task_keeps_its_own_values(tmp_path) -> None:
@@ -593,7 +594,7 @@ def test_configs_of_frozen_models_have_pilots_settings(tmp_path, name, dataset) 
     if method == "simplecil":
         assert config.training == {}
         assert configured(config) == get_method(method).config()
-        assert "trains nothing; optimizer, tuned_epoch, init_lr, batch_size" in remarks[1]
+        assert "optimizer, tuned_epoch, init_lr, batch_size" in remarks[1]
     else:
         assert configured(config).recipe == PUBLISHED[method][dataset].recipe
     plain = (method, dataset) == ("coda-prompt", "cifar100")

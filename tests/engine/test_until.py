@@ -98,7 +98,7 @@ def test_a_goal_for_a_method_without_results_is_refused_before_training(
     options: dict[str, object], tmp_path: Path
 ) -> None:
     for goal in ("icarl > 60", "finetune - ewc > 0"):
-        with pytest.raises(UsageError, match=r"method in 'until'.*Available: finetune"):
+        with pytest.raises(UsageError, match=r"'until'.*Available: finetune"):
             edgecil.run(out=tmp_path / "x", until=goal, **options)
     assert not (tmp_path / "x").exists()
 

@@ -165,4 +165,4 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
     pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
     assert (pair.blind, pair.protocols) == (False, ("enumerate",))
     warnings = analyze_table(part, draws=4).methods["m"].warnings
-    assert "enumerate: 65 orders are not run yet." in warnings
+    assert any(warning.startswith("enumerate: 65 orders") for warning in warnings)

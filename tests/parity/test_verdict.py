@@ -35,7 +35,7 @@ def test_a_wide_interval_around_zero_cannot_tell(benchmark_module: ModuleType) -
 def test_no_classifier_stands_in_for_another(benchmark_module: ModuleType) -> None:
     curve = {"head": 50.0, "nme": 60.0}
     assert benchmark_module.accuracy_of(curve, "nme", "icarl (ours)") == 60.0
-    with pytest.raises(KeyError, match="has no classifier 'boosted', only head, nme"):
+    with pytest.raises(KeyError, match=r"'boosted'.* head, nme"):
         benchmark_module.accuracy_of(curve, "boosted", "icarl (ours)")
 
 

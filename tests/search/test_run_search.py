@@ -215,7 +215,7 @@ def test_after_all_orders_the_share_is_exact(toy: dict[str, Any], tmp_path: Path
     assert (len(values), result.order_count, result.complete) == (6, 6, True)
     assert result.share == np.mean(values > result.value + 1e-9)
     assert result.tied == np.sum(np.abs(values - result.value) <= 1e-9)
-    assert "all 6 orders were trained, fewer than the budget of 50 runs;" in str(result)
+    assert re.search(r"\b6 orders\b.* 50 runs", str(result))
     assert "random orders" not in str(result)
 
 
@@ -228,4 +228,4 @@ def test_ties_at_the_worst_value_are_counted() -> None:
         "m", "worst", "accuracy", first, 72.5, (), 1 / 3, trials, 12, (), experiment
     )
     assert (result.tied, result.complete) == (4, True)
-    assert "4 share the worst accuracy 72.5, 33 % are better" in str(result)
+    assert re.search(r"\b4 share\b.* 72\.5, 33 %", str(result))
