@@ -197,3 +197,25 @@ def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None
         *("edgecil", "run", "toy.npz", "--method", "ncm", "--tasks", "2"),
         *("--training", "decay=0.5", "--out", str(out), "--sequences", "n1.json"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("next", "--order-seed", "-1"), "--order-seed"),
+        (("next", "--metric", ""), "no column"),
+        (("compare", "--metric", ""), "no column"),
+        (("analyze", "--draws", 10**12), "1,000,000"),
+        (("leaderboard", "--own", "--draws", 10**12), "1,000,000"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(cli: Cli, tmp_path: Path, words, sentence) -> None:
+    one, two = write_two(tmp_path)
+    verb, *options = words
+    assert sentence in cli(verb, one, two, *options).sentence
+
+
+def test_next_requires_an_accuracy(cli: Cli, tmp_path: Path) -> None:
+    runs = [replace(run, accuracy=None) for run in runs_of("a", "latin", noisy(0, mean=50.0))]
+    write_accuracies(runs, tmp_path / "a.csv")
+    assert "accuracy" in cli("next", tmp_path / "a.csv").sentence

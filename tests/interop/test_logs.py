@@ -351,6 +351,10 @@ def test_the_protocol_of_logs_can_be_given(tmp_path) -> None:
         ("init_cls: 50", "init_cls: -5", "'init_cls'"),
         ("'total': 8", "'total': 99", "accuracies are per cent"),
         ("'total': ", "'sum': ", "without a total"),
+        ("'total': 8", "'total': 1j, '", "without a total"),  # was read as 1 %
+        ("'total': 8", "'total': 1.2.", "without a total"),
+        ("'00-", "'000000000000-", "no number"),
+        ("increment: 25", f"increment: {'9' * 5000}", "'increment'"),
     ],
 )
 def test_nonsense_in_a_log_is_refused(tmp_path, old, new, words) -> None:

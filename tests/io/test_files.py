@@ -124,3 +124,8 @@ def test_a_device_does_not_become_a_file(tmp_path: Path) -> None:
     with pytest.raises(EdgecilError, match="device"), replace_file(device) as file:
         file.write(b"x")
     assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]
+
+
+def test_a_name_that_a_json_object_has_twice_is_refused() -> None:
+    with pytest.raises(DataError, match="'a' twice"):
+        parse_json('[{"b": {"a": 1, "a": 2}}]', "x")

@@ -16,7 +16,7 @@ from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.store import DATABASE, Store, StoreReader
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, UsageError
-from edgecil.io.directory import claim
+from edgecil.io.directory import check_path, claim
 from edgecil.io.locks import locked
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -39,6 +39,8 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
     """
     sources = [Path(directory) for directory in directories]
     out = Path(out)
+    for path in (*sources, out):
+        check_path(path)
     if not sources:
         raise UsageError("'directories' must name at least one experiment directory. Got none.")
     inside = [source for source in sources if source.resolve() == out.resolve()]

@@ -25,7 +25,8 @@ from edgecil.engine.run import (
 )
 from edgecil.engine.run_options import RunOptions
 from edgecil.engine.store import NoExperimentError, StoreReader
-from edgecil.errors import UsageError
+from edgecil.engine.until import parse_goal
+from edgecil.errors import UsageError, warn
 from edgecil.io.device import cores
 from edgecil.io.docstrings import with_options
 from edgecil.io.interpreter import forget_safe_path, safe_path
@@ -134,14 +135,26 @@ def plan_run(
     from edgecil.engine.experiment import stored_answers
     from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import prepare
+    from edgecil.engine.run import for_goal, names_protocol
 
     values = config_values(config, options=options)
     experiment, execution = resolve_options(values, options)
     out = find_directory(values, out)
     overwrite = values.get("overwrite", False) if overwrite is None else overwrite
+    has_goal = execution.until is not None
+    if execution.until is not None:
+        goal, given = parse_goal(execution.until), names_protocol(config, values, options)
+        experiment = for_goal(goal, experiment, out, given=given, overwrite=bool(overwrite))
+    if execution.repeats_on is not None:
+        warn("The plan does not include the further trainings of 'repeats_on'.")
     answered = {} if overwrite else stored_answers(out)
     remote = execution.executor == "ray"
-    prepared = prepare(experiment, answered, storage=execution.storage, remote=remote)
+    prepared = prepare(
+        experiment, answered, storage=execution.storage, remote=remote, clip=has_goal
+    )
+    if has_goal:
+        most = prepared.config.budget
+        warn(f"The plan is for {most} orders; 'until' may be decided with fewer.")
     prepared = prepared.part(execution)
     plan, workers = prepared.plan, _count(prepared.placement(execution), experiment.threads)
     allowed = MACHINE if execution.allow_mismatch else ()

@@ -97,6 +97,7 @@ def prepare(
     *,
     storage: str = "auto",
     remote: bool = False,
+    clip: bool = False,
 ) -> Prepared:
     """Load the data, choose the sequences, and collect what determines the results.
 
@@ -105,9 +106,12 @@ def prepare(
         answered: sequences that language models proposed earlier, by protocol and label.
         storage: where decoded images are kept, see :class:`~edgecil.engine.config.Execution`.
         remote: the workers are in a cluster, which may have GPUs that this machine lacks.
+        clip: reduce a budget of more orders than there are to all of them.
     """
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
     space = choose_space(config, dataset)
+    if clip and config.budget is not None:
+        config = replace(config, budget=min(config.budget, space.size))
     similarity = None
     chosen = [PROTOCOLS[name] for name in config.protocol if name not in config.sequences]
     if any(protocol.needs_similarity for protocol in chosen):

@@ -136,11 +136,9 @@ def _run_config(
     if until is None:
         experiment = _run(experiment_config, execution, out, overwrite=overwrite, **callbacks)
     else:
-        experiment_config = _for_goal(
-            experiment_config, given=_names_protocol(config, values, options)
-        )
         goal = parse_goal(until)
-        _check_methods(goal, experiment_config, out, overwrite=overwrite)
+        given = names_protocol(config, values, options)
+        experiment_config = for_goal(goal, experiment_config, out, given=given, overwrite=overwrite)
         experiment = _run_until(
             goal, experiment_config, execution, out, overwrite=overwrite, **callbacks
         )
@@ -158,22 +156,33 @@ def _run_config(
     return experiment
 
 
-def _names_protocol(config: Config, values: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+def names_protocol(config: Config, values: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     """Return whether a protocol was chosen, and is not the default one."""
     if isinstance(config, ExperimentConfig):
         return options.get("protocol") is not None or config.protocol != DEFAULT_PROTOCOL
     return merge_options(values, options).get("protocol") is not None
 
 
-def _for_goal(config: ExperimentConfig, *, given: bool) -> ExperimentConfig:
-    """Return the configuration of a run that adds one random order after the other."""
+def for_goal(
+    goal: Goal, config: ExperimentConfig, out: Path, *, given: bool, overwrite: bool
+) -> ExperimentConfig:
+    """Return the configuration of a run that adds random orders, at most as many as its budget.
+
+    Args:
+        goal: what the run shall find out.
+        config: as it was given.
+        out: the experiment directory.
+        given: whether a protocol was chosen.
+        overwrite: whether results in the directory are deleted.
+    """
     protocols = config.protocol if given else ("random",)
     if protocols not in (("random",), ("random-legacy",)) or config.sequences:
         raise UsageError(
             "'until' adds random orders and requires the protocol 'random'. Got "
             f"{', '.join(map(repr, config.protocol))} instead."
         )
-    return replace(config, protocol=protocols)
+    _check_methods(goal, config, out, overwrite=overwrite)
+    return replace(config, protocol=protocols, budget=config.budget or _MOST_ORDERS)
 
 
 def _check_methods(goal: Goal, config: ExperimentConfig, out: Path, *, overwrite: bool) -> None:

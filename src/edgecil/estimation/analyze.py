@@ -169,7 +169,8 @@ class _Request:
     @classmethod
     def of(cls, source: Source | Sequence[Source], given: _Options) -> _Request:
         sources = list_sources(source)
-        options = given.described(given.metric or default_metric(sources))
+        metric = default_metric(sources) if given.metric is None else given.metric
+        options = given.described(metric)
         runs = read_runs(sources, options.metric, options.classifier)
         pilots = []
         if given.pilot is not None:

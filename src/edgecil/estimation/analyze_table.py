@@ -10,14 +10,14 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
 from edgecil.engine.metrics import METRICS
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError
 from edgecil.estimation.analysis import (
     DatasetAnalysis,
     MethodAnalysis,
     PredictorSummary,
     ProtocolEstimate,
 )
-from edgecil.estimation.budgets import count_outside
+from edgecil.estimation.budgets import check_draws, count_outside
 from edgecil.estimation.claims import answer, bounds_of, cut
 from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import compare_pairs
@@ -82,8 +82,7 @@ def analyze_table(
         seed: seed of those draws.
         why_none: a sentence on why there are no similarities, for the notes.
     """
-    if draws < 1:
-        raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
+    check_draws(draws)
     if table.failed == len(table.runs):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
     table = table.renumbered()

@@ -14,6 +14,7 @@ from edgecil.estimation.estimators import Observations, get_estimator
 from edgecil.io.arrays import Ints
 
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
+_MOST_DRAWS = 1_000_000
 _BAND = (0.05, 0.95)
 
 
@@ -53,6 +54,14 @@ class OutsideRange:
     below: int
     above: int
     n: int
+
+
+def check_draws(draws: int) -> None:
+    """Raise an error if a number of draws is not positive, or would take days."""
+    if not 1 <= draws <= _MOST_DRAWS:
+        raise UsageError(
+            f"The 'draws' parameter must be an int in [1, {_MOST_DRAWS:,}]. Got {draws} instead."
+        )
 
 
 def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:

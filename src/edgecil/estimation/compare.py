@@ -119,7 +119,8 @@ def compare(
         classifier: classifier of the methods, such as `nme`; each method's main one by default.
     """
     sources = list_sources(source)
-    runs = read_runs(sources, metric or default_metric(sources), classifier)
+    metric = default_metric(sources) if metric is None else metric
+    runs = read_runs(sources, metric, classifier)
     pairs: list[Pair] = []
     unfinished: list[str] = []
     available = dict.fromkeys(name for part in runs for name in part.table.methods)

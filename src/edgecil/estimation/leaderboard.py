@@ -17,6 +17,7 @@ import numpy as np
 from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import UsageError
+from edgecil.estimation.budgets import check_draws
 from edgecil.estimation.designs import Designs, OwnProtocol
 from edgecil.estimation.distances import SAME, Target
 from edgecil.estimation.estimators import (
@@ -162,8 +163,7 @@ def leaderboard(
     >>> [(row.protocol, row.relative.mean) for row in board.rows if row.protocol == "random"]
     [('random', 1.0)]
     """
-    if draws < 1:
-        raise UsageError(f"The 'draws' parameter must be an int >= 1. Got {draws} instead.")
+    check_draws(draws)
     own = [source for source in sources if isinstance(source, TruthTable)]
     files = [source for source in sources if not isinstance(source, TruthTable)]
     tables = [

@@ -14,7 +14,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.config import ExperimentConfig
-from edgecil.errors import UsageError, warn
+from edgecil.errors import DataError, UsageError, warn
 from edgecil.estimation.claims import answer
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.intervals import position_overlap
@@ -106,10 +106,15 @@ def next_runs(
     """
     if out is not None:
         check_new(out, overwrite=overwrite, is_ours=_is_saved)
+    if order_seed < 0:
+        raise UsageError(
+            f"'order_seed' must be an integer of at least 0. Got {order_seed} instead."
+        )
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")
     sources = list_sources(source)
-    runs = read_runs(sources, metric or default_metric(sources), classifier)
+    metric = default_metric(sources) if metric is None else metric
+    runs = read_runs(sources, metric, classifier)
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
@@ -140,6 +145,8 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
 
 def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
+    if table.failed == len(table.runs):
+        raise DataError(f"No run on {table.dataset!r} has an accuracy to continue from.")
     steps = {}
     for method in table.methods:
         if len(table.orders(method)):

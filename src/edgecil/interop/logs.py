@@ -35,11 +35,13 @@ BALANCED = ("cifar10", "cifar100", "cifar224", "imagenet100", "imagenet1000")
 
 _MESSAGE = re.compile(r" => (.*)")
 _SETTING = re.compile(r"(\w+): (.*)")
-_ORDER = re.compile(r"\[\d+(, \d+)+\]")
+_ORDER = re.compile(r"\[\d{1,9}(, \d{1,9})+\]", re.ASCII)
 _TESTED = re.compile(r"(CNN|NME): (\{.*\})")
-_NUMBER = r"(?:np\.float64\()?([\d.]+)"
-_TOTAL = re.compile(rf"'total': {_NUMBER}")
-_GROUP = re.compile(rf"'(\d+)-(\d+)': {_NUMBER}")
+_NUMBER = r"(?:np\.float64\()?(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\)?(?=[,}])"
+_TOTAL = re.compile(rf"'total': {_NUMBER}", re.ASCII)
+_GROUP = re.compile(rf"'(\d{{1,9}})-(\d{{1,9}})': {_NUMBER}", re.ASCII)
+_GROUP_NAME = re.compile(r"'\d+-\d+':")
+_DIGITS = 18  # of a setting
 
 
 class NoResultError(DataError):
@@ -133,10 +135,11 @@ class LoggedRun:
 
     def _whole(self, key: str, least: int = 0) -> int:
         text = self.settings.get(key, "")
-        if not (text.isascii() and text.isdigit() and int(text) >= least):
+        is_whole = text.isascii() and text.isdigit() and len(text) <= _DIGITS
+        if not is_whole or int(text) < least:
             raise DataError(
                 f"{self.path} must give the setting {key!r}, an integer of at least {least}. "
-                f"Got {text or 'nothing'}."
+                f"Got {text[:_DIGITS] or 'nothing'}."
             )
         return int(text)
 
@@ -174,6 +177,11 @@ def _add_results(run: LoggedRun, classifier: str, text: str) -> None:
     groups = [
         (int(first), int(last), float(accuracy)) for first, last, accuracy in _GROUP.findall(text)
     ]
+    if len(groups) != len(_GROUP_NAME.findall(text)):
+        raise DataError(
+            f"{run.path} has a result with a group of classes whose accuracy is no number: "
+            f"{text[:80]}."
+        )
     for accuracy in (float(total[1]), *(group[2] for group in groups)):
         if not 0.0 <= accuracy <= 100.0:
             raise DataError(

@@ -84,7 +84,7 @@ def parse_json(text: str, source: str) -> Any:
     [1, 2]
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_unique)
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -97,6 +97,15 @@ def parse_json(text: str, source: str) -> Any:
         raise DataError(f"{source} is not usable JSON: it is nested too deeply.") from error
     except ValueError as error:
         raise DataError(f"{source} is not valid JSON: {error}.") from error
+
+
+def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of a JSON object; an error if two have the same name."""
+    content = dict(members)
+    if len(content) != len(members):
+        repeated = next(name for name, count in Counter(n for n, _ in members).items() if count > 1)
+        raise ValueError(f"it has the name {repeated[:80]!r} twice in one object")
+    return content
 
 
 def read_rows(path: Path) -> list[list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, UsageError, name_some
 from edgecil.io.arrays import Floats, Ints, read_npy, read_npz
 from edgecil.io.files import check_header, read_rows, replace_file
 from edgecil.io.numbers import is_number, parse_float
@@ -104,7 +104,7 @@ def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _listed(arrays: dict[str, Any]) -> str:
-    return ", ".join(arrays) or "nothing"
+    return name_some(list(arrays)) or "nothing"
 
 
 def _numbers(array: Any, kind: str, path: Path) -> Floats:
