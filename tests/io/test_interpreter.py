@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.io.interpreter import elsewhere, forget_safe_path, safe_path
+from edgecil.io.interpreter import forget_safe_path, outside_working_directory, safe_path
 
 
 def hostile_directory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,10 +50,10 @@ def test_ray_is_given_the_working_directory_only_if_python_searches_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "other")])
-    with elsewhere():
+    with outside_working_directory():
         assert Path.cwd() == Path(sys.prefix).resolve()
     assert Path.cwd() == tmp_path.resolve()
     for entry in ("", str(tmp_path)):
         monkeypatch.setattr(sys, "path", [entry])
-        with elsewhere():
+        with outside_working_directory():
             assert Path.cwd() == tmp_path.resolve()

@@ -49,7 +49,7 @@ def forget_safe_path() -> None:
 
 
 @contextmanager
-def elsewhere() -> Iterator[None]:
+def outside_working_directory() -> Iterator[None]:
     """Leave the working directory for a while, unless this process takes modules from it.
 
     Ray searches the working directory of the process that connects to it for modules before all

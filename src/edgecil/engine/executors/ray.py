@@ -38,7 +38,7 @@ _CLOSING = 15.0  # seconds for the driver to close, after which it is killed
 _START = (
     "import pickle, sys; requests = sys.stdin.buffer; sys.path, sys.argv, file = "
     "pickle.load(requests); globals().update({'__file__': file} if file else {}); "
-    "from edgecil.engine.executors.ray_driver import serve; serve(requests)"
+    "from edgecil.engine.executors.ray_server import serve; serve(requests)"
 )
 
 

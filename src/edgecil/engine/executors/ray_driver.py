@@ -1,25 +1,20 @@
 """The Ray driver: the process that is connected to a Ray cluster, and that Ray may end.
 
-It is started by :class:`edgecil.engine.executors.ray.RayExecutor`, which survives its end. States
-are passed as object references; this process writes those to keep.
+It is started by :class:`edgecil.engine.executors.ray.RayExecutor`, which survives its end and gets
+its answers from :mod:`edgecil.engine.executors.ray_server`. States are passed as object
+references; this process writes those to keep.
 """
 
 from __future__ import annotations
 
 import itertools
 import logging
-import os
-import pickle
-import queue
-import signal
-import threading
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from edgecil.engine.executors import ray_worker
 from edgecil.engine.executors.executor import Finished, Job
@@ -38,7 +33,7 @@ from edgecil.engine.node_training import Outcome
 from edgecil.engine.store import save_state
 from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import kernel_variables
-from edgecil.io.interpreter import elsewhere
+from edgecil.io.interpreter import outside_working_directory
 
 LOST_AFTER = 60.0  # seconds without a sign of life after which a job is given up
 WAITING_AFTER = 30.0  # seconds after which a job that no node has started is worth a warning
@@ -77,7 +72,7 @@ class RayDriver:
         self._ray = ray
         self._request, self._workers, self._timeout = request, workers, timeout
         self._directory = None if address else str(Path.cwd())  # also that of private workers
-        with elsewhere():
+        with outside_working_directory():
             connect(ray, address, None if address else (workers or 1) * request.threads)
         try:
             self.head = str(ray.get_runtime_context().gcs_address)
@@ -380,57 +375,3 @@ def _unusable(error: Exception) -> PrerequisiteError:
         f"A node of the Ray cluster cannot train ({line}); install the same versions of edgecil "
         "and torch on every node."
     )
-
-
-def serve(requests: IO[bytes]) -> None:
-    """Answer the requests of the process that started this one; end with it.
-
-    Each request is the name of a method of :class:`RayDriver` and its arguments; `connect` stands
-    for its constructor. An answer is its value with the number of jobs to submit, or the error.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Ray prints must not be taken for an answer
-    sending = threading.Lock()
-
-    def send(kind: str, content: object) -> None:
-        message = pickle.dumps((kind, content))
-        with sending:
-            replies.write(message)
-            replies.flush()
-
-    class Forward(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            send("log", (record.name, record.levelno, record.getMessage()))
-
-    logging.getLogger("edgecil").addHandler(Forward())
-    received: queue.SimpleQueue[tuple[str, tuple[Any, ...]]] = queue.SimpleQueue()
-
-    def read() -> None:
-        try:  # until the main process ends, in the middle of a message perhaps
-            while True:
-                received.put(pickle.load(requests))
-        finally:
-            os._exit(1)
-
-    threading.Thread(target=read, daemon=True).start()
-    driver: Any = None
-    while True:
-        name, arguments = received.get()
-        try:
-            if name == "connect":
-                driver = RayDriver(*arguments)
-                value: Any = (driver.head, driver.identity)
-            elif name == "close":
-                if driver is not None:
-                    driver.close()
-                os._exit(0)  # at once: the thread above is reading
-            else:
-                value = getattr(driver, name)(*arguments)
-            content = value, driver.capacity
-        except Exception as error:
-            if not isinstance(error, EdgecilError):  # which perhaps cannot be pickled
-                error = RuntimeError(f"{type(error).__name__}: {error}")
-            send("error", (error, traceback.format_exc()))
-        else:
-            send("value", content)
