@@ -10,8 +10,10 @@ import pytest
 
 import edgecil
 from edgecil.errors import UsageError
-from edgecil.estimation import AccuracyTable, compare_accuracies, write_accuracies
+from edgecil.estimation import AccuracyTable, Run, compare_accuracies, write_accuracies
 from edgecil.estimation.intervals import position_overlap
+from edgecil.estimation.next_runs import MOST_ORDERS
+from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts
 from tests.estimation.tables import SPACE, noisy, runs_of, table_of
 
@@ -90,3 +92,22 @@ def test_two_orders_have_an_expected_half_width_after_the_third() -> None:
     assert step.half_width is not None
     assert step.expected_half_width is not None
     assert (step.order_count, step.expected_half_width < step.half_width) == (1, True)
+
+
+def test_a_hundred_orders_are_suggested_at_a_time() -> None:
+    """A target of 0.001 points requires more orders than can ever be listed."""
+    space, rng = SequenceSpace.equal(10, 5), np.random.default_rng(0)
+    runs = [
+        Run("m", "d", "random", str(order), order, 0, float(rng.normal(50.0, 2.0)))
+        for order in space.sample(5, rng)
+    ]
+    (result,) = edgecil.next_runs(AccuracyTable(tuple(runs)), target=0.001)
+    assert result.steps["m"].order_count > 50_000
+    assert len(set(result.orders)) == MOST_ORDERS
+    assert not {run.sequence for run in runs} & set(result.orders)
+
+
+def test_a_pair_without_an_interval_has_no_decision() -> None:
+    """One order says nothing about how many are needed; it does not say that all are too few."""
+    runs = [runs_of(name, "random", noisy(seed))[0] for seed, name in enumerate("ab")]
+    assert edgecil.next_runs(AccuracyTable(tuple(runs)))[0].decisions == {}

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, chdtri, stdtr, stdtrit
 
 from edgecil.estimation.distances import SAME
-from edgecil.io.arrays import Floats
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 
 Interval = tuple[float, float]
@@ -232,23 +232,37 @@ def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:
     Returns:
         shape (n, n).
     """
-    sizes = np.array(sequences[0].sizes, dtype=np.float64)
     classes = sorted(sequences[0].order)
     column = {class_: place for place, class_ in enumerate(classes)}
     task = np.empty((len(sequences), len(classes)), dtype=np.int64)
     for row, sequence in enumerate(sequences):
         for number, members in enumerate(sequence.tasks):
             task[row, [column[class_] for class_ in members]] = number
-    if len(sizes) == 1:  # there is one order
+    if len(sequences[0].sizes) == 1:  # there is one order
         return np.eye(len(sequences))
-    singles, pairs = np.zeros((2, len(task), len(task)))
-    for number in range(len(sizes)):
-        inside = (task == number).astype(np.float64)
-        shared = inside @ inside.T
+    return task_overlap(task, task, sequences[0].sizes)
+
+
+def task_overlap(rows: Ints, columns: Ints, sizes: Sequence[int]) -> Floats:
+    """Return :func:`position_overlap` between orders of two lists, for two tasks and more.
+
+    Args:
+        rows: (n, N) the task of every class.
+        columns: (m, N) the same of other orders.
+        sizes: (K,) classes per task.
+
+    Returns:
+        shape (n, m).
+    """
+    most = np.array(sizes, dtype=np.float64)
+    classes = rows.shape[1]
+    singles, pairs = np.zeros((2, len(rows), len(columns)))
+    for number in range(len(most)):
+        shared = (rows == number).astype(np.float64) @ (columns == number).astype(np.float64).T
         singles += shared
         pairs += shared * (shared - 1.0) / 2.0
-    together, count = sizes * (sizes - 1.0) / 2.0, len(classes) * (len(classes) - 1.0) / 2.0
-    overlap = _beyond_chance(singles, float(sizes @ sizes) / len(classes), len(classes))
+    together, count = most * (most - 1.0) / 2.0, classes * (classes - 1.0) / 2.0
+    overlap = _beyond_chance(singles, float(most @ most) / classes, classes)
     if together.any():
         expected = float(together @ together) / count
         overlap = (overlap + _beyond_chance(pairs, expected, float(together.sum()))) / 2.0

@@ -17,7 +17,7 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.estimation.claims import answer
 from edgecil.estimation.comparison import compare_pairs
-from edgecil.estimation.intervals import position_overlap
+from edgecil.estimation.intervals import task_overlap
 from edgecil.estimation.next_step import NextStep, advise, orders_to_decide
 from edgecil.estimation.sources import (
     DatasetRuns,
@@ -28,12 +28,15 @@ from edgecil.estimation.sources import (
 )
 from edgecil.estimation.truth import find_truth
 from edgecil.estimation.variance import split_variance
+from edgecil.io.arrays import Ints
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.sequences.given import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
 _CANDIDATES = 400
+MOST_ORDERS = 100
+"""Orders that are suggested at a time."""
 CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
 ONCE = ("repeats", "repeats_on")  # a further order is trained once, as its duration says
 
@@ -45,12 +48,14 @@ class NextRuns:
     Attributes:
         dataset: its name.
         steps: by method, what to run next and what it would buy.
-        orders: class orders that continue the design, as many as the method that needs most;
-            chosen without regard to the classes' similarity, so that each class visits positions
-            where it was seldom.
+        orders: class orders that continue the design, as many as the method that needs most, at
+            most 100; after these, more is known about how many it needs. They are chosen without
+            regard to the classes' similarity, so that each class visits positions where it was
+            seldom.
         repeat: orders to train once more, as many as some method needs.
         decisions: by first and second method, how many more orders their difference is expected to
-            require until its 90 % interval excludes 0; None if all orders do not suffice.
+            require until its 90 % interval excludes 0; None if all orders do not suffice. A pair
+            without an interval is left out.
         target: the wanted half-width; None if none was given.
         directory: of the experiment; None for files and several experiments.
         options: of the experiment's latest run that are not the default; empty without an
@@ -158,11 +163,14 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
                 seconds=run_seconds(runs, method),
             )
     more = max((step.order_count for step in steps.values()), default=0)
+    more = min(more, MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     orders = continue_design(table, more, order_seed=order_seed)
     decisions: dict[str, dict[str, int | None]] = {}
     for first, others in compare_pairs(table, tuple(steps)).items():
         for second, pair in others.items():
+            if pair.interval is None:  # one order, or equal differences: nothing to go by
+                continue
             needed = orders_to_decide(pair, table.space.size)
             decisions.setdefault(first, {})[second] = needed
     only = runs.experiments[0] if len(runs.experiments) == 1 else None
@@ -199,20 +207,37 @@ def continue_design(
         order_seed: seed for choosing class orders.
     """
     rng, space = np.random.default_rng(order_seed), table.space
-    classes = table.classes
-    seen = list(table.sequences)
-    first = len(seen)
+    first = len(table.sequences)
+    if count < 1 or first >= space.size:
+        return ()
+    column = {class_: place for place, class_ in enumerate(table.classes)}
+    position = np.repeat(np.arange(space.tasks), space.sizes)
+    seen = set(table.sequences)
+    placed = [
+        _tasks_of(np.array([[column[class_] for class_ in sequence.order]]), position)
+        for sequence in table.sequences
+    ]
+    chosen: list[ClassSequence] = []
     for _ in range(min(count, space.size - first)):
-        drawn: dict[ClassSequence, None] = {}
-        while not drawn:
+        added = False
+        while not added:
             orders = space.sample_orders(_CANDIDATES, rng)
-            drawn = dict.fromkeys(
-                ClassSequence.from_order([classes[place] for place in order], space.sizes)
-                for order in orders.tolist()
-            )
-            for sequence in seen:
-                drawn.pop(sequence, None)
-        candidates = list(drawn)
-        overlap = position_overlap([*seen, *candidates])[: len(seen), len(seen) :]
-        seen.append(candidates[int(overlap.sum(axis=0).argmin())])
-    return tuple(seen[first:])
+            tasks = _tasks_of(orders, position)
+            agreement = task_overlap(np.concatenate(placed), tasks, space.sizes).sum(axis=0)
+            for best in np.argsort(agreement, kind="stable").tolist():
+                order = [table.classes[place] for place in orders[best].tolist()]
+                sequence = ClassSequence.from_order(order, space.sizes)
+                if sequence not in seen:
+                    seen.add(sequence)
+                    chosen.append(sequence)
+                    placed.append(tasks[best : best + 1])
+                    added = True
+                    break
+    return tuple(chosen)
+
+
+def _tasks_of(orders: Ints, position: Ints) -> Ints:
+    """Return the task of every class, (n, N), for orders of classes, (n, N)."""
+    tasks = np.empty_like(orders)
+    np.put_along_axis(tasks, orders, np.broadcast_to(position, orders.shape), axis=1)
+    return tasks

@@ -205,6 +205,9 @@ def explain_next(
             yield from (f"  {order}" for order in dataset.orders[:_SHOWN])
             if dataset.orders[_SHOWN:]:
                 yield f"  and {len(dataset.orders) - _SHOWN} more"
+            wanted = max(step.order_count for step in dataset.steps.values())
+            if wanted > len(dataset.orders):
+                yield f"These are the first {len(dataset.orders)} of {wanted:,}; ask again then."
         if dataset.repeat:
             yield f"Train once more: {'; '.join(map(str, dataset.repeat))}"
         yield from _how_to_run(dataset, out, option)
@@ -289,7 +292,9 @@ def explain_goal(goal: GoalStatus) -> Iterator[str]:
 
 
 def _step(step: NextStep) -> str:
-    now = "" if step.half_width is None else f"the mean has ± {step.half_width:.1f} points"
+    now = (
+        "" if step.half_width is None else f"the mean has ± {rounded_limit(step.half_width)} points"
+    )
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
     if step.equal_orders:
         now = f"all {step.equal_orders} orders have the same accuracy"
@@ -301,5 +306,5 @@ def _step(step: NextStep) -> str:
     more = count(step.order_count, "more order")
     if step.expected_half_width is None:
         return f"run {more}{'; ' + now if now else ''}{duration}."
-    reason = f"{now} now, and about ± {step.expected_half_width:.1f} after them"
+    reason = f"{now} now, and about ± {rounded_limit(step.expected_half_width)} after them"
     return f"run {more}: {reason}{duration}."
