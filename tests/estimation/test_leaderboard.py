@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import t
 
 import edgecil
-from edgecil.errors import UsageError
-from edgecil.estimation import Distribution, Estimate, Observations
+from edgecil.errors import EdgecilWarning, UsageError
+from edgecil.estimation import Distribution, Estimate, Observations, write_accuracies
 from edgecil.estimation.leaderboard import _groups
 from edgecil.estimation.set_scores import set_score
 from edgecil.estimation.truth_tables import TruthTable, Values
 from edgecil.sequences import ClassSequence, SequenceSpace
-from tests.estimation.tables import SPACE
+from tests.estimation.tables import SPACE, noisy, table_of
 
 NAMES = ("airplane", "bed", "bee", "bicycle", "bird", "bus")
 
@@ -133,6 +134,47 @@ def test_bad_arguments_are_named() -> None:
             budgets=[3],
             protocol={"short": lambda space, _budget, rng: space.sample(1, rng)},
         )
+    for own in (
+        {"protocol": {"random": lambda space, budget, rng: space.sample(budget, rng)}},
+        {"estimators": {"gaussian-c4": lambda runs: runs}},
+    ):  # all rows are relative to these
+        with pytest.raises(UsageError, match="another name"):
+            edgecil.leaderboard(table, bundled=False, budgets=[3], **own)
+    with pytest.raises(UsageError, match=r"'nothing'.*NoneType"):
+        edgecil.leaderboard(
+            table, bundled=False, budgets=[3], protocol={"nothing": lambda *_given: None}
+        )
+    with pytest.raises(UsageError, match="at least one budget"):
+        edgecil.leaderboard(table, bundled=False, budgets=[])
     board = edgecil.leaderboard(table, bundled=False, protocol=[], budgets=[3], draws=2)
     with pytest.raises(UsageError, match="no row"):
         board.row("latin", "gaussian", 3)
+
+
+def test_a_table_that_lacks_orders_is_named(tmp_path: Path) -> None:
+    runs = table_of({"a": noisy(1)}, ("enumerate",)).runs[3:]
+    write_accuracies(runs, tmp_path / "short.csv")
+    with pytest.raises(UsageError, match=r"short\.csv \(87 of 90\)"):
+        edgecil.leaderboard(tmp_path / "short.csv", bundled=False)
+    options = {"bundled": False, "budgets": [3], "draws": 2, "protocol": []}
+    with pytest.warns(EdgecilWarning, match=r"short\.csv \(87 of 90\)"):
+        edgecil.leaderboard(tmp_path / "short.csv", drawn_table("x", 1), **options)
+
+
+def test_functions_may_yield_their_orders() -> None:
+    def own(space: SequenceSpace, budget: int, rng: np.random.Generator):
+        yield from space.sample(budget, rng)
+
+    table = drawn_table("x", 1)
+    board = edgecil.leaderboard(
+        table, bundled=False, budgets=[3], draws=2, protocol={"mine": own}, estimators=["gaussian"]
+    )
+    assert board.row("mine", "gaussian", 3).wasserstein.mean > 0.0
+
+
+def test_protocols_that_need_a_similarity_are_named_where_there_is_none() -> None:
+    table = drawn_table("x", 1, classes=None)
+    options = {"bundled": False, "budgets": [3], "draws": 2, "estimators": ["gaussian"]}
+    with pytest.warns(EdgecilWarning, match=r"names of x are unknown.*: edge\.$"):
+        board = edgecil.leaderboard(table, protocol=["latin", "edge"], **options)
+    assert {row.protocol for row in board.rows} == {"random", "latin"}

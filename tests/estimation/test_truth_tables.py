@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -149,6 +150,24 @@ def test_own_results_are_added_from_a_csv_file_and_from_a_directory(tmp_path: Pa
     both = edgecil.truths(tmp_path / "own.csv.gz", tmp_path / "runs")
     assert [table.methods for table in both[-2:]] == [("a", "b"), ("c",)]
     assert len(both) == len(edgecil.truths()) + 2
+
+
+@pytest.mark.parametrize("name", ["", "given", "latin"])
+def test_every_order_is_a_truth_whatever_its_protocol(name: str, tmp_path: Path) -> None:
+    """Without the column 'protocol', for one."""
+    write_accuracies(table_of({"a": noisy(1)}, ("enumerate",)).runs, tmp_path / "own.csv")
+    with (tmp_path / "own.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["protocol"] = name
+    columns = [column for column in rows[0] if name or column != "protocol"]
+    with (tmp_path / "own.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    (own,) = edgecil.truths(tmp_path / "own.csv", bundled=False)
+    assert own.kind == "enumerated"
+    assert own.accuracies("a")[0].tolist() == [noisy(1)(sequence) for sequence in own.sequences]
 
 
 def test_directories_of_the_same_classes_are_one_table(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from edgecil.sequences.protocols import PROTOCOLS, protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
-OwnProtocol = Callable[[SequenceSpace, int, np.random.Generator], Sequence[ClassSequence]]
+OwnProtocol = Callable[[SequenceSpace, int, np.random.Generator], Iterable[ClassSequence]]
 RANDOM = "random"
 # The predictor of a protocol's extremes, where it is not S.
 _OBJECTIVES = {"optimal-generalization": "generalization"}
@@ -40,6 +40,11 @@ class Designs:
         self, protocols: Sequence[str] | Mapping[str, OwnProtocol], *, draws: int, seed: int
     ) -> None:
         self._own = dict(protocols) if isinstance(protocols, Mapping) else {}
+        if RANDOM in self._own:
+            raise UsageError(
+                f"Protocols are compared with the protocol {RANDOM!r}; choose another name for "
+                "your function."
+            )
         names = [name if name in self._own else PROTOCOLS.resolve(name) for name in protocols]
         for name in names:
             if name not in self._own and (PROTOCOLS[name].asks_model or name == "enumerate"):
@@ -110,7 +115,7 @@ class Designs:
         place = {sequence: index for index, sequence in enumerate(table.sequences)}
         if name in self._own or name == "latin":
             choose: OwnProtocol = self._own.get(name, latin)
-            designs = [choose(table.space, budget, rng) for _ in range(self._draws)]
+            designs = [_listed(choose(table.space, budget, rng), name) for _ in range(self._draws)]
             for design in designs:
                 inside = sum(sequence in place for sequence in design)
                 if not len(design) == inside == budget:
@@ -136,3 +141,12 @@ class Designs:
             predictor = objective_predictor(table.similarity(), table.space, objective)
             self._predictions[key] = predictor.z(table.sequences), predictor.levels()
         return self._predictions[key]
+
+
+def _listed(design: Iterable[ClassSequence], name: str) -> list[ClassSequence]:
+    """Return the sequences that a function of the user's returned, as a list."""
+    if not isinstance(design, Iterable):
+        raise UsageError(
+            f"Protocol {name!r} must return sequences. Got {type(design).__name__} instead."
+        )
+    return list(design)

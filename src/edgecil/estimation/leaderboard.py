@@ -16,7 +16,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.metrics import METRICS
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, warn
 from edgecil.estimation.budgets import check_draws
 from edgecil.estimation.designs import Designs, OwnProtocol
 from edgecil.estimation.distances import SAME, Target
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 BUDGETS = (3, 5, 10, 30)
 PROTOCOLS = ("random", "latin", "edge", "optimal-generalization")
 REFERENCE = ("random", "gaussian-c4")
+_COUNTABLE = 10**9  # larger spaces are not written out
 _FEW = 15  # draws for estimators that take milliseconds
 
 
@@ -166,13 +167,19 @@ def leaderboard(
     check_draws(draws)
     own = [source for source in sources if isinstance(source, TruthTable)]
     files = [source for source in sources if not isinstance(source, TruthTable)]
-    tables = [
-        table
-        for table in [*truths(*files, bundled=bundled, metric=metric), *own]
-        if table.kind == "enumerated"
-    ]
+    given = [*truths(*files, bundled=bundled, metric=metric), *own]
+    tables = [table for table in given if table.kind == "enumerated"]
+    if partial := [_describe_partial(table) for table in given if _is_partial(table)]:
+        left_out = f"Without every sequence: {', '.join(partial)}."
+        if tables:
+            warn(f"A leaderboard leaves out tables. {left_out}")
     if not tables:
-        raise UsageError("A leaderboard requires at least one truth table with every sequence.")
+        raise UsageError(
+            "A leaderboard requires at least one truth table with every sequence."
+            + (f" {left_out}" if partial else "")
+        )
+    if not budgets:
+        raise UsageError("A leaderboard requires at least one budget. Got none.")
     for budget in budgets:
         if not 2 <= budget <= min(table.space.size for table in tables):
             raise UsageError(
@@ -182,6 +189,13 @@ def leaderboard(
     chosen = _estimators(estimators)
     designs = Designs(protocol, draws=draws, seed=draw_seed)
     groups = _groups(tables)
+    if unnamed := [table.name for table in tables if table.classes is None]:
+        possible = designs.names(tables)
+        if lost := [name for name in designs.names([]) if name not in possible]:
+            warn(
+                f"The class names of {', '.join(unnamed)} are unknown, and so is their similarity; "
+                f"protocols that use it are left out there: {', '.join(lost)}."
+            )
     if on_start is not None:
         on_start(sum(len(table.methods) for table in tables))
     cells = [
@@ -209,6 +223,18 @@ def leaderboard(
     )
 
 
+def _is_partial(table: TruthTable) -> bool:
+    """Return whether a table of the user's lacks sequences."""
+    from edgecil.estimation.truth_files import bundled_tables
+
+    return table.kind != "enumerated" and table not in bundled_tables()
+
+
+def _describe_partial(table: TruthTable) -> str:
+    whole = f" of {table.space.size:,}" if table.space.size < _COUNTABLE else ""
+    return f"{table.name} ({len(table.sequences):,}{whole})"
+
+
 @dataclass(frozen=True)
 class _Cell:
     """The average over draws for one truth; `measures` are the fields of a row."""
@@ -226,6 +252,11 @@ def _estimators(
 ) -> list[Estimator]:
     """Return the estimators to evaluate, with the reference; functions become estimators."""
     if isinstance(names, Mapping):
+        if REFERENCE[1] in names:
+            raise UsageError(
+                f"The leaderboard compares with its own estimator {REFERENCE[1]!r}; choose another "
+                "name for yours."
+            )
         own = [Estimator(name, function, 2, False, "your own") for name, function in names.items()]
         return [get_estimator(REFERENCE[1]), *own]
     wanted = ESTIMATORS if names is None else [name for name in names if name != "gaussian-learnt"]

@@ -33,6 +33,7 @@ from edgecil.similarity import Similarity, text_similarity
 Kind = Literal["enumerated", "sample"]
 Source = str | Path | DataFrame | Experiment
 _PROTOCOLS: dict[Kind, str] = {"enumerated": "enumerate", "sample": "random"}
+_DRAWN = ("enumerate", "random", "random-legacy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,18 +297,25 @@ def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTa
 def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
     """Return the truth of methods that ran all of Ω, or the same random sequences.
 
+    All of Ω is a truth whatever the protocols are called.
+
     Args:
         table: the runs.
         name: the new table's name.
     """
-    by_method: dict[str, dict[ClassSequence, dict[int, float]]] = {}
+    ran: dict[str, dict[ClassSequence, dict[int, float]]] = {}
+    drawn: dict[str, set[ClassSequence]] = {}
     for run in table.renumbered().runs:
-        drawn = run.protocol in ("enumerate", "random", "random-legacy")
-        if run.accuracy is not None and drawn:
-            sequences = by_method.setdefault(run.method, {})
-            sequences.setdefault(run.sequence, {})[run.seed] = run.accuracy
+        if run.accuracy is not None:
+            ran.setdefault(run.method, {}).setdefault(run.sequence, {})[run.seed] = run.accuracy
+            if run.protocol in _DRAWN:
+                drawn.setdefault(run.method, set()).add(run.sequence)
     size = table.space.size
-    complete = {name: values for name, values in by_method.items() if len(values) == size}
+    complete = {method: values for method, values in ran.items() if len(values) == size}
+    by_method = {
+        method: {sequence: ran[method][sequence] for sequence in sequences}
+        for method, sequences in drawn.items()
+    }
     kind: Kind = "enumerated" if complete else "sample"
     chosen = complete or by_method
     common = _sorted(
