@@ -6,6 +6,8 @@ import hashlib
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -231,3 +233,13 @@ def test_a_report_that_cannot_be_written_in_the_experiment_may_be_elsewhere(
         write_report(tmp_path / "run", draws=2, metrics=())
     with pytest.raises(EdgecilError, match=r"Read-only file system\.$"):
         write_report(tmp_path / "run", draws=2, metrics=(), out=tmp_path / "elsewhere")
+
+
+def test_a_pipe_in_place_of_the_similarity_does_not_stop_an_analysis(tmp_path: Path) -> None:
+    experiment_bytes(tmp_path / "run")
+    (tmp_path / "run" / "similarity.npz").unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "run" / "similarity.npz")
+    code = "import sys, edgecil; print(len(edgecil.analyze(sys.argv[1], draws=2).datasets))"
+    words = [sys.executable, "-c", code, str(tmp_path / "run")]
+    answer = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert answer.stdout == "1\n", answer.stderr

@@ -12,6 +12,7 @@ from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.plan_run import _with_first_times
 from edgecil.errors import EdgecilWarning, UsageError
+from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
 from edgecil.report.answer_tables import plan_tables
 from edgecil.sequences import SequenceSpace
 from tests.engine import strange as strange  # registers its learners
@@ -168,3 +169,13 @@ def test_a_plan_with_a_goal_is_for_as_many_random_orders_as_it_may_need(
     for wrong, words in (("nan", "'until'"), ("icarl > 5", "icarl")):
         with pytest.raises(UsageError, match=words):
             edgecil.plan_run(out=tmp_path / "out", until=wrong, **options)
+
+
+def test_a_plan_uses_the_kernels_of_a_run(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a processor with AVX-512, stored results seemed to be of another processor."""
+    for name in _PORTABLE_KERNELS:
+        monkeypatch.delenv(name, raising=False)
+    edgecil.plan_run(out=tmp_path / "out", trial_seconds=0, **options)
+    assert kernel_variables() == _PORTABLE_KERNELS

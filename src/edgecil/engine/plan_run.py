@@ -27,7 +27,7 @@ from edgecil.engine.run_options import RunOptions
 from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.engine.until import parse_goal
 from edgecil.errors import UsageError, warn
-from edgecil.io.device import cores
+from edgecil.io.device import cores, use_portable_kernels
 from edgecil.io.docstrings import with_options
 from edgecil.io.interpreter import forget_safe_path, safe_path
 from edgecil.io.packages import require_training
@@ -139,6 +139,7 @@ def plan_run(
 
     values = config_values(config, options=options)
     experiment, execution = resolve_options(values, options)
+    use_portable_kernels(amp=experiment.amp, device=experiment.device)  # as a run does
     out = find_directory(values, out)
     overwrite = values.get("overwrite", False) if overwrite is None else overwrite
     has_goal = execution.until is not None

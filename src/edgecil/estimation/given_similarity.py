@@ -14,10 +14,12 @@ from edgecil.classes.registry import CLASS_LISTS
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analyze_table import describe_similarity
 from edgecil.estimation.predictors import describe_unknown_choice
 from edgecil.estimation.sources import DatasetRuns, class_names
+from edgecil.io import limits
+from edgecil.io.files import check_file
 from edgecil.similarity import read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity
 
@@ -126,6 +128,7 @@ def similarity_key(experiment: Experiment, given: Similarities | None) -> Any:
 
 def _file_key(path: str | Path) -> str | None:
     try:
+        check_file(Path(path), limits.ARRAYS)  # a pipe would never end
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
+    except (OSError, DataError):
         return None
