@@ -111,3 +111,17 @@ def test_a_pair_without_an_interval_has_no_decision() -> None:
     """One order says nothing about how many are needed; it does not say that all are too few."""
     runs = [runs_of(name, "random", noisy(seed))[0] for seed, name in enumerate("ab")]
     assert edgecil.next_runs(AccuracyTable(tuple(runs)))[0].decisions == {}
+
+
+@pytest.mark.parametrize(("count", "blind"), [(90, True), (89, False)])
+def test_all_orders_count_as_random_whatever_their_protocol_is_called(
+    count: int, blind: bool
+) -> None:
+    runs = [
+        replace(run, protocol="given")
+        for seed, name in enumerate("ab")
+        for run in runs_of(name, "enumerate", noisy(seed))[:count]
+    ]
+    table = AccuracyTable(tuple(runs))
+    assert edgecil.compare(table)["a", "b"].blind == blind
+    assert any("'given'" in note for note in edgecil.analyze(table).datasets[0].notes) != blind

@@ -102,3 +102,12 @@ def test_it_is_plain_data_that_json_carries() -> None:
 def test_arguments_out_of_range_are_refused(options, words) -> None:
     with pytest.raises(UsageError, match=words):
         space(**options)
+
+
+@pytest.mark.parametrize(("budget", "worse"), [(1, 1 / 2), (3, 1 / 4), (5, 1 / 6), (6, 0.0)])
+def test_a_new_order_of_a_small_space_is_the_worst_as_often_as_in_a_large_one(
+    budget: int, worse: float
+) -> None:
+    """Of the orders that are run and a new one, each is the worst equally often."""
+    summary = space(3, tasks=3, budget=budget)
+    assert summary.seen.worse_probability == pytest.approx(worse)

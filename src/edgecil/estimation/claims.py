@@ -91,7 +91,8 @@ class Answer:
         std: standard deviation over all orders, unbiased for normal accuracies.
         next_order: accuracy of the next random order: a prediction interval around the mean.
         outside: expected share of all orders with an accuracy outside [lowest, highest].
-        worse: probability that the next random order is worse than all of these.
+        worse: probability that the next random order, which was not run yet, is worse than all of
+            these.
         not_worse: share of all orders that is no worse than `lowest`, with confidence 95 %.
     """
 
@@ -216,7 +217,7 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
         _interval_claim("std", std, values, made, protocol),
         _interval_claim("next", mean, values, made, protocol, bounds),
         _share("outside", 1.0 - expected_share_inside(count, size), count, protocol),
-        _share("worse", worse_probability(count, size), count, protocol),
+        _share("worse", worse_probability(count) if count < size else 0.0, count, protocol),
         _tolerance(count, size, protocol),
     )
 

@@ -221,13 +221,20 @@ def blind_protocols(table: AccuracyTable, method: str | None = None) -> set[str]
     """Return the protocols of a table whose orders count as random.
 
     Those of an enumeration follow a system, so that they count only once nine tenths of all orders
-    have an accuracy.
+    have an accuracy. All orders count whatever their protocol is called.
 
     Args:
         table: the runs.
         method: whose enumeration must be complete; that of every method by default.
     """
     blind = {name for name in table.protocols if ignores_similarity(name)}
+    if len(table.sequences) == table.space.size:
+        methods = table.methods if method is None else (method,)
+        blind |= {
+            name
+            for name in table.protocols
+            if all(len(table.orders(it, name).by_sequence()) == table.space.size for it in methods)
+        }
     if ENUMERATION in blind:
         least = min(
             len(table.orders(name).by_sequence())

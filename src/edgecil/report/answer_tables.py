@@ -287,7 +287,7 @@ def space_tables(summary: SpaceSummary) -> Iterator[Table]:
     seen = summary.seen
     rows = [
         ("expected share of orders between the worst and the best", f"≥ {seen.share_inside:.1%}"),
-        ("probability that one more order is worse than all", f"≤ {seen.worse_probability:.1%}"),
+        ("probability that a new order is worse than all", f"≤ {seen.worse_probability:.1%}"),
         ("share of orders no worse than the worst (95 %)", f"{seen.share_not_worse:.1%}"),
         ("runs until 95 % of orders are no worse (95 %)", f"{seen.runs_one_sided:,}"),
         ("runs until 95 % of orders lie between (95 %)", f"{seen.runs_two_sided:,}"),

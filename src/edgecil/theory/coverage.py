@@ -44,8 +44,9 @@ def expected_share_inside(runs: int, size: int | None = None) -> float:
 def worse_probability(runs: int, size: int | None = None) -> float:
     """Return the probability that a further random order is worse than all L before it: 1/(L+1).
 
-    The same holds for better. In a finite space the further order is one of all |Ω| orders, of
-    which L have been run: (1 − L/|Ω|)/(L+1).
+    The same holds for better, and in a finite space for an order that is none of the L. With
+    `size` the further order is one of all |Ω| orders, of which L have been run: (1 − L/|Ω|)/(L+1),
+    the expected share of all orders that are worse.
 
     >>> worse_probability(3)
     0.25

@@ -18,7 +18,7 @@ from edgecil.theory.arguments import open_probability, positive_number
 _PRIOR = 1.5
 # How far beyond the others, in standard deviations, one value that is not seen yet may be.
 _UNSEEN = 2.0
-# With fewer values, skewed and bimodal ones exceed the error rate.
+# With fewer values, moderately skewed and bimodal ones exceed the error rate.
 _LEAST = 5
 
 
@@ -49,7 +49,9 @@ def confidence_interval(
         level: probability that all intervals contain the mean.
         prior: g.
         least: number of values before which there is no interval. It makes the error rate of
-            skewed and of bimodal values at most the nominal one, too.
+            moderately skewed (gamma with shape 3) and of bimodal values at most the nominal one,
+            too. Of exponential values, which are skewed more than accuracies on truth tables, 14 %
+            of series miss the mean at a level of 90 %.
         unseen: u, in standard deviations.
 
     Returns:

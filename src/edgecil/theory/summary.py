@@ -75,7 +75,8 @@ class SeenRange:
 
     Attributes:
         share_inside: expected share of all orders between the worst and the best one seen.
-        worse_probability: probability that a further random order is worse than all seen.
+        worse_probability: probability that a further random order, none of those seen, is worse
+            than all of them; 0 if there is no other.
         share_not_worse: share of all orders that is no worse than the worst seen, with
             confidence 0.95.
         runs_one_sided: random orders to say with confidence 0.95 that 95 % of all orders are no
@@ -260,7 +261,7 @@ def _tail(deviations: float, size: int, budget: int) -> TailSummary:
 def _seen(size: int, budget: int) -> SeenRange:
     return SeenRange(
         share_inside=expected_share_inside(budget, size),
-        worse_probability=worse_probability(budget, size),
+        worse_probability=worse_probability(budget) if budget < size else 0.0,
         share_not_worse=tolerance_share(budget, CONFIDENCE, size=size),
         runs_one_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, size=size),
         runs_two_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, sides=2, size=size),
