@@ -128,12 +128,17 @@ def test_debug_shows_where_an_error_comes_from(cli: Cli) -> None:
         main(["sequences", "nowhere", "--tasks", "2", "--debug"])
 
 
+MORE_MEMORY = "Stored results are kept; free memory or use fewer workers."
+
+
 @pytest.mark.parametrize(
     ("error", "sentence", "code"),
     [
         (KeyboardInterrupt(), "Interrupted.", 130),
         (OSError(28, "No space left on device"), "No space left on device.", 1),
         (OSError(13, "Permission denied", "x"), "Permission denied (x).", 1),
+        (MemoryError(), f"Not enough memory. {MORE_MEMORY}", 1),
+        (ImportError("x.so: failed to map segment"), f"Not enough memory. {MORE_MEMORY}", 1),
         (RuntimeError("a bug"), "RuntimeError: a bug (--debug shows where).", 1),
     ],
 )

@@ -188,7 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         sentence, code = _explain(error)
-        if not isinstance(error, DataError):  # which quotes what a file contains
+        if not isinstance(error, DataError | MemoryError):  # the first quotes what a file contains
             sentence = parser.translate(sentence, options)
         note(f"edgecil: {sentence}")
         return code
@@ -231,6 +231,8 @@ def _explain(error: BaseException) -> tuple[str, int]:
         return str(error), error.exit_code
     if isinstance(error, KeyboardInterrupt):
         return "Interrupted.", 130
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
+        return "Not enough memory. Stored results are kept; free memory or use fewer workers.", 1
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}{f' ({error.filename})' if error.filename else ''}.", 1
     return f"{type(error).__name__}: {error} (--debug shows where).", 1
