@@ -125,3 +125,40 @@ def test_all_orders_count_as_random_whatever_their_protocol_is_called(
     table = AccuracyTable(tuple(runs))
     assert edgecil.compare(table)["a", "b"].blind == blind
     assert any("'given'" in note for note in edgecil.analyze(table).datasets[0].notes) != blind
+
+
+def test_orders_that_were_not_chosen_blindly_do_not_count_beside_further_ones() -> None:
+    runs = runs_of("m", "edge", noisy(0))
+    (advice,) = edgecil.next_runs(AccuracyTable(tuple(runs)))
+    step = advice.steps["m"]
+    assert (step.step, step.order_count, step.replaces) == ("orders", 3, True)
+    assert step.half_width is not None
+    assert step.expected_half_width == pytest.approx(step.half_width), "three in place of three"
+    further = [
+        replace(runs[0], protocol="next", label=str(one), sequence=one, accuracy=noisy(0)(one))
+        for one in advice.orders
+    ]
+    for count, used in ((1, "edge"), (3, "next")):
+        table = AccuracyTable((*runs, *further[:count]))
+        said = edgecil.analyze(table).datasets[0].methods["m"].answer
+        assert (said.protocols, said.order_count) == ((used,), 3)
+
+
+@pytest.mark.parametrize("target", [0.5, 2.0, 20.0])
+def test_so_many_blind_orders_reach_a_target_as_the_half_width_says(target: float) -> None:
+    (advice,) = edgecil.next_runs(
+        AccuracyTable(tuple(runs_of("m", "edge", noisy(0)))), target=target
+    )
+    step = advice.steps["m"]
+    widths = {gain.order_count: gain.half_width for gain in step.gains}
+    assert step.expected_half_width is not None
+    assert step.expected_half_width <= target
+    assert step.order_count == 3 or all(
+        width > target for count, width in widths.items() if count < step.order_count
+    )
+
+
+def test_a_single_blind_order_does_not_replace_several_others_in_a_comparison() -> None:
+    runs = [run for seed, name in enumerate("ab") for run in runs_of(name, "edge", noisy(seed))]
+    blind = [runs_of(name, "latin", noisy(seed))[0] for seed, name in enumerate("ab")]
+    assert edgecil.compare(AccuracyTable((*runs, *blind)))["a", "b"].n == 4

@@ -28,6 +28,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
 
 CONFIDENCE = 0.95
+_FEWEST = 2
 
 Validity = Literal["measured", "exact", "calibrated", "rough", "none"]
 
@@ -75,8 +76,8 @@ class Answer:
     """One method over all class orders, from the orders that represent them best.
 
     These are all orders if (nearly) all were run, else those not chosen by similarity (`latin`,
-    `random`), else those of the protocol that ran most. Accuracies are per cent, means over
-    repeats.
+    `random`) if there are two, else those of the protocol that ran most. Accuracies are per cent,
+    means over repeats.
 
     Attributes:
         protocols: whose runs they are.
@@ -168,6 +169,9 @@ def representative_orders(table: AccuracyTable, method: str) -> Sample:
     random = blind_protocols(table, method)
     blind = {name: orders for name, orders in ran.items() if name in random}
     most = max(ran, key=lambda name: len(ran[name]))
+    count = len({one for orders in blind.values() for one in orders})
+    if count < min(len(ran[most]), _FEWEST):  # a single blind order gives no interval
+        blind = {}
     chosen = blind or {most: ran[most]}
     accuracies = table.orders(method).by_sequence()
     sequences = tuple(dict.fromkeys(one for orders in chosen.values() for one in orders))

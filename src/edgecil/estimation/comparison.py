@@ -28,6 +28,7 @@ _Key = TypeVar("_Key")
 # projection, tasks that orders share), in variances of the differences between orders. It makes
 # intervals from one seed cover what another seed gives; benchmarks/leave_one_out.py.
 SEED_EFFECT = 0.024
+_FEWEST = 2
 
 
 @dataclass(frozen=True)
@@ -166,8 +167,8 @@ def compare_accuracies(
 def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
     """Return every pair of methods on the orders that both ran, by first and second method.
 
-    If both ran orders that were not chosen by similarity, only these count. An order that both
-    trained with the same seeds is compared by the means over these seeds.
+    If both ran two or more orders that were not chosen by similarity, only these count. An order
+    that both trained with the same seeds is compared by the means over these seeds.
     """
     trained = {name: _trainings(table, name) for name in methods}
     random = {name: blind_protocols(table, name) for name in methods}
@@ -182,6 +183,8 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
             by_protocols[shared] = _blind_orders(table, shared)
         blind, other = by_protocols[shared]
         chosen = both[blind[both]]
+        if len(chosen) < min(len(both), _FEWEST):  # a single order gives no interval
+            chosen = chosen[:0]
         used = chosen if chosen.size else both
         latin = len(chosen) > 1 and not other[chosen].any()
         a, b, seeds = _pair(trained[first], trained[second], used)

@@ -31,7 +31,7 @@ from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Ints
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
-from edgecil.sequences.given import CONTINUED
+from edgecil.sequences.given import CONTINUED, NAME as OWN_ORDERS
 from edgecil.sequences.sequence import ClassSequence
 
 _CANDIDATES = 400
@@ -152,15 +152,19 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
     if table.failed == len(table.runs):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to continue from.")
+    # In a file without protocols, rows of further orders are like those before them.
+    unnamed = not runs.experiments and set(table.protocols) == {OWN_ORDERS}
     steps = {}
     for method in table.methods:
         if len(table.orders(method)):
+            said = answer(table, method, find_truth(table, method))
             steps[method] = advise(
-                answer(table, method, find_truth(table, method)),
+                said,
                 split_variance(table.repeats(method)),
                 table.space.size,
                 target=target,
                 seconds=run_seconds(runs, method),
+                replaces=not said.blind and not unnamed,
             )
     more = max((step.order_count for step in steps.values()), default=0)
     more = min(more, MOST_ORDERS)
@@ -171,7 +175,8 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         for second, pair in others.items():
             if pair.interval is None:  # one order, or equal differences: nothing to go by
                 continue
-            needed = orders_to_decide(pair, table.space.size)
+            replaces = not pair.blind and not unnamed
+            needed = orders_to_decide(pair, table.space.size, replaces=replaces)
             decisions.setdefault(first, {})[second] = needed
     only = runs.experiments[0] if len(runs.experiments) == 1 else None
     return NextRuns(

@@ -53,6 +53,8 @@ class NextStep:
         gains: what several numbers of further orders would buy.
         seconds: expected duration of the step, one training after the other; None if the durations
             of the runs are not recorded.
+        replaces: whether the orders that were run were not chosen blindly, so that claims will
+            rest on the further orders alone.
     """
 
     step: Step
@@ -64,6 +66,7 @@ class NextStep:
     equal_orders: int = 0
     gains: tuple[Gain, ...] = ()
     seconds: float | None = None
+    replaces: bool = False
 
 
 def advise(
@@ -73,6 +76,7 @@ def advise(
     *,
     target: float | None = None,
     seconds: float | None = None,
+    replaces: bool = False,
 ) -> NextStep:
     """Return what to run next for a method.
 
@@ -87,12 +91,15 @@ def advise(
         target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
             is now.
         seconds: mean duration of one run.
+        replaces: whether the orders that were run will not count beside further ones.
     """
     if answer.mean.validity == "measured":
         if effect.repeats:
             return NextStep("nothing")
         return timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.order_count)), seconds)
     width, left = answer.mean.half_width, space_size - answer.order_count
+    if replaces:
+        return timed(_afresh(answer, width, left, space_size, target), seconds)
     gains = () if width is None else _gains(answer.order_count, width, space_size)
     equal = answer.order_count if answer.lowest == answer.highest else 0
     if equal >= EQUAL_ORDERS:
@@ -128,12 +135,44 @@ def advise(
     )
 
 
-def orders_to_decide(pair: Comparison, space_size: int) -> int | None:
+def _afresh(
+    answer: Answer, width: float | None, left: int, space_size: int, target: float | None
+) -> NextStep:
+    """Return how many blind orders to run where none was run yet."""
+
+    def after(more: int) -> float:
+        assert width is not None
+        return width * _scale(more, space_size) / _scale(answer.order_count, space_size)
+
+    more = min(LEAST_ORDERS, left)
+    if width is None:
+        return NextStep("orders", more, replaces=True)
+    if target is not None:
+        while more < min(left, _MOST_ORDERS) and after(more) > target:
+            more = min(2 * more, left)
+        low = more // 2
+        while more - low > 1 and low >= LEAST_ORDERS:
+            middle = (low + more) // 2
+            low, more = (low, middle) if after(middle) <= target else (middle, more)
+    gains = tuple(Gain(count, after(count)) for count in _FURTHER if 2 <= count <= left)
+    return NextStep(
+        "orders",
+        more,
+        half_width=width,
+        expected_half_width=after(more) if more > 1 else None,
+        target=target,
+        gains=gains,
+        replaces=True,
+    )
+
+
+def orders_to_decide(pair: Comparison, space_size: int, *, replaces: bool = False) -> int | None:
     """Return how many more orders the difference of two methods requires to exclude 0.
 
     That is the least number after which the expected half-width t s √(1/n + c) of its 90 % interval
     is below the difference so far, with c for the training seeds' common effect. None if neither
-    all orders of the space nor a million suffice, or without an interval.
+    all orders of the space nor a million suffice, or without an interval. If further orders replace
+    those that were run, n starts at 0.
     """
     if pair.interval is None:
         return None
@@ -145,10 +184,11 @@ def orders_to_decide(pair: Comparison, space_size: int) -> int | None:
         return _quantile(count) * math.sqrt(1.0 / count + SEED_EFFECT / pair.seeds)
 
     def decides(more: int) -> bool:
-        return width * scale(pair.n + more) / scale(pair.n) < abs(pair.difference)
+        return width * scale(kept + more) / scale(pair.n) < abs(pair.difference)
 
-    low, high = 0, min(space_size, _MOST_ORDERS) - pair.n
-    if high < 1 or not decides(high):
+    kept = 0 if replaces else pair.n
+    low, high = 1 if replaces else 0, min(space_size, _MOST_ORDERS) - pair.n
+    if high <= low or not decides(high):
         return None
     while high - low > 1:
         middle = (low + high) // 2

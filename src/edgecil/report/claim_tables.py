@@ -306,5 +306,7 @@ def _step(step: NextStep) -> str:
     more = count(step.order_count, "more order")
     if step.expected_half_width is None:
         return f"run {more}{'; ' + now if now else ''}{duration}."
+    if step.replaces:
+        now = f"those run so far were not chosen at random and will not count; {now}"
     reason = f"{now} now, and about ± {rounded_limit(step.expected_half_width)} after them"
     return f"run {more}: {reason}{duration}."
