@@ -134,6 +134,7 @@ def test_orders_that_were_not_chosen_blindly_do_not_count_beside_further_ones() 
     assert (step.step, step.order_count, step.replaces) == ("orders", 3, True)
     assert step.half_width is not None
     assert step.expected_half_width == pytest.approx(step.half_width), "three in place of three"
+    assert edgecil.analyze(AccuracyTable(tuple(runs))).datasets[0].methods["m"].next_step == step
     further = [
         replace(runs[0], protocol="next", label=str(one), sequence=one, accuracy=noisy(0)(one))
         for one in advice.orders

@@ -48,7 +48,7 @@ from edgecil.estimation.relabelling import Relabelled, adjust_correlations, rela
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
-from edgecil.sequences.given import REPEATS
+from edgecil.sequences.given import NAME as OWN_ORDERS, REPEATS
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -228,10 +228,12 @@ def _analyze_method(
         else redraw_estimates(candidates, evaluated, space, draws=draws, seed=seed)
     )
     said, effect = answer(table, method, truth), split_variance(table.repeats(method))
+    # Rows of further orders in a file without protocols are like those before them.
+    replaces = not said.blind and set(said.protocols) != {OWN_ORDERS}
     analysis = MethodAnalysis(
         answer=said,
         order_effect=effect,
-        next_step=advise(said, effect, space.size),
+        next_step=advise(said, effect, space.size, replaces=replaces),
         truth=truth,
         estimates=estimates,
         runs={name: len(orders) for name, orders in ran.items()},

@@ -268,9 +268,14 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
 def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
     who = f" of {name}" if several else ""
     text = f"run {count(step.order_count, 'more class order')}"
+    if step.replaces:
+        text += " not chosen by similarity, on which alone claims will rest"
     if step.expected_half_width is not None:
-        now = "" if step.half_width is None else f" instead of ± {step.half_width:.1f}"
-        text += f"; they give the mean{who} to ± {step.expected_half_width:.1f} points{now}"
+        now = ""
+        if step.half_width is not None and not step.replaces:
+            now = f" instead of ± {rounded_limit(step.half_width)}"
+        after = rounded_limit(step.expected_half_width)
+        text += f"; they give the mean{who} to ± {after} points{now}"
     return text
 
 
