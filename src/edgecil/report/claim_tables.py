@@ -308,5 +308,5 @@ def _step(step: NextStep) -> str:
         return f"run {more}{'; ' + now if now else ''}{duration}."
     if step.replaces:
         now = f"those run so far were not chosen at random and will not count; {now}"
-    reason = f"{now} now, and about ± {rounded_limit(step.expected_half_width)} after them"
+    reason = f"{now} now, and about ± {rounded_limit(step.expected_half_width)} afterwards"
     return f"run {more}: {reason}{duration}."
