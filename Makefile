@@ -70,10 +70,11 @@ parity: $(VENV)/.dev
 	@test -f "$(TOOLBOX)/trainer.py" || { echo "Set TOOLBOX to a checkout of PyCIL or PILOT: make parity TOOLBOX=PATH. Got: $(TOOLBOX)"; exit 2; }
 	EDGECIL_TOOLBOX="$(abspath $(TOOLBOX))" $(BIN)/python -m pytest -n 0 -s -q tests/parity
 
+# The pip that comes with older Pythons takes twice as long to choose wheels.
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "edgecil requires Python 3.10 or newer; run: make PYTHON=/path/to/python3")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --upgrade 'pip>=25' # versions that come with Python take twice as long to choose wheels
+	@$(PIP) 'pip>=25'
 
 $(VENV)/.train: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable '.[train]'
