@@ -101,6 +101,18 @@ def test_seeds_that_differ_more_than_orders_leave_no_order_variance() -> None:
     assert result.order_share_interval[0] == 0.0
 
 
+def test_few_orders_that_differ_less_than_noise_do_not_exclude_an_effect_of_the_order() -> None:
+    """The upper end is that at the median of F, whatever luck made of the orders."""
+    few = split_variance([[87.9], [87.9], [87.5, 88.3, 87.9, 87.9]])
+    assert few.order_share == 0.0
+    assert few.order_share_interval is not None
+    assert few.order_share_interval[0] == 0.0
+    assert few.order_share_interval[1] > 0.8
+    equal = split_variance([[49.0, 50.0, 51.0, 50.0]] * 6).order_share_interval
+    ratio = stats.f.median(5, 18) / stats.f.ppf(0.05, 5, 18)
+    assert equal == pytest.approx((0.0, (ratio - 1.0) / (ratio + 3.0)))
+
+
 def test_nothing_varies_and_no_share_is_made_up() -> None:
     result = split_variance([[5.0, 5.0]] * 10)
     assert (result.order_std, result.order_share) == (0.0, None)

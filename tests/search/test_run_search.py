@@ -229,3 +229,30 @@ def test_ties_at_the_worst_value_are_counted() -> None:
     )
     assert (result.tied, result.complete) == (4, True)
     assert re.search(r"\b4 share\b.* 72\.5, 33 %", str(result))
+
+
+@pytest.mark.parametrize(
+    ("goal", "metric", "trained", "new", "share", "confirmed"),
+    [
+        ("worst", "accuracy", 3, (88.0, 88.2), 0.34, False),
+        ("worst", "accuracy", 3, (86.0, 86.2), 0.66, True),
+        ("best", "accuracy", 3, (88.0, 88.2), 0.66, True),
+        ("worst", "accuracy", 3, (), 0.34, None),
+        ("worst", "accuracy", 6, (78.0, 79.0), 1 / 3, False),
+        ("worst", "accuracy", 6, (72.5, 72.5), 1 / 3, True),
+        ("best", "accuracy", 6, (78.0, 79.0), 1 / 3, True),
+        ("worst", "forgetting", 6, (78.0, 79.0), 1 / 3, True),
+    ],
+)
+def test_an_order_that_new_trainings_do_not_confirm_is_said_to_be_so(
+    goal: Any, metric: str, trained: int, new: tuple[float, ...], share: float, confirmed: Any
+) -> None:
+    values = (72.5, 80.0, 72.5, 72.5, 75.0, 72.5)[:trained]
+    orders = list(SequenceSpace.equal(4, 2).enumerate())[:trained]
+    trials = tuple(Trial(one, value) for one, value in zip(orders, values, strict=True))
+    experiment = cast("Experiment", None)
+    result = SearchResult(
+        "m", goal, metric, orders[0], 72.5, new, share, trials, 12, (), experiment
+    )
+    assert result.confirmed is confirmed
+    assert ("than average" in str(result)) is (confirmed is False)

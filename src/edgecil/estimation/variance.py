@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,8 @@ class OrderEffect:
             repeats, and so are the following fields.
         noise_std: standard deviation between trainings of one order.
         order_share: of the variance of single trainings, in [0, 1]; None if nothing varies.
-        order_share_interval: 90 % interval, exact if accuracies are normal.
+        order_share_interval: 90 % interval, exact if accuracies are normal; wider where orders
+            differ less than noise would make them.
         p_value: of the F test that orders do not differ.
         noise_range: mean range of as many orders if they differed by training noise only.
         noise_range_limit: exceeded by noise alone with probability 10 %; noise_std is uncertain,
@@ -77,6 +78,9 @@ def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
     (Searle, Casella and McCulloch 1992, section 3.6). The interval is Wald's (1940): with weights
     wᵢ = 1/(τ + 1/nᵢ) and the weighted mean, Σ wᵢ (ȳᵢ - ȳ)² / (L-1) divided by the mean square
     within has an F distribution if τ is the true ratio of the variances; it decreases with τ.
+    Where orders differ less than noise would make them, its upper end would be near 0 or at 0 by
+    luck, from any number of orders; it is at least that of orders that differ as noise alone does,
+    at the median of F (a power-constrained limit; Cowan et al. 2011, arXiv:1105.3166).
 
     Args:
         groups: the accuracies of each order, one per training.
@@ -128,16 +132,20 @@ def _share_interval(means: Floats, sizes: Floats, within: float, freedom: int) -
         centre = float(weights @ means / weights.sum())
         return float(weights @ (means - centre) ** 2) / (count - 1) / within
 
-    def solve(value: float) -> float:
+    def constrained(share: float) -> float:
+        usual = (1.0 - share) / (share * sizes + (1.0 - share))  # 1 for noise alone
+        return max(statistic(share), median * float(usual.mean()))
+
+    def solve(function: Callable[[float], float], value: float) -> float:
         low, high = 0.0, 1.0
         for _ in range(_STEPS):
             middle = (low + high) / 2.0
-            low, high = (middle, high) if statistic(middle) > value else (low, middle)
+            low, high = (middle, high) if function(middle) > value else (low, middle)
         return (low + high) / 2.0
 
-    least, most = (float(fdtri(count - 1, freedom, p)) for p in (1.0 - tail, tail))
-    ends = [0.0 if statistic(0.0) <= value else solve(value) for value in (least, most)]
-    return ends[0], ends[1]
+    least, most, median = (float(fdtri(count - 1, freedom, p)) for p in (1.0 - tail, tail, 0.5))
+    low = 0.0 if statistic(0.0) <= least else solve(statistic, least)
+    return low, solve(constrained, most)
 
 
 def _noise_range(deviations: Floats, freedom: int) -> tuple[float, float]:

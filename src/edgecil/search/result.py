@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.metrics import METRICS
 from edgecil.search.strategy import Goal
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
@@ -65,6 +66,8 @@ class SearchSummary:
         tied: orders with the same value in the search, this one included.
         budget: full runs that the search was allowed; None if `task_trainings` limited it.
         task_trainings: task trainings that it was allowed; None if `budget` limited it.
+        confirmed: whether the new trainings are worse (goal `worst`) or better (goal `best`) than
+            an average order; None without new trainings.
     """
 
     method: str
@@ -85,6 +88,7 @@ class SearchSummary:
     tied: int = 1
     budget: int | None = None
     task_trainings: int | None = None
+    confirmed: bool | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,6 +144,22 @@ class SearchResult:
         return sum(abs(trial.value - self.value) <= _SAME for trial in self.trials)
 
     @property
+    def confirmed(self) -> bool | None:
+        """Whether the new trainings are worse (or better) than an average order.
+
+        If all orders were trained, there must be more of them beyond the mean of the new trainings
+        than short of it; else `share` must exceed one half. None without new trainings.
+        """
+        if not self.confirmations:
+            return None
+        if not self.complete:
+            return self.share > 0.5
+        inner = (self.goal == "worst") == METRICS[self.metric].higher_is_better
+        gains = np.array([trial.value for trial in self.trials]) - self.mean
+        above, below = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
+        return above > below if inner else below > above
+
+    @property
     def mean(self) -> float:
         """Mean over the new trainings; the search's own value without a confirmation."""
         return float(np.mean(self.confirmations)) if self.confirmations else self.value
@@ -174,6 +194,7 @@ class SearchResult:
             self.tied,
             self.budget,
             self.task_trainings,
+            self.confirmed,
         )
 
     def __repr__(self) -> str:
@@ -188,8 +209,12 @@ class SearchResult:
         side = "better" if self.goal == "worst" else "worse"
         start = f"order {self.sequence}: {self.mean:.1f}{reach} {source}"
         share = f"{100.0 * self.share:.0f} %"
+        other = "worse" if self.goal == "worst" else "better"
+        doubt = (
+            f", so it is not confirmed as {other} than average" if self.confirmed is False else ""
+        )
         if not self.complete:
-            return f"{start}; about {share} of random orders are {side}"
+            return f"{start}; about {share} of random orders are {side}{doubt}"
         size = self.order_count
         budget = ""
         if self.budget is not None and self.budget > size:
@@ -199,4 +224,6 @@ class SearchResult:
         extreme = round(self.share * size) + self.tied == size
         what = f"{f'{self.goal} ' if extreme else ''}{self.metric} {self.value:.1f}"
         same = f"{self.tied} share the {what}, " if self.tied > 1 else ""
-        return f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}"
+        if doubt:
+            doubt = f" in the search; the new trainings do not confirm it as {other} than average"
+        return f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}{doubt}"
