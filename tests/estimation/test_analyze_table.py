@@ -112,6 +112,13 @@ def test_a_large_random_sample_stands_for_the_truth_and_is_called_so() -> None:
     assert average.standard_errors is not None
     assert average.standard_errors["wasserstein"] > 0.0
     ends = result.outside_range["edge"]
+    hard, easy = (
+        run.accuracy
+        for label in ("hard", "easy")
+        for run in table.runs
+        if (run.protocol, run.label) == ("edge", label)
+    )
+    assert (ends.low, ends.high) == (min(hard, easy), max(hard, easy)), "not the median order"
     values = result.truth.accuracies
     assert (ends.below, ends.above) == (
         (values < ends.low - 1e-9).sum(),

@@ -13,8 +13,9 @@ from edgecil.errors import UsageError
 from edgecil.estimation import AccuracyTable, Run, compare_accuracies, write_accuracies
 from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.next_runs import MOST_ORDERS
+from edgecil.report.claim_tables import explain_next
 from edgecil.sequences import SequenceSpace
-from edgecil.sequences.given import given_texts
+from edgecil.sequences.given import CONTINUED, given_texts
 from tests.estimation.tables import SPACE, noisy, runs_of, table_of
 
 
@@ -163,3 +164,22 @@ def test_a_single_blind_order_does_not_replace_several_others_in_a_comparison() 
     runs = [run for seed, name in enumerate("ab") for run in runs_of(name, "edge", noisy(seed))]
     blind = [runs_of(name, "latin", noisy(seed))[0] for seed, name in enumerate("ab")]
     assert edgecil.compare(AccuracyTable((*runs, *blind)))["a", "b"].n == 4
+
+
+@pytest.mark.parametrize(("further", "grew"), [(70.0, True), (51.0, False)])
+def test_further_orders_with_a_larger_spread_explain_a_wider_interval(
+    further: float, grew: bool
+) -> None:
+    first = [
+        replace(run, accuracy=accuracy)
+        for run, accuracy in zip(
+            runs_of("m", "latin", noisy(0))[:3], (50.0, 51.0, 52.0), strict=True
+        )
+    ]
+    seen = {run.sequence for run in first}
+    order = next(order for order in SPACE.enumerate() if order not in seen)
+    last = replace(first[0], protocol=CONTINUED, label="1", sequence=order, accuracy=further)
+    (before,) = edgecil.next_runs(AccuracyTable(tuple(first)), target=0.1)
+    (after,) = edgecil.next_runs(AccuracyTable((*first, last)), target=0.1)
+    assert (before.steps["m"].spread_grew, after.steps["m"].spread_grew) == (False, grew)
+    assert ("spread more" in "".join(explain_next([after]))) == grew

@@ -16,7 +16,7 @@ from edgecil.report import tables
 from edgecil.report.method_tables import comparisons_table, summary_table
 from edgecil.report.table import as_csv, as_latex, as_markdown
 from edgecil.report.tables import terminal_tables
-from tests.estimation.tables import noisy, six_classes, table_of
+from tests.estimation.tables import SPACE, noisy, runs_of, six_classes, table_of
 from tests.report.made_up import analysis_of, varied, write_run
 
 
@@ -190,3 +190,16 @@ def test_correlations_of_fewer_than_eight_orders_are_left_out() -> None:
     many = analyze(table_of({"m": noisy(0)}), similarity=six_classes(), draws=4).datasets[0]
     assert "r" in summary_table(many).headers
     assert tables.correlations_table(many).rows[0][3] is not None
+
+
+@pytest.mark.parametrize(("others", "counted"), [((), 3), (("search",), 3)])
+def test_orders_chosen_by_results_are_run_but_do_not_count(others, counted) -> None:
+    runs = runs_of("m", "latin", noisy(0))[:3]
+    seen = {run.sequence for run in runs}
+    free = next(order for order in SPACE.enumerate() if order not in seen)
+    chosen = [replace(runs[0], protocol=name, label="1", sequence=free) for name in others]
+    (dataset,) = analyze(AccuracyTable((*runs, *chosen))).datasets
+    table = summary_table(dataset)
+    assert dataset.methods["m"].answer.order_count == counted
+    assert rows_of(table)[0]["orders run"] == counted + len(others)
+    assert ("do not count" in table.caption) == bool(others)

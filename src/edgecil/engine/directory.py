@@ -47,7 +47,7 @@ def writing(directory: str | Path, *, overwrite: bool = False) -> Iterator[Store
     with locked(path):
         if not overwrite and _lost_results(path):
             warn(
-                f"{path / DATABASE} is missing although {path} is an experiment, so that all is "
+                f"{path / DATABASE} is missing although {path} is an experiment, so all is "
                 "trained again; if you have a copy of the file, stop and restore it."
             )
         claim(path, "experiment")

@@ -43,7 +43,7 @@ METRICS: Registry[Metric] = Registry(
             Metric(
                 "accuracy",
                 "A(O)",
-                "Mean over tasks of the accuracy after the last task (the paper's metric).",
+                "After the last task, the mean accuracy over tasks (the paper's metric).",
                 True,
                 lambda run: run.accuracy,
                 of_classes=True,

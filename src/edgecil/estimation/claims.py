@@ -129,7 +129,7 @@ class Answer:
         if self.lowest == self.highest:
             parts.append(f"{orders}, all {rounded(self.lowest)}")
             if self.mean.validity == "none":
-                parts.append("their spread is unknown, so that no interval can be given")
+                parts.append("their spread is unknown, so no interval can be given")
             return "; ".join(parts)
         parts.append(f"{orders} between {rounded(self.lowest)} and {rounded(self.highest)}")
         if self.outside.value:
@@ -268,7 +268,7 @@ def _interval_claim(
         reason = (
             "requires at least 2 orders; got 1"
             if count < 2
-            else f"the {count} orders have the same accuracy, so that their spread is unknown"
+            else f"the {count} orders have the same accuracy, so their spread is unknown"
         )
         return Claim(value, reason=reason)
     interval = {

@@ -78,7 +78,7 @@ def _experiment_similarity(experiment: Experiment) -> tuple[Similarity, list[str
         return experiment.similarity(), experiment.notes()
     note = (
         f"S uses the bundled embeddings of the class names, not {encoder}: no protocol of "
-        f"{experiment.directory} required a similarity, so that none was saved. Give 'similarity' "
+        f"{experiment.directory} required a similarity, so none was saved. Give 'similarity' "
         "to use another one."
     )
     return text_similarity(ClassList(experiment.dataset, names)), [note]
@@ -103,7 +103,7 @@ def _text_similarity(table: AccuracyTable) -> Similarity:
     if names is None:
         if table.dataset not in CLASS_LISTS:
             raise UsageError(
-                f"{table.dataset!r} is not a dataset of edgecil, so that the class names are "
+                f"{table.dataset!r} is not a dataset of edgecil, so the class names are "
                 "missing; give a similarity file."
             )
         labels = get_classes(table.dataset).labels

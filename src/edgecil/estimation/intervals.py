@@ -140,7 +140,7 @@ def posterior(
 ) -> Posterior | None:
     """Return what n >= 2 values, one per order, say; None if there are fewer or all are equal.
 
-    Equal values show no spread, so that no interval can be given. See :func:`posteriors`.
+    Equal values show no spread, so no interval can be given. See :func:`posteriors`.
 
     Args:
         values: (n,) accuracies, or differences between two methods.

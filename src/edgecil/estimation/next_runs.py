@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.config import ExperimentConfig
 from edgecil.errors import DataError, UsageError, warn
-from edgecil.estimation.claims import answer
+from edgecil.estimation.claims import answer, representative_orders
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.intervals import task_overlap
 from edgecil.estimation.next_step import NextStep, advise, orders_to_decide
@@ -158,7 +158,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     for method in table.methods:
         if len(table.orders(method)):
             said = answer(table, method, find_truth(table, method))
-            steps[method] = advise(
+            step = advise(
                 said,
                 split_variance(table.repeats(method)),
                 table.space.size,
@@ -166,6 +166,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
                 seconds=run_seconds(runs, method),
                 replaces=not said.blind and not unnamed,
             )
+            steps[method] = replace(step, spread_grew=_spread_grew(table, method))
     more = max((step.order_count for step in steps.values()), default=0)
     more = min(more, MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
@@ -189,6 +190,16 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         None if only is None else str(only.directory),
         {} if only is None or only.config is None else _options(only.config),
     )
+
+
+def _spread_grew(table: AccuracyTable, method: str) -> bool:
+    """Whether further orders have a larger spread, together with those before, than these had."""
+    sample, further = representative_orders(table, method), table.orders(method, CONTINUED)
+    pairs = zip(sample.sequences, sample.accuracies.tolist(), strict=True)
+    before = [value for sequence, value in pairs if sequence not in set(further.sequences)]
+    if len(before) < 2 or len(before) == len(sample.sequences):
+        return False
+    return bool(sample.accuracies.std(ddof=1) > np.std(before, ddof=1))
 
 
 def _options(config: ExperimentConfig) -> dict[str, Any]:

@@ -55,6 +55,8 @@ class NextStep:
             of the runs are not recorded.
         replaces: whether the orders that were run were not chosen blindly, so that claims will
             rest on the further orders alone.
+        spread_grew: whether orders that an earlier step suggested have made the standard deviation
+            larger, so the mean is known less precisely than that step expected.
     """
 
     step: Step
@@ -67,6 +69,7 @@ class NextStep:
     gains: tuple[Gain, ...] = ()
     seconds: float | None = None
     replaces: bool = False
+    spread_grew: bool = False
 
 
 def advise(

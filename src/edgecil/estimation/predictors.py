@@ -252,7 +252,7 @@ def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
         return None
     names = " and ".join(map(repr, unknown))
     return (
-        f"How the orders of {names} were chosen is unknown, so that they do not count as random. "
+        f"How the orders of {names} were chosen is unknown, so they do not count as random. "
         "If they were drawn at random, write 'random' into the column 'protocol'."
     )
 

@@ -75,6 +75,7 @@ def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
 def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") -> Table:
     """Mean, standard deviation and range of a metric, by method and protocol."""
     label, meaning = METRICS[metric].label, METRICS[metric].description
+    meaning = meaning[0].lower() + meaning[1:]
     mean = f"mean {label}"
     numbers = (Column(title, 2) for title in (mean, "std", "min", "max"))
     rows = []
@@ -259,7 +260,9 @@ def space_tables(summary: SpaceSummary) -> Iterator[Table]:
     enough = f"runs for ε = {summary.epsilon:g}, δ = {summary.delta:g}"
     rows: list[tuple[Cell, ...]] = []
     for bound in summary.bounds:
-        beside = f", beside {bound.extreme_runs} extreme runs" if bound.extreme_runs else ""
+        beside = (
+            f", with {bound.extreme_runs} more runs of extreme orders" if bound.extreme_runs else ""
+        )
         least = "all sequences" if bound.runs is None else f"{bound.runs:,}"
         epsilon = None if bound.epsilon is None else f"{bound.epsilon:.3f}"
         if bound.epsilon is not None and bound.epsilon >= bound.accuracy_range:

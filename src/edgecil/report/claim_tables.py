@@ -293,8 +293,11 @@ def explain_goal(goal: GoalStatus) -> Iterator[str]:
 
 def _step(step: NextStep) -> str:
     now = (
-        "" if step.half_width is None else f"the mean has ± {rounded_limit(step.half_width)} points"
+        ""
+        if step.half_width is None
+        else f"the mean is known to ± {rounded_limit(step.half_width)} points"
     )
+    grew = " (accuracies spread more than before the last orders)" if step.spread_grew else ""
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
     if step.equal_orders:
         now = f"all {step.equal_orders} orders have the same accuracy"
@@ -302,11 +305,11 @@ def _step(step: NextStep) -> str:
         return f"{now or 'all orders were run'}; nothing more to run."
     if step.step == "repeats":
         again = f"train {step.repeats} of the orders once more to separate order from noise"
-        return f"{now + '; ' if now else ''}{again}{duration}."
+        return f"{now + grew + '; ' if now else ''}{again}{duration}."
     more = count(step.order_count, "more order")
     if step.expected_half_width is None:
         return f"run {more}{'; ' + now if now else ''}{duration}."
     if step.replaces:
         now = f"those run so far were not chosen at random and will not count; {now}"
-    reason = f"{now} now, and about ± {rounded_limit(step.expected_half_width)} afterwards"
+    reason = f"{now} now{grew}, and about ± {rounded_limit(step.expected_half_width)} afterwards"
     return f"run {more}: {reason}{duration}."

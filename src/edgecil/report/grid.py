@@ -47,7 +47,7 @@ class Grid:
 
 
 def protocol_grid(dataset: DatasetAnalysis) -> Grid | None:
-    """Each protocol beside as many random orders; None without a truth."""
+    """Each protocol compared with as many random orders; None without a truth."""
     rows = []
     for protocol, comparison in dataset.protocol_comparisons.items():
         cells = [
@@ -57,7 +57,10 @@ def protocol_grid(dataset: DatasetAnalysis) -> Grid | None:
         rows.append((protocol, tuple(cells)))
     if not rows:
         return None
-    caption = "Protocols beside as many random orders: ✓ better, ○ no clear difference, ✗ worse."
+    caption = (
+        "Each protocol compared with as many random orders: ✓ better, ○ no clear difference, "
+        "✗ worse."
+    )
     return Grid(tuple(MEASURES.values()), tuple(rows), caption)
 
 

@@ -195,7 +195,12 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
             f"{_spell(said.order_count)}"
         )
     if summary.mean_interval is None and truth is None:
-        parts.append(f"{count(said.order_count, 'order')} of {_size(dataset)} were run")
+        parts.append(
+            f"this rests on {said.order_count} of the {summary.order_count} orders run, which were "
+            "not chosen by similarity or by results"
+            if said.blind and said.order_count < summary.order_count
+            else f"{count(said.order_count, 'order')} of {_size(dataset)} were run"
+        )
     return "; ".join(parts) + "."
 
 
@@ -239,14 +244,11 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
     if not repeated:
         once = all(effect.repeated_orders == 0 for effect in effects.values())
         return (
-            [
-                "Each order was trained once, so that differences between orders include training "
-                "noise."
-            ]
+            ["Each order was trained once, so differences between orders include training noise."]
             if once
             else []
         )
-    shares = []
+    shares: list[str] = []
     for name, effect in list(repeated.items())[:_MOST_NAMED]:
         assert effect.order_share is not None
         interval = effect.order_share_interval
@@ -255,12 +257,13 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
             if interval is None
             else f" (90 %: {100.0 * interval[0]:.0f} to {100.0 * interval[1]:.0f})"
         )
-        shares.append(f"{_percent(effect.order_share)} for {name}{between}")
+        what = "" if shares else " of the variance of single trainings"
+        shares.append(f"{_percent(effect.order_share)}{between}{what} of {name}")
     lucky = [name for name, effect in effects.items() if effect.exceeds_noise is False]
-    sentences = [f"The order explains {', '.join(shares)} of the variance of single trainings."]
+    sentences = [f"The order explains {', '.join(shares)}."]
     if lucky:
         sentences.append(
-            f"The range of {_names(lucky)} is no wider than training noise alone would make it."
+            f"Training noise alone could make the range of {_names(lucky)} as wide as it is."
         )
     return sentences
 

@@ -286,16 +286,18 @@ def budgets_table(dataset: DatasetAnalysis) -> Table:
 
 
 def outside_range_table(dataset: DatasetAnalysis) -> Table:
-    """How many orders lie outside the range of a protocol's runs."""
+    """How many orders lie outside the range between a protocol's hard and easy order."""
     return Table(
         "outside-range",
-        "Orders outside the range of a protocol's runs",
-        "Number of orders with an accuracy below the protocol's worst or above its best run.",
+        "Orders outside the range of hard and easy",
+        "Number of orders with an accuracy below the lower or above the higher one of a protocol's "
+        "hard and easy orders, which are meant to be the ends of the range; its other orders do "
+        "not count. Protocols without such orders, such as random and latin, are left out.",
         (
             Column("method"),
             Column("protocol"),
-            Column("its worst", 1),
-            Column("its best", 1),
+            Column("lower", 1),
+            Column("higher", 1),
             Column("orders below", 0),
             Column("orders above", 0),
             Column("of", 0),

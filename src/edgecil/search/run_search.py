@@ -135,7 +135,7 @@ def search(
             `confirmation` (the answer, trained again).
         goal: `worst` (default) or `best`.
         budget: number of full runs of K task trainings that the search may cost, 20 by default.
-            Orders that share trained tasks cost less, so that it can train more orders than that.
+            Orders that share trained tasks cost less, so it can train more orders than that.
         task_trainings: number of task trainings that the search may cost, in place of `budget`.
         confirm: number of new trainings of the chosen order, 3 by default; they are part of the
             budget.

@@ -116,7 +116,7 @@ def _test_part(root: Path, training: Path, folders: Sequence[str]) -> Path:
     part = _part(root, TEST)
     if part is None:
         raise DataError(
-            f"{root / 'test'} is missing: {training} has class folders, so that the test images "
+            f"{root / 'test'} is missing: {training} has class folders, so the test images "
             f"must be in class folders of {root / 'test'} or {root / 'val'}."
         )
     extra = sorted(set(_folders(part)) - set(folders))

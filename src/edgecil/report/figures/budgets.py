@@ -28,8 +28,11 @@ def build_budgets(dataset: DatasetAnalysis, *, name: str) -> ReportFigure | None
         return None
     caption = (
         "Distance W₁ of the Gaussian estimate from the truth against the number of runs: mean over "
-        "draws, and the band that holds 90 % of them."
+        "draws, and the band that holds 90 % of them. Orders are drawn at random; protocols with "
+        "a hard and an easy order always have these two."
     )
+    if "latin" in dataset.table.protocols:
+        caption += " The protocol latin chooses its orders together, so it has no curve."
     wide, narrow = draw_budgets(methods), draw_budgets(methods, width=NARROW)
     return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
 
