@@ -148,7 +148,7 @@ def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) ->
         return None
     total = sum(map(len, labels.values()))
     orders = "one order" if len(labels) == 1 else f"{len(labels)} different orders"
-    others = "another order" if len(same) == 2 else f"{len(same) - 1} other orders"
+    others = "1 other order" if len(same) == 2 else f"{len(same) - 1} other orders"
     more = (
         f"; {others} also occur{'s' if len(same) == 2 else ''} more than once" if same[1:] else ""
     )
