@@ -196,8 +196,8 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
         )
     if summary.mean_interval is None and truth is None:
         parts.append(
-            f"this rests on {said.order_count} of the {summary.order_count} orders run, which were "
-            "not chosen by similarity or by results"
+            f"this rests on {said.order_count} of the {summary.order_count} orders run, those not "
+            "chosen by similarity or by results"
             if said.blind and said.order_count < summary.order_count
             else f"{count(said.order_count, 'order')} of {_size(dataset)} were run"
         )
