@@ -18,6 +18,7 @@ import torch
 
 from edgecil.data.augment import channel_statistics
 from edgecil.data.dataset import ImageDataset, Images
+from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.errors import EdgecilError
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod
@@ -184,6 +185,7 @@ def check_method(
         settings: settings by name.
         pretrained: model of learners on a frozen model.
     """
+    refuse_while_importing()
     subject = Subject(resolve_method(method), settings or {}, pretrained=pretrained)
     for check in CHECKS.values():
         check(subject)

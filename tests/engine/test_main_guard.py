@@ -12,6 +12,7 @@ import pytest
 import edgecil
 from edgecil.engine.main_guard import UNGUARDED, WORKER, refuse_while_importing
 from edgecil.errors import UsageError
+from tests.methods.learner_files import write_learner
 from tests.toys import save_toy
 
 SCRIPT = """\
@@ -20,47 +21,58 @@ import edgecil
 
 class Mine:
     def fit_task(self, images, labels, task):
-        pass
+        self.first = task[0]
 
     def predict(self, images):
-        return [0] * len(images)
+        return [self.first] * len(images)
 
     def state_dict(self):
-        return {{}}
+        return {{"first": self.first}}
 
     def load_state_dict(self, state):
-        pass
+        self.first = state["first"]
 
 
 print("running")
+{first}
 edgecil.{call}(
     out="out", dataset="toy.npz", tasks=2, protocol="random", budget=1, workers=2, {method}
 )
 """
 
 
-def run_script(folder: Path, call: str, method: str) -> subprocess.CompletedProcess[str]:
+CHECK = "from edgecil.testing import check_method; check_method(Mine)"
+RESOLVE = "from edgecil.methods import resolve_method; resolve_method(Mine)"
+
+
+def run_script(
+    folder: Path, call: str, method: str, first: str = ""
+) -> subprocess.CompletedProcess[str]:
     save_toy(folder / "toy.npz", train=4)
-    (folder / "script.py").write_text(SCRIPT.format(call=call, method=method))
+    (folder / "script.py").write_text(SCRIPT.format(call=call, method=method, first=first))
     return subprocess.run(
         [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=300
     )
 
 
 @pytest.mark.slow
-def test_a_script_that_runs_edgecils_methods_needs_no_guard(tmp_path: Path) -> None:
-    ran = run_script(tmp_path, "run", 'method="finetune", epochs=1')
+def test_a_script_that_defines_none_of_its_learners_needs_no_guard(tmp_path: Path) -> None:
+    path = write_learner(tmp_path / "code")
+    ran = run_script(tmp_path, "run", f'method=("finetune", "{path}:NearestMean"), epochs=1')
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "running\n", "no worker ran the script"
-    assert len(edgecil.Experiment.open(tmp_path / "out").results()) == 1
+    assert len(edgecil.Experiment.open(tmp_path / "out").results()) == 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", ["run", "plan_run"])
+@pytest.mark.parametrize(
+    ("call", "first"),
+    [("run", ""), ("plan_run", RESOLVE), ("run", CHECK)],
+)
 def test_a_script_that_defines_its_learner_ends_with_one_sentence_without_it(
-    call: str, tmp_path: Path
+    call: str, first: str, tmp_path: Path
 ) -> None:
-    ran = run_script(tmp_path, call, "method=Mine")
+    ran = run_script(tmp_path, call, "method=Mine", first)
     assert ran.returncode == 1
     assert ran.stderr.count("Traceback") == 1, "that of the script itself"
     assert ran.stderr.count('if __name__ == "__main__":') == 1

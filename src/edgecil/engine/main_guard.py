@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,12 @@ _ADVICE = (
 def start_worker(process: Any, context: WorkerContext) -> None:
     """Start a process that trains in this context.
 
-    By default a new process imports the main script. If all methods are edgecil's own, it need
-    not, and a script may train without `if __name__ == "__main__":`. The search path for modules
-    is that of this process, in which the working directory need not be.
+    By default a new process imports the main script. If the script defines none of the methods, it
+    need not, and a script may train without `if __name__ == "__main__":`. The search path for
+    modules is that of this process, in which the working directory need not be.
     """
     with safe_path():
-        if not all(_is_own(name, context) for name in context.configs):
+        if any(_may_be_in_script(name, context) for name in context.configs):
             process.start()
             return
         main = sys.modules["__main__"]
@@ -43,10 +44,17 @@ def start_worker(process: Any, context: WorkerContext) -> None:
             sys.modules["__main__"] = main
 
 
-def _is_own(name: str, context: WorkerContext) -> bool:
+def _may_be_in_script(name: str, context: WorkerContext) -> bool:
+    """Return whether the main script may define a method; other files are loaded by their path."""
     from edgecil.methods import get_method
 
-    return name not in context.methods and get_method(name).build.__module__.startswith("edgecil.")
+    entry = context.methods.get(name) or get_method(name)
+    if entry.source is None:  # edgecil's own, or registered by the script
+        return not entry.build.__module__.startswith("edgecil.")
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    if entry.source.path is None or script is None:
+        return entry.source.module is None
+    return entry.source.path.resolve() == Path(script).resolve()
 
 
 def refuse_while_importing() -> None:

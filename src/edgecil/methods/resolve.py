@@ -24,6 +24,7 @@ from edgecil.methods.source import Source, locate_file, locate_module
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.methods"
+_SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
 
 _entries: dict[tuple[str, tuple[tuple[str, str], ...]], MethodEntry] = {}
 _interactive: dict[str, MethodEntry] = {}
@@ -94,7 +95,7 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
         raise UsageError(f"A method must be defined at the top level of a module. Got {name!r}.")
     module = sys.modules.get(method.__module__)
     path = getattr(module, "__file__", None)
-    if path is not None and method.__module__ != "__main__":
+    if path is not None and method.__module__ not in _SCRIPT:
         return _remember(locate_module(method.__module__, name), method)
     if path is not None:
         return _remember(locate_file(Path(path), name), method)
