@@ -56,8 +56,11 @@ def test_a_learner_that_failed_at_once_may_be_mended_beside_finished_ones(tmp_pa
     options: dict[str, Any] = {"dataset": str(data), "tasks": 2, "protocol": "latin", "workers": 1}
     out = tmp_path / "run"
     finetune = run(method="finetune", out=out, epochs=1, **options).results()
-    with pytest.raises(TrainingFailedError):
+    with pytest.raises(
+        TrainingFailedError, match=r"TypeError: .* \(learner\.py, line 14\)"
+    ) as raised:
         run(method=f"{path}:NearestMean", out=out, retries=0, **options)
+    assert "for class_ in None" in str(raised.value.__cause__), "Python shows the traceback"
     path.write_text(text, encoding="utf-8")
     both = run(method=f"{path}:NearestMean", out=out, **options).results()
     assert [result.method for result in both] == ["finetune"] * 3 + ["NearestMean"] * 3

@@ -316,6 +316,10 @@ def _figure_size(table: AccuracyTable) -> tuple[float, float]:
     return 1.2 + 1.1 * len(table.methods), 3.0
 
 
+class LearnerTraceback(Exception):  # noqa: N818
+    """The traceback of a training, which Python shows with that of the main process."""
+
+
 class TrainingFailedError(EdgecilError):
     """Some task trainings failed; the results of all others are stored.
 
@@ -325,6 +329,7 @@ class TrainingFailedError(EdgecilError):
 
     def __init__(self, experiment: Experiment, failures: Sequence[Failure]) -> None:
         self.experiment = experiment
+        self.__cause__ = LearnerTraceback(f"\n{failures[0].trace}")
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
         super().__init__(
             f"A training failed{more}: {str(failures[0]).rstrip('.')}. All other results are "

@@ -163,8 +163,12 @@ def train_node(
         correct, totals, confusion = _test(method, scenario, node)
         state = pack(method.state()) if keep else None
     except Exception as error:
-        line = f"{type(error).__name__}: {error}".split("\n")[0]
         permanent = isinstance(error, EdgecilError)
+        line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
+        entry = context.methods.get(node.method)
+        place = entry.source.place(error) if entry is not None and entry.source else ""
+        if place and not permanent:  # an error of edgecil is complete as it is
+            line += f" ({place})"
         return Outcome(error=line, trace=traceback.format_exc(), permanent=permanent), None
     seconds = time.perf_counter() - start
     peak = _peak_memory()

@@ -6,6 +6,7 @@ import ast
 import hashlib
 import importlib.util
 import sysconfig
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +56,16 @@ class Source:
     def label(self) -> str:
         """The file or module, for messages."""
         return self.module or str(self.path)
+
+    def place(self, error: BaseException) -> str:
+        """Return file and line of the innermost call from this code; "" if there is none."""
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+            path = Path(frame.filename)
+            for name, text in self.files.items():
+                same_name = path.name == Path(name).name and path.is_file()
+                if same_name and path.read_text(encoding="utf-8", errors="replace") == text:
+                    return f"{name}, line {frame.lineno}"
+        return ""
 
 
 def locate_file(path: Path, attribute: str) -> Source:
