@@ -235,6 +235,8 @@ def test_errors_say_what_to_change(tmp_path: Path) -> None:
         get_method("nowhere.at_all:Learner")
     with pytest.raises(UsageError, match=r"learner\.py has no class 'NearestMeen'"):
         get_method(f"{write_learner(tmp_path)}:NearestMeen")
+    with pytest.raises(UsageError, match=r"learner\.py:NearestMean\."):
+        get_method(str(tmp_path / "learner.py"))
     with pytest.raises(UsageError, match="top level"):
         resolve_method(lambda: None)
 

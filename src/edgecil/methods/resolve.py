@@ -20,7 +20,7 @@ from edgecil.errors import PrerequisiteError, UsageError, unknown
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod, check_plain
 from edgecil.methods.registry import METHODS, MethodEntry
-from edgecil.methods.source import Source, locate_file, locate_module
+from edgecil.methods.source import Source, learner_names, locate_file, locate_module
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.methods"
@@ -51,6 +51,8 @@ def get_method(name: str) -> MethodEntry:
         return _interactive[name]
     if ":" in name:
         return _from_source(_locate(name))
+    if name.endswith(".py"):
+        raise _without_class(name)
     installed = _installed()
     if name in installed:
         return _from_source(locate_module(installed[name].module, installed[name].attr))
@@ -86,6 +88,14 @@ def _locate(spec: str) -> Source:
     if target.endswith(".py"):
         return locate_file(Path(target), attribute)
     return locate_module(target, attribute)
+
+
+def _without_class(name: str) -> UsageError:
+    """Return the error for a file that is given without the name of its class."""
+    source = locate_file(Path(name), "")
+    classes = learner_names(source.files[Path(name).name])
+    choice = " or ".join(f"{name}:{class_}" for class_ in classes) or f"{name}:ClassName"
+    return UsageError(f"{name} is a file; add the name of the learner's class: {choice}.")
 
 
 def _from_object(method: Callable[..., Any]) -> MethodEntry:
