@@ -216,6 +216,7 @@ def test_rows_may_go_to_a_file(cli: Cli, toy: Path) -> None:
         (("--set", "finetune"), "METHOD.NAME=VALUE"),
         (("--set", "ewc.strength=1.0"), "ewc"),
         (("--set", "instant.strength=1.0"), "strength"),
+        (("--set", "instant.epoch=3"), "--epochs"),
         (("--training", "epoch=3"), "epoch"),
     ],
 )

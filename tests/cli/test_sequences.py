@@ -244,7 +244,7 @@ def test_a_wrong_file_is_one_sentence(cli: Cli, option: str, name: str, code: in
         (("--tasks", 1), "Got K = 1"),
         (("--tasks", 8), "--tasks"),
         (("--tasks", -3), "--tasks"),
-        (("--tasks", 3), "3"),
+        (("--tasks", 3), "--tasks to 7"),
         (("--tasks", 2.5), "--tasks"),
         (("--base", 9, "--increment", 2), "9"),
         (("--increment", 0), "increment"),

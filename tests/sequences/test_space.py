@@ -109,7 +109,7 @@ def test_a_number_of_tasks_out_of_range_is_refused_with_the_range(classes, tasks
 def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
     with pytest.raises(UsageError, match="increment") as error:
         SequenceSpace.equal(classes, tasks)
-    offered = re.search(r"use ([\d or]+) tasks", str(error.value))
+    offered = re.search(r"'tasks' to ([\d or]+)", str(error.value))
     assert offered is not None
     for count in re.findall(r"\d+", offered[1]):
         assert SequenceSpace.equal(classes, int(count)).tasks == int(count)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.similarity import experiment_similarity
-from edgecil.errors import PrerequisiteError, UsageError, warn
+from edgecil.errors import PrerequisiteError, UsageError, nearest, warn
 from edgecil.io.device import choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
@@ -291,7 +291,20 @@ def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:
         replace_settings(memory, exemplars, "memory"),
         entry.settings(config.recipe),
     )
-    return replace_settings(configured, config.set.get(entry.name, {}), entry.name)
+    settings = config.set.get(entry.name, {})
+    _check_options(entry.name, settings, {field.name for field in fields(configured)})
+    return replace_settings(configured, settings, entry.name)
+
+
+def _check_options(method: str, settings: Mapping[str, Any], names: Collection[str]) -> None:
+    """Raise an error if a setting that a method lacks is probably meant to be an option."""
+    options = [field.name for field in fields(ExperimentConfig)]
+    for name in settings:
+        if name not in names and not nearest(name, names) and (near := nearest(name, options)):
+            raise UsageError(
+                f"{method} has no setting {name!r}, but the '{near[0]}' parameter applies to all "
+                f"methods. Settings of {method}: {', '.join(sorted(names))}."
+            )
 
 
 def _environment_identity(environment: Environment, entries: list[MethodEntry]) -> dict[str, Any]:

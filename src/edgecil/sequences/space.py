@@ -50,9 +50,9 @@ class SequenceSpace:
             near = [k for k in range(2, classes + 1) if classes % k == 0]
             near.sort(key=lambda k: abs(k - tasks))
             raise UsageError(
-                f"{classes} classes do not divide into {tasks} equal tasks; use "
-                f"{' or '.join(map(str, sorted(near[:2])))} tasks, a base and an increment, "
-                "or a list of sizes."
+                f"{classes} classes do not divide into {tasks} equal tasks; set 'tasks' to "
+                f"{' or '.join(map(str, sorted(near[:2])))}, or use 'base' and 'increment', or "
+                "'sizes'."
             )
         return cls((classes // tasks,) * tasks)
 
