@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import edgecil
-from edgecil.engine.estimate import elapsed_seconds, expected_seconds
+from edgecil.engine.estimate import Workload, elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.plan_run import _with_first_times
 from edgecil.errors import EdgecilWarning, UsageError
@@ -179,3 +179,16 @@ def test_a_plan_uses_the_kernels_of_a_run(
         monkeypatch.delenv(name, raising=False)
     edgecil.plan_run(out=tmp_path / "out", trial_seconds=0, **options)
     assert kernel_variables() == _PORTABLE_KERNELS
+
+
+def test_a_method_without_measurement_is_expected_to_be_as_slow_as_the_slowest() -> None:
+    fast, slow, unmeasured = (
+        [Node(method, seed, ((0,),)) for seed in range(3)] for method in ("a", "b", "c")
+    )
+    workload = Workload([*fast, *slow, *unmeasured], {})
+    workload.finish(fast[0], 1.0)
+    assert workload.seconds_left(passed=1.0) is None, "one training does not stand for all methods"
+    workload.finish(fast[1], 1.0)
+    assert workload.seconds_left(passed=2.0) == 7.0
+    workload.finish(slow[0], 8.0)
+    assert workload.seconds_left(passed=5.0) == 5.0 * (1.0 + 2 * 8.0 + 3 * 8.0) / 10.0

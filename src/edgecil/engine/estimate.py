@@ -52,20 +52,21 @@ class Workload:
     def __init__(self, nodes: Iterable[Node], stored: Measured) -> None:
         self._measured = dict(stored)
         self._remaining = set(nodes) - stored.keys()
-        self._trained = 0.0
+        self._trained: list[float] = []
 
     def finish(self, node: Node, seconds: float | None) -> None:
         """Count a training; without seconds if it failed."""
         self._remaining.discard(node)
         if seconds is not None:
             self._measured[node] = seconds
-            self._trained += seconds
+            self._trained.append(seconds)
 
     def seconds_left(self, passed: float) -> float | None:
-        """Return the time left after some seconds; None until each method was measured.
+        """Return the time left after some seconds; None if too little was measured.
 
         The trainings that remain take as much longer than those of this run as their expected
-        durations are, whatever the number of workers.
+        durations are, whatever the number of workers. A method without a measurement is expected
+        to take as long as the slowest measured one; this requires two trainings of this run.
 
         >>> slow, fast = Node("slow", 0, ((0,),)), Node("fast", 0, ((0,),))
         >>> workload = Workload([slow, fast, Node("slow", 1, ((0,),))], {fast: 1.0})
@@ -73,11 +74,19 @@ class Workload:
         >>> workload.seconds_left(passed=10.0)
         10.0
         """
-        expected = expected_seconds(self._remaining, self._measured)
-        durations = [seconds for seconds in expected.values() if seconds is not None]
-        if len(durations) < len(expected) or not self._trained:
+        rows: dict[str, list[float]] = {}
+        for node, seconds in self._measured.items():
+            rows.setdefault(node.method, []).append(seconds)
+        is_measured = all(node.method in rows for node in self._remaining)
+        if not sum(self._trained) or (not is_measured and len(self._trained) < 2):
             return None
-        return passed * sum(durations) / self._trained
+        slowest = max(rows, key=lambda method: fmean(rows[method]))
+        timed = [
+            node if node.method in rows else Node(slowest, node.seed, node.prefix)
+            for node in self._remaining
+        ]
+        expected = expected_seconds(timed, self._measured)
+        return passed * sum(expected[node] or 0.0 for node in timed) / sum(self._trained)
 
 
 def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:
