@@ -103,7 +103,11 @@ def test_public_methods_are_documented(module) -> None:
 
 
 def test_the_lazy_names_are_those_of_their_stations() -> None:
-    assert set(edgecil.__all__) <= set(dir(edgecil))
+    visible = [name for name in dir(edgecil) if not name.startswith("_")]
+    assert len(visible) == len(set(visible))
+    modules = {name for name in visible if inspect.ismodule(getattr(edgecil, name))}
+    assert set(visible) == {*edgecil.__all__, *modules}
+    assert all(getattr(edgecil, name).__name__ == f"edgecil.{name}" for name in modules)
     for name in edgecil.__all__:
         home = importlib.import_module(edgecil._MODULE_OF[name])
         public = getattr(edgecil, name)

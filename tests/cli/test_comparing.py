@@ -15,7 +15,8 @@ from edgecil.errors import EdgecilWarning
 from edgecil.estimation import compare_accuracies, write_accuracies
 from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.next_step import NextStep
-from edgecil.report.claim_tables import describe_pair, explain_next
+from edgecil.estimation.sentences import describe_pair
+from edgecil.report.claim_tables import explain_next
 from edgecil.sequences.sequence import ClassSequence
 from tests.cli.conftest import Cli
 from tests.estimation.tables import noisy, runs_of

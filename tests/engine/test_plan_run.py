@@ -91,6 +91,8 @@ def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path:
         ("raising", 12, 0),
     ]
     assert [part.seconds for part in plan.methods] == [0.0, None]
+    assert repr(plan) == f"<RunPlan for {out}: 24 tasks, 12 of them stored>"
+    assert str(plan).splitlines()[0] == "instant: 6 runs, 12 tasks, 12 of them stored"
     again = edgecil.plan_run(out=out, trial_seconds=0, **{**one, "repeats": 3})
     assert again.methods[0].stored == 12
     assert again.seconds is not None

@@ -119,6 +119,10 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
     status = Experiment.open(out).status()
     assert (status.unmeasured, status.remaining) == (("unborn",), 6)
     assert status.seconds_left == pytest.approx(200.0), "of the measured method"
+    assert repr(status) == f"<Status of {out}: {status.finished} of {status.planned} runs>"
+    lines = str(status).splitlines()
+    assert [line.split(",")[0] for line in lines[:2]] == ["instant", "unborn"]
+    assert "3 min 20 s" in lines[-1]
 
 
 def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import subprocess
 import sys
 from contextlib import closing
@@ -375,6 +376,11 @@ def test_printing_an_analysis_gives_the_claims_of_each_method() -> None:
     analysis = analyze(stored, draws=1)
     claim = analysis["icarl"].answer.mean.value
     assert f"icarl: mean {claim:.1f}; " in str(analysis)
+    warnings = {one for method in analysis.datasets[0].methods.values() for one in method.warnings}
+    assert warnings
+    page = analysis._repr_html_()
+    for warning in warnings:
+        assert (str(analysis).count(warning), page.count(html.escape(warning))) == (1, 1)
 
 
 def test_more_orders_than_floats_can_count(tmp_path: Path) -> None:

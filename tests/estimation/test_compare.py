@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from IPython.lib.pretty import pretty
 
 import edgecil
 from edgecil.errors import UsageError
@@ -28,6 +29,23 @@ def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
     assert (pair.first, pair.second, pair.comparison.n) == ("a", "b", 2)
     assert result["b", "a"].difference == -pair.comparison.difference
     assert len(result.to_pandas()) == len(result.plot().get_yticklabels()) == 1
+
+
+def test_printing_a_comparison_and_advice_gives_their_sentences() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(0, mean=70.0), "c": noisy(2)}, ("latin",))
+    result = edgecil.compare(table)
+    assert "3 pairs" in repr(result)
+    assert "1 pair " in repr(edgecil.compare(table, method=["a", "b"]))
+    assert str(result).startswith("b is ")
+    assert len(str(result).splitlines()) >= 3
+    pair = result.pairs[0]
+    assert f"a - b = {pair.comparison.difference:+.1f} points" in repr(pair)
+    advice = edgecil.next_runs(table)
+    assert f"{len(advice[0].repeat)} to train once more" in repr(advice)
+    for shown in (str(advice[0]), pretty(advice)):
+        assert all(str(order) in shown for order in advice[0].repeat)
+        assert all(f"{name}: " in shown for name in "abc")
+    assert pretty(result) == str(result)
 
 
 def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:

@@ -22,7 +22,7 @@ from edgecil.estimation.analyze import analyze
 from edgecil.estimation.comparison import compare_accuracies
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.estimation.summary import protocol_range
-from edgecil.report.duration import format_duration
+from edgecil.io.duration import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer
 from edgecil.report.page import Origin, compose_page

@@ -165,6 +165,7 @@ def test_the_answer_is_one_sentence() -> None:
         "ewc", "worst", "accuracy", sequence, 38.0, (41.0, 41.5, 41.1), 0.97, (), 20, (), None
     )  # type: ignore[arg-type]
     assert re.findall(r"[\d.|]+", str(result)) == ["0", "1|2", "3", "41.2", "0.4", "3", "97"]
+    assert str(result).startswith("ewc, worst order 0 1|2 3: ")
 
 
 @pytest.mark.parametrize(

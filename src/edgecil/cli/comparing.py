@@ -6,7 +6,8 @@ from typing import Any
 
 from edgecil.cli.output import note
 from edgecil.cli.verb import OVERWRITE, Option, Verb, calling, names
-from edgecil.report.claim_tables import differences_table, explain_differences, explain_next
+from edgecil.estimation.sentences import explain_differences
+from edgecil.report.claim_tables import differences_table, explain_next
 from edgecil.report.leaderboard_table import leaderboard_tables
 
 

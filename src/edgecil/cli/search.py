@@ -28,7 +28,7 @@ def _note_round(trials: Sequence[Trial]) -> None:
 
 
 def _show(answer: SearchSummary) -> Iterator[str]:
-    yield f"{answer.method}, {answer.goal} {answer.sentence}."
+    yield f"{answer.sentence}."
     yield (
         f"Trained {len(answer.trials)} orders, {answer.trainings} tasks in all. In the search this "
         f"order had {answer.value:.1f}. Results: {answer.directory}"

@@ -15,6 +15,7 @@ from edgecil.report.table import Table
 
 if TYPE_CHECKING:
     from edgecil.engine.protocol_results import ExperimentResults
+    from edgecil.engine.status import Status
 
 
 def _run(**options: Any) -> ExperimentResults:
@@ -51,11 +52,10 @@ def trained_by(name: str) -> Callable[..., ExperimentResults]:
     return call
 
 
-def _status(*, directory: str) -> dict[str, Any]:
+def _status(*, directory: str) -> Status:
     from edgecil.engine import Experiment
 
-    status = Experiment.open(directory).status()
-    return {**vars(status), "complete": status.complete}
+    return Experiment.open(directory).status()
 
 
 def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
@@ -66,9 +66,9 @@ def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
         yield f"For intervals and comparisons, run: edgecil analyze {directory}"
 
 
-def _show_status(answer: dict[str, Any]) -> Iterator[Table | str]:
+def _show_status(answer: Status) -> Iterator[Table | str]:
     yield from show_status(answer)
-    for failure in answer["failures"]:
+    for failure in answer.failures:
         note(str(failure))
 
 
@@ -106,6 +106,7 @@ VERBS = (
         _status,
         _show_status,
         api="edgecil:Experiment.open",
+        plain=lambda answer: {**vars(answer), "complete": answer.complete},
     ),
     Verb(
         "merge",

@@ -12,6 +12,7 @@ from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
+from edgecil.engine.describe import describe_plan
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.main_guard import WORKER, check_exit, refuse_while_importing, start_worker
 from edgecil.engine.plan import Node, Plan
@@ -30,6 +31,7 @@ from edgecil.errors import UsageError, warn
 from edgecil.io.device import cores, use_portable_kernels
 from edgecil.io.docstrings import with_options
 from edgecil.io.interpreter import forget_safe_path, safe_path
+from edgecil.io.notebook import show_printed
 from edgecil.io.packages import require_training
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ class PlannedMethod:
     seconds: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunPlan:
     """What a call of `run` would do.
 
@@ -87,6 +89,19 @@ class RunPlan:
     disk: int | None
     measured: tuple[str, ...]
     unknown: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<RunPlan for {self.directory}: {self.tasks} tasks, {self.stored} of them stored>"
+
+    def __str__(self) -> str:
+        """Return the runs and tasks of each method, a line each, the time and the disk space."""
+        parts = (
+            f"{it.method}: {it.runs} runs, {it.tasks} tasks, {it.stored} of them stored"
+            for it in self.methods
+        )
+        return "\n".join([*parts, *describe_plan(self)])
+
+    _repr_pretty_ = show_printed
 
     @property
     def tasks(self) -> int:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.describe import describe_status
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.options import build_config
 from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
 from edgecil.engine.results import NodeResult, RunResult
 from edgecil.engine.store import StoreReader
+from edgecil.io.notebook import show_printed
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
 
@@ -66,7 +68,7 @@ class ProtocolStatus:
     failed: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """How far an experiment is.
 
@@ -94,6 +96,20 @@ class Status:
     seconds_left: float | None = None
     shard: str | None = None
     unmeasured: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Status of {self.directory}: {self.finished} of {self.planned} runs>"
+
+    def __str__(self) -> str:
+        """Return the finished runs of each method and protocol, a line each, and all failures."""
+        parts = (
+            f"{it.method}, {it.protocol}: {it.finished} of {it.planned} runs"
+            f"{f', {it.failed} failed' if it.failed else ''}"
+            for it in self.parts
+        )
+        return "\n".join([*parts, *describe_status(self), *map(str, self.failures)])
+
+    _repr_pretty_ = show_printed
 
     @property
     def planned(self) -> int:

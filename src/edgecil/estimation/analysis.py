@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.record import ExperimentRecord
@@ -26,6 +26,7 @@ from edgecil.estimation.variance import OrderEffect
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
+from edgecil.io.notebook import show_printed
 from edgecil.sequences.sequence import ClassSequence
 
 if TYPE_CHECKING:
@@ -293,19 +294,17 @@ class Analysis:
         return f"<{describe_analysis(self)}>"
 
     def __str__(self) -> str:
-        """Return what may be claimed about each method, a line each."""
-        from edgecil.estimation.display import describe_analysis
+        """Return what may be claimed about each method, a line each, and all warnings."""
+        from edgecil.estimation.display import describe_analysis, describe_warnings
 
         lines = [
             f"{name}: {method.answer}"
             for dataset in self.datasets
             for name, method in dataset.methods.items()
         ]
-        return "\n".join([describe_analysis(self), *lines])
+        return "\n".join([describe_analysis(self), *lines, *describe_warnings(self)])
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Let IPython show the claims, too."""
-        printer.text(str(self))
+    _repr_pretty_ = show_printed
 
     def _repr_html_(self) -> str:
         from edgecil.estimation.display import analysis_html

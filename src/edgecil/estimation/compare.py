@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.comparison import Comparison, compare_pairs
 from edgecil.estimation.oddities import warn_of_failures
+from edgecil.estimation.sentences import count, explain_differences
 from edgecil.estimation.sources import (
     Source,
     default_metric,
@@ -16,14 +17,14 @@ from edgecil.estimation.sources import (
     list_sources,
     read_runs,
 )
-from edgecil.io.notebook import new_axes, require_pandas
+from edgecil.io.notebook import new_axes, require_pandas, show_printed
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pair:
     """Two methods on one dataset.
 
@@ -38,6 +39,16 @@ class Pair:
     first: str
     second: str
     comparison: Comparison
+
+    def __repr__(self) -> str:
+        one = self.comparison
+        between = (
+            "" if one.interval is None else " (90 %: {:+.1f} to {:+.1f})".format(*one.interval)
+        )
+        return (
+            f"<Pair on {self.dataset}: {self.first} - {self.second} = {one.difference:+.1f} points"
+            f"{between} on {count(one.n, 'order')}>"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,7 +109,13 @@ class MethodComparison:
         return ax
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self.source}: {len(self.pairs)} pairs of methods>"
+        return f"<Comparison of {self.source}: {count(len(self.pairs), 'pair')} of methods>"
+
+    def __str__(self) -> str:
+        """Return which method of each pair is better, a line each."""
+        return "\n".join(explain_differences(self, most=len(self.pairs)))
+
+    _repr_pretty_ = show_printed
 
 
 def compare(

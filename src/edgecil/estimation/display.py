@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis, MethodAnalysis
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+MOST_NAMED = 4
+"""Methods that a sentence names."""
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -151,6 +154,31 @@ def describe_analysis(analysis: Analysis) -> str:
     return f"Analysis of {analysis.source}: {'; '.join(parts)}"
 
 
+def list_methods(names: Sequence[str]) -> str:
+    """Return names of methods for a sentence; many are counted."""
+    return f"{len(names)} methods" if len(names) > MOST_NAMED else ", ".join(names)
+
+
+def method_warnings(dataset: DatasetAnalysis) -> list[str]:
+    """Return the warnings about methods, each once, after the methods that it is about."""
+    methods: dict[str, list[str]] = {}
+    for name, method in dataset.methods.items():
+        for warning in method.warnings:
+            methods.setdefault(warning, []).append(name)
+    if len(dataset.methods) == 1:
+        return list(methods)
+    return [f"{list_methods(names)}: {warning}" for warning, names in methods.items()]
+
+
+def describe_warnings(analysis: Analysis) -> list[str]:
+    """Return a line for each distinct warning and note of an analysis."""
+    lines = []
+    for dataset in analysis.datasets:
+        lines += [f"Warning: {warning}" for warning in method_warnings(dataset)]
+        lines += [f"Note: {note}" for note in dataset.notes]
+    return list(dict.fromkeys(lines))
+
+
 def analysis_html(analysis: Analysis) -> str:
     """Return an analysis as a table and a figure."""
     rows: list[tuple[str, ...]] = [
@@ -170,4 +198,5 @@ def analysis_html(analysis: Analysis) -> str:
         "accuracies and estimates of each method",
         _figure_size(analysis),
     )
-    return title + html_table(rows) + figure
+    warnings = "".join(f"<p>{html.escape(line)}</p>" for line in describe_warnings(analysis))
+    return title + html_table(rows) + warnings + figure

@@ -19,6 +19,7 @@ from edgecil.estimation.claims import answer, representative_orders
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.intervals import task_overlap
 from edgecil.estimation.next_step import NextStep, advise, orders_to_decide
+from edgecil.estimation.sentences import count, describe_next
 from edgecil.estimation.sources import (
     DatasetRuns,
     Source,
@@ -31,6 +32,7 @@ from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Ints
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
+from edgecil.io.notebook import show_printed
 from edgecil.sequences.given import CONTINUED, NAME as OWN_ORDERS
 from edgecil.sequences.sequence import ClassSequence
 
@@ -41,7 +43,7 @@ CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # cla
 ONCE = ("repeats", "repeats_on")  # a further order is trained once, as its duration says
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NextRuns:
     """What to run next on one dataset.
 
@@ -70,6 +72,16 @@ class NextRuns:
     target: float | None = None
     directory: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        more, again = count(len(self.orders), "more order"), len(self.repeat)
+        return f"<NextRuns on {self.dataset}: {more}, {again} to train once more>"
+
+    def __str__(self) -> str:
+        """Return the advice in sentences, and the orders."""
+        return "\n".join(describe_next(self))
+
+    _repr_pretty_ = show_printed
 
     def save(self, path: str | Path) -> None:
         """Write the orders as a JSON file that `run` takes as `sequences`.

@@ -1,4 +1,4 @@
-"""Tables and figures as HTML, for the representations of objects in notebooks."""
+"""How notebooks show objects: text, tables and figures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from edgecil.errors import PrerequisiteError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def show_printed(self: object, printer: Any, cycle: bool) -> None:
+    """As `_repr_pretty_` of a class: IPython shows what `print` shows, also inside lists."""
+    printer.text(str(self))
 
 
 def html_table(rows: Sequence[Sequence[str]]) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from edgecil.engine.describe import describe_plan, describe_status
 from edgecil.engine.metrics import METRICS
+from edgecil.io.duration import format_duration
 from edgecil.report.claim_tables import explain_goal
-from edgecil.report.duration import format_duration
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     from edgecil.engine.plan_run import RunPlan
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
-    from edgecil.engine.status import ProtocolStatus
+    from edgecil.engine.status import ProtocolStatus, Status
     from edgecil.estimation.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile, ScoredSequence
     from edgecil.similarity.summary import SimilaritySummary
@@ -140,28 +140,10 @@ def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
         yield from explain_goal(answer.goal)
 
 
-def show_status(answer: Mapping[str, Any]) -> Iterator[Table | str]:
+def show_status(status: Status) -> Iterator[Table | str]:
     """Finished and planned runs, the trainings under way, and the time left."""
-    yield status_table(answer["parts"])
-    finished, planned = (
-        sum(getattr(part, count) for part in answer["parts"]) for count in ("finished", "planned")
-    )
-    shard = "" if answer["shard"] is None else f" of shard {answer['shard']}"
-    tasks = f"{answer['tasks']} trained task{'' if answer['tasks'] == 1 else 's'}"
-    yield f"{finished} of {planned} runs{shard}, {tasks}"
-    if answer["alive"]:
-        now = time.time()
-        for task in answer["running"]:
-            since = format_duration(now - task.started)
-            yield f"Running for {since}: {task.method}, seed {task.seed}, task {len(task.tasks)}"
-    elif answer["remaining"]:
-        some = "training remains" if answer["remaining"] == 1 else "trainings remain"
-        yield f"Not running; {answer['remaining']} task {some}."
-    if answer["remaining"] and answer["seconds_left"] is not None:
-        without = f", without {', '.join(missing)}" if (missing := answer["unmeasured"]) else ""
-        yield f"Expected time left: {format_duration(answer['seconds_left'])}{without}"
-    elif answer["alive"]:
-        yield "Expected time left: unknown until the first training has finished"
+    yield status_table(status.parts)
+    yield from describe_status(status)
 
 
 def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
@@ -179,16 +161,7 @@ def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
         for part in plan.methods
     )
     yield make_table(("method", *numbers, "training time"), rows)
-    remaining = plan.tasks - plan.stored
-    trainings = f"{remaining} task training{'' if remaining == 1 else 's'}"
-    yield f"Would train {trainings}, {plan.workers} at a time. Nothing was written."
-    if plan.seconds is None:
-        reasons = "; ".join(f"{method}: {reason}" for method, reason in plan.unknown.items())
-        yield f"Expected time: unknown ({reasons})."
-    else:
-        yield f"Expected time: {format_duration(plan.seconds)}"
-    if plan.disk is not None:
-        yield f"Expected disk space: at most {plan.disk / 1e6:,.1f} MB in {plan.directory}"
+    yield from describe_plan(plan)
 
 
 def profile_table(profile: Profile) -> Table:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
 from edgecil.estimation.calibration import describe_coverage
+from edgecil.estimation.sentences import count
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
-from edgecil.report.claim_tables import count
 from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.table import Cell, Column, Table
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.display import MOST_NAMED, list_methods, method_warnings
 from edgecil.estimation.given_similarity import NO_CLASS_NAMES
 from edgecil.estimation.next_step import NextStep
+from edgecil.estimation.sentences import count, describe_pair
 from edgecil.estimation.summary import (
     MethodSummary,
     compare_pair,
     protocol_budget,
     protocol_range,
 )
+from edgecil.io.duration import format_duration
 from edgecil.io.rounding import rounded, rounded_limit
 from edgecil.io.terminal import printable
-from edgecil.report.claim_tables import count, describe_pair
-from edgecil.report.duration import format_duration
 from edgecil.report.figures.canvas import missing_letters
 from edgecil.report.metrics import MetricWords
 from edgecil.sequences.counting import count_text
@@ -25,7 +26,6 @@ from edgecil.sequences.protocols import PROTOCOLS
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_MOST_NAMED = 4  # methods in one sentence
 
 
 def headline(dataset: DatasetAnalysis) -> str:
@@ -107,7 +107,7 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
     if by_repeats:
         most = max(steps[name].repeats for name in by_repeats)
         every = " of every method" if len(steps) > 1 else ""
-        who = every if len(by_repeats) == len(steps) else f" of {_names(by_repeats)}"
+        who = every if len(by_repeats) == len(steps) else f" of {list_methods(by_repeats)}"
         seconds = [steps[name].seconds for name in by_repeats]
         return (
             f"train {count(most, 'order')}{who} once more with another training seed, to separate "
@@ -118,16 +118,8 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
 
 def warnings(dataset: DatasetAnalysis) -> list[str]:
     """Everything a reader should know before trusting the numbers."""
-    several = len(dataset.methods) > 1
-    grouped: dict[str, list[str]] = {}
-    for name, method in dataset.methods.items():
-        for warning in method.warnings:
-            grouped.setdefault(warning, []).append(name)
-    sentences = [
-        f"{_names(names)}: {warning}" if several else warning for warning, names in grouped.items()
-    ]
     notes = [note for note in dataset.notes if note not in remarks(dataset)]
-    return [*sentences, *notes, *_missing_letters(dataset)]
+    return [*method_warnings(dataset), *notes, *_missing_letters(dataset)]
 
 
 def remarks(dataset: DatasetAnalysis) -> list[str]:
@@ -249,7 +241,7 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
             else []
         )
     shares: list[str] = []
-    for name, effect in list(repeated.items())[:_MOST_NAMED]:
+    for name, effect in list(repeated.items())[:MOST_NAMED]:
         assert effect.order_share is not None
         interval = effect.order_share_interval
         between = (
@@ -263,7 +255,7 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
     sentences = [f"The order explains {', '.join(shares)}."]
     if lucky:
         sentences.append(
-            f"Training noise alone could make the range of {_names(lucky)} as wide as it is."
+            f"Training noise alone could make the range of {list_methods(lucky)} as wide as it is."
         )
     return sentences
 
@@ -296,13 +288,6 @@ def _size(dataset: DatasetAnalysis) -> str:
     text = count_text(dataset.table.space.size)
     start, power, digits = text.partition("^")
     return start + digits.translate(_RAISED) if power else text
-
-
-def _names(names: Sequence[str]) -> str:
-    """Names in a sentence; many are counted."""
-    if len(names) > _MOST_NAMED:
-        return f"{len(names)} methods"
-    return ", ".join(names)
 
 
 def _value(value: float, words: MetricWords) -> str:

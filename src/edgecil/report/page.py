@@ -16,12 +16,12 @@ from edgecil.engine.options import build_config, config_text
 from edgecil.engine.record import Identity
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders
+from edgecil.io.duration import format_duration
 from edgecil.io.json import to_plain
 from edgecil.report import narrative
 from edgecil.report.citation import bibtex
 from edgecil.report.class_names import class_name
 from edgecil.report.classes import ClassBlock, build_class_blocks
-from edgecil.report.duration import format_duration
 from edgecil.report.figures.confusion import build_confusion
 from edgecil.report.figures.report_figure import ReportFigure
 from edgecil.report.page_data import page_data

@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
+from edgecil.io.notebook import show_printed
 from edgecil.search.strategy import Goal
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
@@ -198,7 +199,9 @@ class SearchResult:
         )
 
     def __repr__(self) -> str:
-        return f"<SearchResult: {self.method}, {self.goal} {self}>"
+        return f"<SearchResult: {self}>"
+
+    _repr_pretty_ = show_printed
 
     def __str__(self) -> str:
         reach = "" if self.half_width is None else f" ± {self.half_width:.1f}"
@@ -207,7 +210,7 @@ class SearchResult:
         if not count:
             source = "in the search itself, not confirmed"
         side = "better" if self.goal == "worst" else "worse"
-        start = f"order {self.sequence}: {self.mean:.1f}{reach} {source}"
+        start = f"{self.method}, {self.goal} order {self.sequence}: {self.mean:.1f}{reach} {source}"
         share = f"{100.0 * self.share:.0f} %"
         other = "worse" if self.goal == "worst" else "better"
         doubt = (

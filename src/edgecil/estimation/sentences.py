@@ -1,0 +1,190 @@
+"""Comparisons of methods and advice on the next runs, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from edgecil.engine.metrics import METRICS
+from edgecil.io.duration import format_duration
+from edgecil.io.rounding import rounded, rounded_limit
+
+if TYPE_CHECKING:
+    from edgecil.estimation.compare import MethodComparison
+    from edgecil.estimation.comparison import Comparison
+    from edgecil.estimation.next_runs import NextRuns
+    from edgecil.estimation.next_step import NextStep
+
+_SHOWN = 5  # orders
+_BY_LUCK = 0.1  # p from which a difference is not called one; that of a 90 % interval
+_DESCRIBED = 6  # pairs; more of them are in the table only
+
+
+def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED) -> Iterator[str]:
+    """Which method of each pair is better, and what limits the comparison.
+
+    Args:
+        comparison: of all pairs.
+        most: pairs to describe; if there are more, none is.
+    """
+    from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
+
+    metric = comparison.metric
+    higher_is_better = metric not in METRICS or METRICS[metric].higher_is_better
+    said, described = set[str](), list[str]()
+    for pair in comparison.pairs:
+        first, second, one = pair.first, pair.second, pair.comparison
+        if (one.difference < 0.0) == higher_is_better:
+            first, second, one = second, first, one.swapped()
+        if len(comparison.pairs) <= most:
+            described.append(describe_pair(first, second, one, higher_is_better=higher_is_better))
+            yield described[-1]
+        if one.reason is not None:
+            yield f"{first} and {second} have no interval: {one.reason}."
+        if not one.blind:
+            sentence = describe_unknown_choice(one.protocols) or (
+                f"{first} and {second} ran orders that were chosen "
+                f"{'one after the other' if ENUMERATION in one.protocols else 'by similarity'}, so "
+                "that the mean difference over all orders may be different."
+            )
+            if sentence not in said:
+                said.add(sentence)
+                yield sentence
+    if any("with probability" in sentence for sentence in described):
+        yield "Probabilities for a new order assume normally distributed differences."
+    yield from comparison.unfinished
+
+
+def describe_pair(
+    better: str,
+    other: str,
+    pair: Comparison,
+    *,
+    higher_is_better: bool = True,
+    all_run: bool = False,
+    metric: str = "",
+) -> str:
+    """Which of two methods is better, by how much, on how many orders, and how surely.
+
+    Args:
+        better: the method with the better mean.
+        other: the other method.
+        pair: their comparison, with `better` as the first.
+        higher_is_better: whether a higher value of the metric is better.
+        all_run: whether all orders were run.
+        metric: what the numbers are, if they are not accuracies.
+    """
+    of_metric = f" in {metric}" if metric else ""
+    sign = 1.0 if higher_is_better else -1.0
+    gain, share = sign * pair.difference, _wins(pair)
+    if pair.tied == pair.n:
+        return f"{better} and {other} are equal on {_all(pair.n)}."
+    if pair.interval is None:
+        return f"{better} is {_points(gain)} better than {other}{of_metric} on average, {share}."
+    low, high = sorted(sign * end for end in pair.interval)
+    between = f"90 %: {_signed(low)} to {_signed(high)}"
+    by_luck = pair.adjusted_p is not None and pair.adjusted_p > _BY_LUCK
+    if low <= 0.0 <= high or by_luck:
+        if not low <= 0.0 <= high:
+            between += f", p = {pair.adjusted_p:.2f} adjusted for the number of pairs"
+        return (
+            f"{better} and {other} are not clearly different{of_metric}: {_points(gain)} on "
+            f"average ({between}); {better} is {'' if pair.tied else 'better '}{share}."
+        )
+    chance = pair.new_order_probability
+    what = "in a new training of a random order" if all_run else "on a new order"
+    new = "" if chance is None else f", and {what} with probability {_percent(chance)}"
+    return (
+        f"{better} is better than {other}{of_metric} by {_points(gain)} ({between}), {share}{new}."
+    )
+
+
+def _percent(chance: float) -> str:
+    """A probability that is not certain does not become 100 %."""
+    return "above 99 %" if chance > 0.995 else f"{100.0 * chance:.0f} %"
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "order"), count(3, "order")
+    ('1 order', '3 orders')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _wins(pair: Comparison) -> str:
+    """On how many orders the first method is better, and on how many both are equal."""
+    if pair.wins == pair.n:
+        return f"on {_all(pair.n)}"
+    orders = count(pair.n, "order")
+    if not pair.tied:
+        return f"on {pair.wins:,} of {orders}"
+    worse = pair.n - pair.wins - pair.tied
+    return f"better on {pair.wins:,}, equal on {pair.tied:,}, worse on {worse:,} of {orders}"
+
+
+def _all(orders: int) -> str:
+    return "1 of 1 order" if orders == 1 else f"all {orders:,} orders"
+
+
+def _points(gain: float) -> str:
+    return f"{rounded(gain)} points".replace("-", "−")
+
+
+def _signed(value: float) -> str:
+    return rounded_limit(value).replace("-", "−")
+
+
+def describe_next(dataset: NextRuns) -> Iterator[str]:
+    """What to run next on a dataset, as sentences, and the orders."""
+    for method, step in dataset.steps.items():
+        yield f"{method}: {_step(step)}"
+    for first, others in dataset.decisions.items():
+        for second, more in others.items():
+            yield f"{first} − {second}: {_decision(more)}"
+    if dataset.orders:
+        yield "Next orders:"
+        yield from (f"  {order}" for order in dataset.orders[:_SHOWN])
+        if dataset.orders[_SHOWN:]:
+            yield f"  and {len(dataset.orders) - _SHOWN} more"
+        wanted = max(step.order_count for step in dataset.steps.values())
+        if wanted > len(dataset.orders):
+            yield f"These are the first {len(dataset.orders)} of {wanted:,}; ask again then."
+    if dataset.repeat:
+        yield f"Train once more: {'; '.join(map(str, dataset.repeat))}"
+
+
+def _decision(more: int | None) -> str:
+    if more == 0:
+        return "the 90 % interval of the difference excludes 0 already."
+    if more is None:
+        return (
+            "all orders are not expected to suffice for a 90 % interval that excludes 0; "
+            "train them with further seeds."
+        )
+    return f"about {count(more, 'more order')} of both for a 90 % interval that excludes 0."
+
+
+def _step(step: NextStep) -> str:
+    now = (
+        ""
+        if step.half_width is None
+        else f"the mean is known to ± {rounded_limit(step.half_width)} points"
+    )
+    grew = " (accuracies spread more than before the last orders)" if step.spread_grew else ""
+    duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
+    if step.equal_orders:
+        now = f"all {step.equal_orders} orders have the same accuracy"
+    if step.step == "nothing":
+        return f"{now or 'all orders were run'}; nothing more to run."
+    if step.step == "repeats":
+        again = f"train {step.repeats} of the orders once more to separate order from noise"
+        return f"{now + grew + '; ' if now else ''}{again}{duration}."
+    more = count(step.order_count, "more order")
+    if step.expected_half_width is None:
+        return f"run {more}{'; ' + now if now else ''}{duration}."
+    if step.replaces:
+        now = f"those run so far were not chosen at random and will not count; {now}"
+    reason = f"{now} now{grew}, and about ± {rounded_limit(step.expected_half_width)} afterwards"
+    return f"run {more}: {reason}{duration}."
