@@ -16,7 +16,15 @@ def test_the_leaderboard_is_printed_closest_first(cli: Cli) -> None:
     distances = [row["wasserstein"]["mean"] for row in rows]
     assert distances == sorted(distances)
     shown = cli(*WORDS, "--protocol", "latin")
-    assert "relative W₁" in shown.out
+    explained = [line.partition(": ")[0] for line in shown.out.splitlines()]
+    assert explained[-6:] == [
+        "relative W₁",
+        "W₁ in s",
+        "JSD",
+        "mean covered, std covered",
+        "range missed",
+        "ranking error",
+    ]
     assert "3 runs" in shown.out
 
 

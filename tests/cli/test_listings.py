@@ -40,6 +40,7 @@ CLIP = {
         ("encoders", "minilm-bundled"),
         ("backbones", "vit-quickdraw"),
         ("methods", "strength = 1000.0"),
+        ("methods", "order share: "),
         ("protocols", "generalization"),
         ("recipes", "demo"),
     ],

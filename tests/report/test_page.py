@@ -19,7 +19,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.estimation.analysis import AnalysisOptions
 from edgecil.estimation.analyze import analyze
-from edgecil.estimation.comparison import compare_accuracies
+from edgecil.estimation.comparison import Comparison, compare_accuracies
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.estimation.summary import protocol_range
 from edgecil.io.duration import format_duration
@@ -30,7 +30,7 @@ from edgecil.report.page_data import page_data
 from edgecil.report.scene.layout import printable
 from edgecil.report.scene.marks import Text
 from edgecil.report.scene.svg import svg_file
-from edgecil.report.views import rank
+from edgecil.report.views import _win, rank
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import six_classes
@@ -340,3 +340,11 @@ def test_less_forgetting_is_better(directory) -> None:
     sentence = answer(replace(dataset, comparisons=comparisons), ranked, words)[0]
     assert sentence.startswith(f"{names[0]} is better than {names[1]} in forgetting by 3.0")
     assert "on all 3 orders" in sentence
+
+
+def test_no_cell_of_the_matrix_claims_certainty() -> None:
+    pair = Comparison(9, 5.0, (4.0, 6.0), 1.0, new_order_probability=0.9999)
+    assert _win("a", "b", pair).text == ">99"
+    assert _win("b", "a", pair.swapped()).text == "<1"
+    assert _win("a", "b", replace(pair, new_order_probability=0.99)).text == "99"
+    assert _win("a", "b", replace(pair, new_order_probability=None)).text == "100", "it was counted"

@@ -16,10 +16,10 @@ VERBS = (
         "external",
         "have another program train the sequences of protocols; the same command resumes",
         (
-            "edgecil external quickdraw --classes 6 --tasks 3 --out runs/mine "
+            "edgecil external quickdraw --classes 6 --tasks 3 --out runs/external "
             '--command "python train.py {order_file} {result_file}"',
             "edgecil external cifar100 --tasks 10 --protocol latin --budget 5 --timeout 3600 "
-            '--out runs/mine --command "./train.sh {order_file} {result_file} {seed}"',
+            '--out runs/external --command "./train.sh {order_file} {result_file} {seed}"',
         ),
         {"": ("command method",), **_SEQUENCES},
         trained_by("run_external"),

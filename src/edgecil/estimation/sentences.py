@@ -93,15 +93,21 @@ def describe_pair(
         )
     chance = pair.new_order_probability
     what = "in a new training of a random order" if all_run else "on a new order"
-    new = "" if chance is None else f", and {what} with probability {_percent(chance)}"
+    new = "" if chance is None else f", and {what} with probability {describe_probability(chance)}"
     return (
         f"{better} is better than {other}{of_metric} by {_points(gain)} ({between}), {share}{new}."
     )
 
 
-def _percent(chance: float) -> str:
-    """A probability that is not certain does not become 100 %."""
-    return "above 99 %" if chance > 0.995 else f"{100.0 * chance:.0f} %"
+def describe_probability(chance: float) -> str:
+    """A probability that is not certain does not become 0 or 100 %.
+
+    >>> describe_probability(0.9999), describe_probability(0.42), describe_probability(0.0001)
+    ('above 99 %', '42 %', 'below 1 %')
+    """
+    if chance > 0.995:
+        return "above 99 %"
+    return "below 1 %" if chance < 0.005 else f"{100.0 * chance:.0f} %"
 
 
 def count(number: int, noun: str) -> str:

@@ -24,7 +24,7 @@ _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stabil
 _SHOWN = 50  # tasks of a sequence, and classes of a task
 _EXPLAINED = {
     "order_share": (
-        "order_share: per cent of the variance between single trainings that is due to the class "
+        "order share: per cent of the variance between single trainings that is due to the class "
         "order, on all orders of six drawings (training recipe fast); the rest is training noise. "
         "–: not measured yet, or nothing varies."
     )
@@ -47,7 +47,7 @@ def make_table(
 def entry_table(title: str, entries: Iterable[Any], *fields: str) -> Table:
     """A row per entry with these fields; truth values are yes or no, lists and mappings text."""
     return make_table(
-        (title, *fields[1:]),
+        (title, *(field.replace("_", " ") for field in fields[1:])),
         ([_cell(getattr(it, field)) for field in fields] for it in entries),
         caption=" ".join(_EXPLAINED[field] for field in fields if field in _EXPLAINED),
     )

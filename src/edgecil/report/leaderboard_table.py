@@ -51,7 +51,12 @@ def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
         f"Means over {board.truths} truths on {len(board.tables)} tables in {board.sets} class "
         f"sets, {board.draws} draws of each protocol.\n"
         "relative W₁: distance to the truth as a multiple of that of random + gaussian-c4, with a "
-        "90 % interval over class sets."
+        "90 % interval over class sets.\n"
+        "W₁ in s: distance to the truth, in standard deviations of the truth.\n"
+        "JSD: Jensen-Shannon divergence from the truth, in nats; 0 is equal, 0.69 the greatest.\n"
+        "mean covered, std covered: share of draws whose 90 % interval contains the true value.\n"
+        "range missed: share of the true range that is outside the estimated range.\n"
+        "ranking error: mean number of places by which a method's rank is wrong."
     )
 
 

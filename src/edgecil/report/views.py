@@ -9,6 +9,7 @@ from itertools import combinations
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.order_table import OrderRow
+from edgecil.estimation.sentences import describe_probability
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
 from edgecil.report import narrative, tables
 from edgecil.report.figures.budgets import build_budgets
@@ -235,13 +236,18 @@ def _win(first: str, second: str, pair: Comparison) -> Win:
     share = won if probability is None else probability
     place = shade_of(share, 0.0, 1.0)
     on_new = (
-        "" if probability is None else f"; on a new one with probability {100 * probability:.0f} %"
+        ""
+        if probability is None
+        else f"; on a new one with probability {describe_probability(probability)}"
     )
     tip = (
         f"{first} is better than {second} on {100.0 * won:.0f} % of the {pair.n} orders that both "
         f"ran{on_new}. Mean difference {pair.difference:+.2f} points."
     )
-    return Win(f"{100.0 * share:.0f}", place, is_dark_shade(place), tip)
+    text = f"{100.0 * share:.0f}"
+    if probability is not None:  # never certain
+        text = ">99" if probability > 0.995 else "<1" if probability < 0.005 else text
+    return Win(text, place, is_dark_shade(place), tip)
 
 
 def _tables(
