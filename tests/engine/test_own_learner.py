@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from edgecil.cli.main import main
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.protocol_results import experiment_results
 from edgecil.engine.run import run
-from edgecil.errors import EdgecilError
+from edgecil.errors import EdgecilError, UsageError
 from tests.engine.test_resume import finished, started, wait_for
 from tests.io.test_interpreter import hostile_directory
 from tests.methods.learner_files import write_learner
@@ -47,6 +50,39 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
     )
     with pytest.raises(EdgecilError, match=r"shapes\.py|code of NearestMean"):
         run(out=tmp_path / "one", workers=1, **options)  # type: ignore[arg-type]
+
+
+def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, data = write_learner(tmp_path / "code"), save_toy(tmp_path / "toy.npz")
+    monkeypatch.syspath_prepend(path.parent)
+    text = path.read_text(encoding="utf-8").replace("from .", "from ")
+    options = {"dataset": str(data), "tasks": 2, "protocol": "random", "budget": 2}
+    out = tmp_path / "run"
+    learner = run_cell(text, monkeypatch).NearestMean
+    here = run(method=learner, out=out, **options).results()  # type: ignore[arg-type]
+    again = run(method=learner, out=out, **options).results()  # type: ignore[arg-type]
+    from_file = run(  # type: ignore[arg-type]
+        method=f"{path}:NearestMean", out=tmp_path / "file", workers=1, **options
+    ).results()
+    accuracies = [[one.metric("accuracy") for one in each] for each in (here, again, from_file)]
+    assert accuracies[0] == accuracies[1] == accuracies[2]
+    for given in ({"workers": 2}, {"executor": "ray"}):
+        with pytest.raises(UsageError, match=r"NearestMean .*'workers'"):
+            run(method=learner, out=tmp_path / "two", **given, **options)  # type: ignore[arg-type]
+    changed = run_cell(text.replace("def predict", "# new\n    def predict"), monkeypatch)
+    with pytest.raises(EdgecilError, match="NearestMean"):
+        run(method=changed.NearestMean, out=out, **options)  # type: ignore[arg-type]
+
+
+def run_cell(text: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Run a cell as IPython does: its lines can be looked up, and the main module has no file."""
+    notebook, name = ModuleType("__main__"), f"<cell {len(text)}>"
+    monkeypatch.setitem(sys.modules, "__main__", notebook)
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    exec(compile(text, name, "exec"), vars(notebook))
+    return notebook
 
 
 def test_a_learner_that_failed_at_once_may_be_mended_beside_finished_ones(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ class Prepared:
 
         None stands for as many as a Ray cluster can run.
         """
+        workers = self._workers(execution)
         if execution.executor == "ray":
             if execution.devices is not None:
                 raise UsageError(
@@ -85,10 +86,23 @@ class Prepared:
             )
         return place(
             devices,
-            workers=execution.workers,
+            workers=workers,
             per_device=execution.workers_per_device,
             threads=self.config.threads,
         )
+
+    def _workers(self, execution: Execution) -> int | None:
+        """Return the number of workers that is given; 1 where only this process has a learner."""
+        entries = self.context.methods.values()
+        names = [it.name for it in entries if it.source is not None and it.source.is_interactive]
+        if not names:
+            return execution.workers
+        if execution.executor == "ray" or (execution.workers or 1) > 1:
+            raise UsageError(
+                f"{names[0]} is defined in a notebook or an interactive session, which workers "
+                "cannot import; define it in a file, or set 'workers' to 1 on the executor 'local'."
+            )
+        return 1
 
 
 def prepare(

@@ -20,7 +20,7 @@ from edgecil.errors import PrerequisiteError, UsageError, unknown
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod, check_plain
 from edgecil.methods.registry import METHODS, MethodEntry
-from edgecil.methods.source import Source, learner_names, locate_file, locate_module
+from edgecil.methods.source import Source, learner_names, locate_cell, locate_file, locate_module
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.methods"
@@ -109,14 +109,7 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
         return _remember(locate_module(method.__module__, name), method)
     if path is not None:
         return _remember(locate_file(Path(path), name), method)
-    try:
-        text = inspect.getsource(method)
-    except (OSError, TypeError) as error:
-        raise UsageError(
-            f"The source code of {name} is not available, so changes to it could not be detected; "
-            "define it in a file."
-        ) from error
-    _interactive[name] = _entry(Source(name, files={"(interactive)": text}), method)
+    _interactive[name] = _entry(locate_cell(method), method)
     return _interactive[name]
 
 
@@ -132,10 +125,10 @@ def _from_source(source: Source) -> MethodEntry:
 
 def _load(source: Source) -> Callable[..., Any]:
     """Return the class or function of a source; files that do not exist here are written first."""
-    if source.path is None and source.module is None:
+    if source.is_interactive:
         raise UsageError(
-            f"{source.attribute} is defined interactively and cannot be used in other processes; "
-            "define it in a file, or set 'workers' to 1."
+            f"{source.attribute} is defined in a notebook or an interactive session, which other "
+            "processes cannot import."
         )
     module = _import_file(source) if source.module is None else _import_module(source)
     member = getattr(module, source.attribute, None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import inspect
+import linecache
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from edgecil.errors import DataError, UsageError
 
@@ -30,6 +33,11 @@ class Source:
     path: Path | None = None
     module: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether it was defined in a notebook or an interactive session, not in a file."""
+        return self.path is None and self.module is None
 
     @property
     def identity(self) -> dict[str, str]:
@@ -74,6 +82,24 @@ def locate_file(path: Path, attribute: str) -> Source:
     if not path.is_file():
         raise DataError(f"There is no file {path}; give a method as path/to/file.py:ClassName.")
     return Source(attribute, path=path, files=local_files(path, path.parent))
+
+
+def locate_cell(method: Callable[..., Any]) -> Source:
+    """Return the source of a class or function that a cell of a notebook defines.
+
+    The modules and other cells that it uses are not part of it.
+    """
+    functions = [method, *vars(method).values()]  # a class itself has no code
+    code = next((it.__code__ for it in functions if inspect.isfunction(it)), None)
+    text = "" if code is None else "".join(linecache.getlines(code.co_filename))
+    for node in ast.parse(text).body:
+        own = isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == method.__name__
+        if own and (segment := ast.get_source_segment(text, node)):
+            return Source(method.__name__, files={"(interactive)": segment})
+    raise UsageError(
+        f"The source code of {method.__name__} is not available, so changes to it could not be "
+        "detected; define it in a file or in a notebook."
+    )
 
 
 def locate_module(name: str, attribute: str) -> Source:
