@@ -6,9 +6,14 @@ from typing import Any
 
 from edgecil.cli.output import note
 from edgecil.cli.verb import OVERWRITE, Option, Verb, calling, names
-from edgecil.estimation.sentences import explain_differences
 from edgecil.report.claim_tables import differences_table, explain_next
 from edgecil.report.leaderboard_table import leaderboard_tables
+
+
+def _comparison(answer: Any) -> Any:
+    from edgecil.estimation.sentences import explain_differences  # loads SciPy
+
+    return differences_table(answer), *explain_differences(answer)
 
 
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
@@ -35,7 +40,7 @@ VERBS = (
         ("edgecil compare demo", "edgecil compare a.csv b.csv --method icarl,ewc --metric last"),
         {"": ("<source...> method metric classifier",)},
         calling("compare"),
-        lambda answer: (differences_table(answer), *explain_differences(answer)),
+        _comparison,
         api="edgecil.estimation.compare:compare",
     ),
     Verb(

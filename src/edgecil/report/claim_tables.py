@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.estimation.sentences import describe_next
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def explain_next(
         out: the file that has the orders; None if they were not written.
         option: how the option of this name is written.
     """
+    from edgecil.estimation.sentences import describe_next  # loads SciPy
+
     for dataset in datasets:
         if len(datasets) > 1:
             yield f"{dataset.dataset}:"
