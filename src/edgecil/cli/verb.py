@@ -179,18 +179,16 @@ def _for_terminal(meaning: str) -> str:
     return re.sub(r"`(out|config|budget|increment|threads)`", r"--\1", meaning).replace("`", "'")
 
 
-def _integer(text: str) -> int:
-    try:
-        return parse_int(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+def _converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a function that reads an argument; its error is that of `parse`."""
 
+    def convert(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
 
-def _number(text: str) -> float:
-    try:
-        return parse_float(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    return convert
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -233,7 +231,8 @@ class Settings(argparse.Action):
             inner[parts[-1]] = text
 
 
-_CONVERTERS: dict[Any, Any] = {int: _integer, float: _number}  # neither reads 1_0 as 10
+# Neither reads 1_0 as 10.
+_CONVERTERS: dict[Any, Any] = {int: _converter(parse_int), float: _converter(parse_float)}
 _ALIASES = {"protocol": ["--eval"], "normalisation": ["--normalization"]}  # the paper's, torch's
 _METAVARS = {
     name: metavar

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import stat
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from edgecil.errors import DataError
+from edgecil.io.files import other_kind
 
 FORMAT = 3
 # The format without checksums: it is read, and upgraded by the first process that writes.
@@ -99,14 +98,11 @@ def _owner(path: Path) -> str:
 
 def check_database(path: Path) -> None:
     """Raise an error if a folder, a pipe or a device has the name of the database."""
-    with suppress(OSError):
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
-            what = "folder" if stat.S_ISDIR(mode) else "pipe, a socket or a device"
-            raise DataError(
-                f"Cannot use {path}: it is a {what}, not a database; move it away and restore the "
-                "file from a copy."
-            )
+    if (kind := other_kind(path)) is not None:
+        raise DataError(
+            f"Cannot use {path}: it is {kind}, not a database; move it away and restore the file "
+            "from a copy."
+        )
 
 
 def check_format(directory: Path, number: int) -> None:

@@ -42,10 +42,8 @@ def check_file(path: Path, limit: Limit | None = None) -> int:
         status = path.stat()
     except (OSError, ValueError) as error:
         raise DataError(f"Cannot read {path}: {reason(error)}.") from error
-    if stat.S_ISDIR(status.st_mode):
-        raise DataError(f"Cannot read {path}: it is a folder; give a file.")
-    if not stat.S_ISREG(status.st_mode):
-        raise DataError(f"Cannot read {path}: it is a pipe, a socket or a device; give a file.")
+    if (kind := _kind(status.st_mode)) is not None:
+        raise DataError(f"Cannot read {path}: it is {kind}; give a file.")
     if limit is not None:
         limit.check(str(path), status.st_size)
     return status.st_size
@@ -177,14 +175,22 @@ def check_new(
 
 def _check_regular(path: Path) -> None:
     """Raise an error if a path exists and is a folder, a pipe, a socket or a device."""
+    if (kind := other_kind(path)) is not None:
+        raise EdgecilError(f"Cannot write {path}: it is {kind}; give a file.")
+
+
+def other_kind(path: Path) -> str | None:
+    """Return what a path is, such as "a folder", if it exists and is no regular file."""
     try:
-        mode = path.stat().st_mode
+        return _kind(path.stat().st_mode)
     except (OSError, ValueError):
-        return  # writing will say why
-    if stat.S_ISDIR(mode):
-        raise EdgecilError(f"Cannot write {path}: it is a folder; give a file.")
-    if not stat.S_ISREG(mode):
-        raise EdgecilError(f"Cannot write {path}: it is a pipe, a socket or a device; give a file.")
+        return None  # reading or writing will say why
+
+
+def _kind(mode: int) -> str | None:
+    if stat.S_ISREG(mode):
+        return None
+    return "a folder" if stat.S_ISDIR(mode) else "a pipe, a socket or a device"
 
 
 @contextmanager

@@ -105,7 +105,9 @@ def _change_partners(
     _move(place, space, rng, np.ones(_SHUFFLES_PER_PLACE * runs * classes), count=False)
     if classes <= _COUNT_MEETINGS_UP_TO:
         moves = min(_MOVES_PER_PLACE * runs * classes, most_moves)
-        _move(place, space, rng, np.geomspace(2.0, 0.05, moves), count=True)
+        ways = _groupings(space)
+        near = ways if ways <= runs**2 else 0  # else no grouping is likely to recur
+        _move(place, space, rng, np.geomspace(2.0, 0.05, moves), count=True, groupings=near)
 
 
 def _separate(place: Ints, space: SequenceSpace, rng: np.random.Generator) -> None:
@@ -127,14 +129,13 @@ def _move(
     temperatures: Floats,
     *,
     count: bool,
+    groupings: int = 0,
 ) -> None:
     runs, classes = place.shape
     sizes = np.array(space.sizes)
     low, high = runs * sizes // classes, -(-runs * sizes // classes)
     seed = int(rng.integers(2**32))
     ends = runs >= _VARY_ENDS_FROM and classes <= _VARY_ENDS_UP_TO
-    ways = _groupings(space)
-    groupings = ways if count and ways <= runs**2 else 0
     change = fast(change_partners, len(temperatures) * runs * space.classes / space.tasks)
     # In Python the inner loop draws from NumPy's global state, which is not ours to change.
     state = np.random.get_state()

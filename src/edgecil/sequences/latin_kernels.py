@@ -78,8 +78,8 @@ def change_partners(
         for end in range(2):
             least += _fewest_repeats(int(np.sum(met_at_ends[end])) // 2, pairs)
     chosen = np.empty(runs, dtype=np.bool_)
-    keys = np.full(classes, KEY, dtype=np.int64)
-    for c in range(1, classes):
+    keys = np.full(classes if groupings else 0, KEY, dtype=np.int64)
+    for c in range(1, len(keys)):
         keys[c] = (keys[c - 1] ** 2 + KEY) % PRIME
     alike = np.zeros((2, runs), dtype=np.int64)
     if groupings:
@@ -97,23 +97,23 @@ def change_partners(
             ring_here = _find_ring(place, member, sizes, run, other, c, ring)
             chosen[:] = False
             chosen[run] = chosen[other] = True
-            before = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+            before = _near_repeats(member, sizes, keys, alike, chosen)
             change = _turn(place, member, met, met_at_ends, sizes, run, other, ring_here)
-            after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+            after = _near_repeats(member, sizes, keys, alike, chosen)
             if change + after - before > patience:
                 change += _turn(place, member, met, met_at_ends, sizes, run, other, ring_here[::-1])
-                after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+                after = _near_repeats(member, sizes, keys, alike, chosen)
         else:
             e = (c + 1 + np.random.randint(classes - 1)) % classes
             chosen[:] = False
             if not _balanced(place, visits, low, high, chosen, run, c, e):
                 continue
-            before = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+            before = _near_repeats(member, sizes, keys, alike, chosen)
             change = _exchange(place, member, met, met_at_ends, visits, sizes, chosen, c, e)
-            after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+            after = _near_repeats(member, sizes, keys, alike, chosen)
             if change + after - before > patience:
                 change += _exchange(place, member, met, met_at_ends, visits, sizes, chosen, c, e)
-                after = _near_repeats(member, sizes, keys, alike, chosen) if groupings else 0
+                after = _near_repeats(member, sizes, keys, alike, chosen)
         cost += change + after - before
     return cost
 
@@ -132,11 +132,13 @@ def _near_repeats(member: Ints, sizes: Ints, keys: Ints, alike: Ints, chosen: Fl
     Args:
         member: (L, K, m) classes of every task.
         sizes: (K,) how many they are.
-        keys: (N,) a large number for every class.
+        keys: (N,) a large number for every class; none if such runs cost nothing.
         alike: (2, L) numbers of the runs, renewed here for the chosen ones: equal in the first row
             if two runs have the same tasks, in both rows if they are the same run.
         chosen: (L,) runs that count.
     """
+    if len(keys) == 0:
+        return 0
     tasks, orders = alike
     for run in np.flatnonzero(chosen):
         tasks[run] = orders[run] = 0
