@@ -1,8 +1,11 @@
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import edgecil
+from edgecil.errors import is_integer, shown
 
 
 def test_a_warning_points_to_the_line_of_the_caller(tmp_path: Path) -> None:
@@ -20,3 +23,41 @@ _PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63f8ffff3f0005fe02fe0def46b80000000049454e44ae426082"
 )
+
+
+class _Chatty:
+    def __repr__(self) -> str:
+        return "word\n" * 1000
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "x" * 5000,
+            b"x" * 5000,
+            list(range(5000)),
+            dict.fromkeys(range(5000), "x" * 90),
+            7**7000,
+        ),
+        *(np.arange(5000), np.zeros((2, 3)), pd.DataFrame({"a": range(99)}), _Chatty(), object()),
+        *(None, 1.5, np.float64(0.25), np.int64(6), np.ma.masked, [["x" * 90] * 90] * 90, Path),
+        pd.Series(range(99)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_any_value_is_shown_in_a_line(value: object) -> None:
+    assert 1 <= len(shown(value)) <= 80
+    assert "\n" not in shown(value)
+
+
+def test_short_values_are_shown_as_they_are_written() -> None:
+    assert [shown(value) for value in (True, -3, np.int32(6), "a", None, (1, 2))] == [
+        *("True", "-3", "6", "'a'", "None", "(1, 2)")
+    ]
+    assert shown(np.zeros((4, 2))) == "a ndarray of shape (4, 2)"
+
+
+def test_integers_of_numpy_are_integers() -> None:
+    assert [is_integer(value) for value in (1, np.int64(1), np.uint8(1))] == [True] * 3
+    assert [is_integer(value) for value in (True, np.True_, 1.0, "1", None)] == [False] * 5

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
+import reprlib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
 from types import FrameType
 from typing import Any
 
@@ -125,16 +128,66 @@ def _bare(name: str) -> str:
     return name.removeprefix("--").replace("_", "-")
 
 
-def unknown(kind: str, given: str, names: Iterable[str]) -> UsageError:
+def unknown(kind: str, given: object, names: Iterable[str]) -> UsageError:
     """Return the error for a name that is not registered, with the nearest names that are.
+
+    Args:
+        kind: what it would name.
+        given: what was given in place of a name.
+        names: the names that are registered.
 
     >>> print(unknown("dataset", "cifar10", ["cifar100", "cub200"]))
     Unknown dataset 'cifar10'. Did you mean 'cifar100'? Available: cifar100, cub200.
     """
     listed = list(names)
-    near = nearest(given, listed)
+    near = nearest(given, listed) if isinstance(given, str) else []
     hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
-    return UsageError(f"Unknown {kind} {given!r}.{hint} Available: {', '.join(listed)}.")
+    return UsageError(f"Unknown {kind} {shown(given)}.{hint} Available: {', '.join(listed)}.")
+
+
+def shown(value: object) -> str:
+    """Return a value as an error message shows it: on one line, of at most 80 characters.
+
+    >>> shown(6), shown("six"), shown(10**100)
+    ('6', "'six'", 'about 10^100.0')
+    >>> shown(list(range(1000)))
+    '[0, 1, 2, 3, 4, 5, ...]'
+    >>> shown(b"x" * 1000), shown(UsageError)
+    ('an object of type bytes', 'UsageError')
+    """
+    shape = getattr(value, "shape", None)
+    if isinstance(value, type):
+        return value.__name__
+    if isinstance(shape, Sequence) and len(shape):
+        return f"a {type(value).__name__} of shape {tuple(shape)}"
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.1f}"
+    if isinstance(value, Integral):
+        return str(value)  # also of NumPy, whose repr is np.int64(6)
+    text = _SHORT.repr(value)
+    if "\n" in text or len(text) > _LONGEST or text.startswith("<"):
+        return f"an object of type {type(value).__name__}"
+    return text
+
+
+_LONGEST = 80
+_SHORT = reprlib.Repr()
+_SHORT.maxother = _LONGEST + 1
+_SHORT.maxstring = _LONGEST - 20
+
+
+def wrong_value(name: str, allowed: str, value: object) -> UsageError:
+    """Return the error for an argument that is not what it has to be.
+
+    >>> print(wrong_value("tasks", "an int >= 2", "two"))
+    The 'tasks' parameter must be an int >= 2. Got 'two' instead.
+    """
+    return UsageError(f"The '{name}' parameter must be {allowed}. Got {shown(value)} instead.")
+
+
+def is_integer(value: object) -> bool:
+    """Return whether a value is an integer of Python or NumPy, and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def name_some(names: Sequence[str]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Rational, Real
 
-from edgecil.errors import UsageError
+from edgecil.errors import is_integer, shown, wrong_value
 
 
 def whole_number(name: str, value: int, *, least: int, most: int | None = None) -> int:
@@ -17,12 +17,12 @@ def whole_number(name: str, value: int, *, least: int, most: int | None = None) 
     Traceback (most recent call last):
     edgecil.errors.UsageError: The 'runs' parameter must be an int in [1, 90]. Got 0 instead.
     """
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if is_integer(value):
         number = int(value)
         if number >= least and (most is None or number <= most):
             return number
-    allowed = f"an int >= {least}" if most is None else f"an int in [{least}, {_shown(most)}]"
-    raise _refusal(name, allowed, value)
+    allowed = f"an int >= {least}" if most is None else f"an int in [{least}, {shown(most)}]"
+    raise wrong_value(name, allowed, value)
 
 
 def positive_number(name: str, value: float) -> Fraction:
@@ -59,17 +59,7 @@ def _number(
         elif math.isfinite(value):
             number = Fraction(float(value))
         else:
-            raise _refusal(name, allowed.replace("number", "finite number"), value)
+            raise wrong_value(name, allowed.replace("number", "finite number"), value)
         if holds(number):
             return number
-    raise _refusal(name, allowed, value)
-
-
-def _refusal(name: str, allowed: str, value: object) -> UsageError:
-    return UsageError(f"The '{name}' parameter must be {allowed}. Got {_shown(value)} instead.")
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, int) and value.bit_length() > 64:
-        return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.1f}"
-    return repr(value)
+    raise wrong_value(name, allowed, value)
