@@ -468,7 +468,6 @@ def crafted(directory: Path) -> Iterator[tuple[str, bytes, str]]:
     database.close()
     yield "endless.sqlite", path.read_bytes(), "results.sqlite"
     yield from crafted_shards()
-    yield "packed.pt", _packed_tensors("x/code/y"), "w.pt"
 
 
 def crafted_shards() -> Iterator[tuple[str, bytes, str]]:
@@ -509,19 +508,3 @@ def _header(name: str, kind: bytes, size: int) -> bytes:
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
     return bytes(header)
-
-
-def _packed_tensors(key: str) -> bytes:
-    """A file of torch whose tensor is compressed, under a key of one's choice."""
-    source, buffer = zipfile.ZipFile(io.BytesIO(_torch({"w": torch.zeros(4)}))), io.BytesIO()
-    old, new = (b"X%s%s" % (len(it).to_bytes(4, "little"), it.encode()) for it in ("0", key))
-    with source, zipfile.ZipFile(buffer, "w") as archive:
-        for name in source.namelist():
-            root, _, rest = name.partition("/")
-            content = source.read(name)
-            if rest == "data/0":
-                archive.writestr(f"{root}/data/{key}", content, zipfile.ZIP_DEFLATED)
-            else:
-                content = content.replace(old, new) if rest == "data.pkl" else content
-                archive.writestr(name, content)
-    return buffer.getvalue()

@@ -178,8 +178,8 @@ def test_labels_outside_the_list_are_told(
         ("train", pickle.dumps([1, 2]), "a list, not"),
         ("train", pickle.dumps({"data": 1}), "'fine_labels'"),
         ("train", pickle.dumps({"data": [1.5] * 7, "fine_labels": [0]}), "n x 3072"),
-        ("train", pickle.dumps({"data": [], "fine_labels": Path()}), "asks to run pathlib"),
-        ("train", b"cbuiltins\neval\n(S'1'\ntR.", "asks to run builtins.eval"),
+        ("train", pickle.dumps({"data": [], "fine_labels": Path()}), "asks for pathlib"),
+        ("train", b"cbuiltins\neval\n(S'1'\ntR.", "asks for builtins.eval"),
         ("meta", pickle.dumps({"fine_label_names": ["apple"]}), "100 classes of cifar100"),
     ],
 )

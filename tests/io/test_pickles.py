@@ -1,9 +1,8 @@
-"""Pickles that would allocate or run more than arrays."""
+"""Pickles are data: nothing that they name is run."""
 
 from __future__ import annotations
 
 import pickle
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,48 +11,53 @@ import pytest
 from edgecil.errors import DataError
 from edgecil.io.pickles import read_pickle
 
-HUGE = b"J\xff\xff\xff\x7f"  # 2**31 - 1
-BOMBS = {
-    "an array of a given shape": b"cnumpy\nndarray\n(" + HUGE + b"tR.",
-    "a reconstructed shape": b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n("
-    + HUGE
-    + b"tU\x01btR.",
-    "a text longer than the file": b"\x80\x04\x8d" + (2**31).to_bytes(8, "little") + b"x.",
-    "bytes longer than the file": b"\x80\x04\x8e" + (2**31).to_bytes(8, "little") + b"x.",
-    "encoding the same text many times": b"\x80\x02c_codecs\nencode\nq\x00X\x00\x10\x00\x00"
-    + b"x" * 4096
-    + b"q\x01X\x06\x00\x00\x00latin1q\x02]("
-    + b"h\x00h\x01h\x02\x86R" * 2000
-    + b"e.",
-}
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("posix.system", b"cposix\nsystem\n(S'touch pwned'\ntR."),
+        ("builtins.bytearray", b"\x80\x02cbuiltins\nbytearray\nJ\xff\xff\xff\x7f\x85R."),
+        ("numpy.fromfile", b"\x80\x02cnumpy\nfromfile\nX\x05\x00\x00\x00pwned\x85R."),
+    ],
+)
+def test_code_is_refused(
+    tmp_path: Path, name: str, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "evil"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=name):
+        read_pickle(path)
+    assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
-def test_small_pickles_take_little_memory(tmp_path: Path, bomb: bytes) -> None:
-    path = tmp_path / "bomb"
-    path.write_bytes(bomb)
-    tracemalloc.start()
+@pytest.mark.parametrize(
+    "content", [b"", b"N", b"\x80\x04\x8e" + (2**31).to_bytes(8, "little") + b"x.", b"\xff" * 9]
+)
+def test_damaged_pickles_are_one_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "damaged"
+    path.write_bytes(content)
     with pytest.raises(DataError, match="Cannot read"):
         read_pickle(path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 5_000_000
 
 
-def test_code_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "evil"
-    path.write_bytes(b"cposix\nsystem\n(S'true'\ntR.")
-    with pytest.raises(DataError, match=r"posix\.system"):
+def test_large_pickles_are_refused_unless_the_limit_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "large"
+    path.write_bytes(pickle.dumps(list(range(100))))
+    monkeypatch.setenv("EDGECIL_MAX_PICKLE_BYTES", "99")
+    with pytest.raises(DataError, match="EDGECIL_MAX_PICKLE_BYTES"):
         read_pickle(path)
+    monkeypatch.delenv("EDGECIL_MAX_PICKLE_BYTES")
+    assert read_pickle(path) == list(range(100))
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("protocol", [2, 3, 4])  # those of the official files
 def test_arrays_and_plain_values_come_back(tmp_path: Path, protocol: int) -> None:
     value = {"data": np.arange(12, dtype=np.uint8).reshape(3, 4), "labels": [1, 2], "name": "x"}
     path = tmp_path / "plain"
     path.write_bytes(pickle.dumps(value, protocol))
-    if protocol in (0, 1, 5):
-        pytest.skip("no official file has this protocol")
     loaded = read_pickle(path)
     np.testing.assert_array_equal(loaded.pop("data"), value.pop("data"))
     assert loaded == value

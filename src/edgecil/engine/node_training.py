@@ -27,7 +27,6 @@ from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
 from edgecil.io.device import configure_compilation, use_portable_kernels
-from edgecil.io.pickle_scan import check_torch
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import check_finite
@@ -209,7 +208,6 @@ def unpack(data: bytes) -> dict[str, Any]:
     digest, content = data[len(_HEADER) : start], data[start:]
     if not data.startswith(_HEADER) or hashlib.sha256(content).digest() != digest:
         raise ValueError("The state differs from its checksum.")
-    check_torch(content, "a state")
     state: dict[str, Any] = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     return state
 

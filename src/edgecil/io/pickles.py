@@ -1,99 +1,120 @@
-"""Pickles of plain values and NumPy arrays; anything else that a pickle asks for is refused."""
+"""Pickles read as data: tensors, arrays, containers and plain values; any other name is refused."""
 
 from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable
+import zipfile
+from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from edgecil.errors import DataError, EdgecilError
+from edgecil.errors import DataError
 from edgecil.io import limits
 from edgecil.io.files import check_file
-from edgecil.io.pickle_scan import check_opcodes
 
 
 def read_pickle(path: Path) -> Any:
-    """Return the value in a pickle of Python 2 or 3, built from plain values and NumPy arrays.
-
-    No function that the pickle names is called, and it cannot allocate more memory than a small
-    multiple of its own size.
-    """
-    size = check_file(path, limits.PICKLE)
+    """Return the value in a pickle of Python 2 or 3, built from plain values and NumPy arrays."""
+    check_file(path, limits.PICKLE)
     try:
-        content = path.read_bytes()
-        check_opcodes(content, str(path))
-        return _Unpickler(content, size).load()
-    except EdgecilError:
-        raise
+        return _ArrayUnpickler(io.BytesIO(path.read_bytes()), encoding="latin1").load()
     except Exception as error:  # a broken pickle may raise anything
-        raise DataError(f"Cannot read {path}: {error}.") from error
+        raise DataError(
+            f"Cannot read {path}: {error}; download it again from the official source."
+        ) from error
 
 
-class _ArrayType:
-    """Stands for `numpy.ndarray`, which a pickle may name but not call."""
+def is_torchscript(archive: zipfile.ZipFile) -> bool:
+    """Return whether an archive is TorchScript; OpenAI's CLIP .pt files are."""
+    return any(name.endswith("/constants.pkl") for name in archive.namelist())
 
 
-class _Array(np.ndarray[Any, Any]):
-    """An array that says how many bytes it copies from the pickle."""
+def read_torchscript(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Return the parameters and buffers of a TorchScript archive by name, as in `state_dict()`.
 
-    count_bytes: Callable[[int], None]
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.count_bytes(len(state[-1]))
-        super().__setstate__(state)
-        del self.count_bytes
+    `torch.jit.load` would execute what the archive defines (its `__setstate__` may write files);
+    the tensors are plain records beside one pickle.
+    """
+    return dict(_tensors(_ModuleUnpickler(archive).load(), "", set()))
 
 
 class _Unpickler(pickle.Unpickler):
-    """Plain values and NumPy arrays."""
+    """Finds nothing but the names in `allowed`."""
 
-    def __init__(self, content: bytes, size: int) -> None:
-        super().__init__(io.BytesIO(content), encoding="latin1")
-        self._bytes_left = self._array_bytes_left = size
-        self._allowed: dict[tuple[str, str], Any] = {
-            ("numpy", "ndarray"): _ArrayType,
-            ("numpy", "dtype"): _dtype,
-            ("numpy.core.multiarray", "_reconstruct"): self._empty_array,  # NumPy 1
-            ("numpy._core.multiarray", "_reconstruct"): self._empty_array,  # NumPy 2
-            ("_codecs", "encode"): self._encode,
-        }
+    allowed: ClassVar[dict[str, Any]]
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        """Return the function or type of that name, if it can do nothing but build an array."""
+        """Return what stands for a name."""
         try:
-            return self._allowed[module_name, global_name]
+            return self.allowed[f"{module_name}.{global_name}"]
         except KeyError:
-            raise DataError(
-                f"A pickle asks to run {module_name}.{global_name}, which no file of arrays does; "
-                "download it again from the official source."
-            ) from None
-
-    def _encode(self, text: str, _: str) -> bytes:
-        """Decode bytes that Python 3 wrote for Python 2, in total no more than the file has."""
-        self._bytes_left -= len(text)
-        if self._bytes_left < 0:
-            raise pickle.UnpicklingError("it expands to more than its own size")
-        return text.encode("latin1")
-
-    def _empty_array(self, kind: type, shape: tuple[int, ...], _: Any) -> Any:
-        """Return an array to be filled by the state that follows it in the pickle."""
-        if kind is not _ArrayType or shape != (0,):
-            raise pickle.UnpicklingError("it builds an array in an unusual way")
-        array = np.empty(0).view(_Array)
-        array.count_bytes = self._take
-        return array
-
-    def _take(self, size: int) -> None:
-        """Count the bytes that arrays copy, in total no more than the file has."""
-        self._array_bytes_left -= size
-        if self._array_bytes_left < 0:
-            raise pickle.UnpicklingError("it expands to more than its own size")
+            raise pickle.UnpicklingError(f"it asks for {module_name}.{global_name}") from None
 
 
-def _dtype(code: str, align: int, copy: int) -> np.dtype[Any]:
-    """NumPy 1 wrote 0 and 1 where some releases of NumPy 2.4 require False and True."""
-    return np.dtype(code, align=bool(align), copy=bool(copy))
+class _ArrayUnpickler(_Unpickler):
+    """Plain values and NumPy arrays, as NumPy 1 and 2 write them."""
+
+    allowed: ClassVar[dict[str, Any]] = {
+        "numpy.ndarray": object,  # named, but not called
+        "numpy.dtype": lambda code, align, copy: np.dtype(code, align=bool(align), copy=bool(copy)),
+        "numpy.core.multiarray._reconstruct": lambda *_: np.empty(0),  # filled by what follows
+        "numpy._core.multiarray._reconstruct": lambda *_: np.empty(0),
+        "_codecs.encode": lambda text, _: text.encode("latin1"),  # bytes, written for Python 2
+    }
+
+
+class _Module:
+    """A module's attributes, whatever class the archive says it is."""
+
+
+class _ModuleUnpickler(_Unpickler):
+    """Tensors, containers, and modules without behaviour."""
+
+    allowed: ClassVar[dict[str, Any]] = {
+        "collections.OrderedDict": OrderedDict,
+        "torch._utils._rebuild_tensor_v2": lambda storage, offset, size, stride, *_: (
+            storage.as_strided(size, stride, offset)  # torch checks that it lies within
+        ),
+        "torch.HalfStorage": "float16",
+        "torch.FloatStorage": "float32",
+        "torch.DoubleStorage": "float64",
+        "torch.LongStorage": "int64",
+        "torch.IntStorage": "int32",
+        "torch.BoolStorage": "bool",
+        "torch.jit._pickle.build_intlist": list,
+    }
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._root = archive.namelist()[0].split("/")[0]
+        super().__init__(io.BytesIO(archive.read(f"{self._root}/data.pkl")))
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """Return a class of modules that does nothing for any that the archive defines."""
+        if module_name.split(".")[0] == "__torch__":
+            return _Module
+        return super().find_class(module_name, global_name)
+
+    def persistent_load(self, pid: Any) -> Any:
+        """Return a storage as a flat tensor, from its record."""
+        import torch
+
+        _, dtype, key, *_ = pid
+        content = bytearray(self._archive.read(f"{self._root}/data/{key}"))
+        return torch.frombuffer(content, dtype=getattr(torch, dtype))
+
+
+def _tensors(module: Any, prefix: str, visited: set[int]) -> Iterator[tuple[str, Any]]:
+    """Yield every tensor below a module, with its dotted name."""
+    import torch
+
+    visited.add(id(module))  # modules that contain one another would have no end
+    for name, item in vars(module).items():
+        if isinstance(item, torch.Tensor):
+            yield f"{prefix}{name}", item
+        elif isinstance(item, _Module) and id(item) not in visited:
+            yield from _tensors(item, f"{prefix}{name}.", visited)

@@ -14,8 +14,7 @@ from typing import Any
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.files import check_file
 from edgecil.io.hub import first_file, hub_folder
-from edgecil.io.pickle_scan import check_torch
-from edgecil.io.torchscript import is_torchscript, read_torchscript
+from edgecil.io.pickles import is_torchscript, read_torchscript
 
 WEIGHTS = (
     "open_clip_model.safetensors",
@@ -25,8 +24,9 @@ WEIGHTS = (
 )
 # A name that ends so means a file, though it may have the form of a hub id.
 _SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
-# Names of tied weights may have the same data, but not thousands.
-_SHARED = 8
+# Tensors may be this many times as large as their file: names of tied weights share their data.
+_MOST = 8
+_CODE = 2**20  # bytes of TorchScript code, the only part of an archive that torch compresses
 # Where a checkpoint keeps its tensors; DINO's also has a student's.
 _NESTED = ("state_dict", "teacher", "model")
 
@@ -89,8 +89,8 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
 
     Reads .safetensors, state dicts saved by torch (also inside a checkpoint's `state_dict`,
     `teacher` or `model`), and the tensors of TorchScript archives (OpenAI's own CLIP .pt files).
-    No code from the file is run: TorchScript is never loaded by torch, pickles only hold tensors
-    and plain containers, and archives are inspected before they are opened.
+    No code from the file is run: TorchScript is never loaded by torch, and pickles only hold
+    tensors and plain containers.
 
     Args:
         path: the file.
@@ -146,27 +146,23 @@ def _read_safetensors(path: Path, leave_out: tuple[str, ...]) -> dict[str, Any]:
 def _read_torch(path: Path) -> dict[str, Any]:
     import torch
 
-    check_torch(path, str(path))
-    if zipfile.is_zipfile(path) and is_torchscript(path):
-        try:
-            return _checked(read_torchscript(path))
-        except Exception as error:  # a damaged or hostile pickle may raise anything
-            raise DataError(
-                f"{path} is a TorchScript archive whose tensors cannot be read without running "
-                f"its code ({str(error) or type(error).__name__}); where you trust it, save "
-                "torch.jit.load(path).state_dict() with safetensors.torch.save_file and give "
-                "that file."
-            ) from error
+    size = path.stat().st_size
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if sum(member.file_size for member in archive.infolist()) > size + _CODE:
+                raise ValueError("it is a compressed archive, which torch does not write")
+            if is_torchscript(archive):
+                return _checked(read_torchscript(archive), size)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's remarks on the pickle protocol
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     state = loaded if isinstance(loaded, dict) else {}
     state = next((state[name] for name in _NESTED if isinstance(state.get(name), dict)), state)
-    return _checked(state)
+    return _checked(state, size)
 
 
-def _checked(state: dict[Any, Any]) -> dict[str, Any]:
-    """Return the named tensors of a state dict, each no larger than what is stored of it."""
+def _checked(state: dict[Any, Any], size: int) -> dict[str, Any]:
+    """Return the named tensors of a state dict, which must not be much larger than their file."""
     import torch
 
     if not state or not all(isinstance(name, str) for name in state):
@@ -176,13 +172,6 @@ def _checked(state: dict[Any, Any]) -> dict[str, Any]:
             raise ValueError("it contains no state dict of named tensors")
         if tensor.is_sparse or tensor.is_quantized or tensor.device.type != "cpu":
             raise ValueError(f"{name} is not a plain tensor")
-        if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
-            raise ValueError(f"{name} is larger than what is stored of it")
-    stored = {
-        it.untyped_storage().data_ptr(): it.untyped_storage().nbytes() for it in state.values()
-    }
-    if sum(it.numel() * it.element_size() for it in state.values()) > _SHARED * sum(
-        stored.values()
-    ):
-        raise ValueError("too many of its tensors share their data")
+    if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > _MOST * size:
+        raise ValueError("its tensors are larger than what is stored of them")
     return dict(state)

@@ -12,7 +12,6 @@ import torch
 from edgecil.backbones.features import content_name
 from edgecil.io.files import replace_file
 from edgecil.io.locks import waiting_lock
-from edgecil.io.pickle_scan import check_torch
 from edgecil.methods.method import Environment
 from edgecil.methods.task import Task
 
@@ -55,7 +54,6 @@ def compute_once(
 def _read(path: Path) -> State | None:
     """Return the result in a file; None if the file does not exist or is damaged."""
     try:
-        check_torch(path, str(path))
         stored = torch.load(path, map_location="cpu", weights_only=True)
         result: State = stored["result"]
         intact = stored["content"] == content_name(result)
