@@ -22,14 +22,14 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-import edgecil
+from edgecil import lab
 from edgecil.estimation.calibration import FILE, SCHEMA, Calibration
 from edgecil.estimation.comparison import SEED_EFFECT
-from edgecil.estimation.designs import Designs
 from edgecil.estimation.distances import SAME
 from edgecil.estimation.intervals import LEVEL, posteriors
-from edgecil.estimation.truth_tables import TruthTable
 from edgecil.io.json import to_json
+from edgecil.lab.designs import Designs
+from edgecil.lab.truth_tables import TruthTable
 from edgecil.theory import expected_share_inside, worse_probability
 
 BUDGETS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--write", action="store_true", help="store the figures in the package")
     args = parser.parse_args()
-    tables = [table for table in edgecil.truths(*args.source) if table.kind == "enumerated"]
+    tables = [table for table in lab.truths(*args.source) if table.kind == "enumerated"]
     hits: Hits = defaultdict(list)
     designs = Designs(PROTOCOLS, draws=args.draws, seed=0)
     for table in tables:

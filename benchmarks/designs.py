@@ -22,8 +22,8 @@ from itertools import permutations
 
 import numpy as np
 
-import edgecil
-from edgecil.estimation.set_scores import set_score
+from edgecil import lab
+from edgecil.lab.set_scores import set_score
 from edgecil.sequences import SequenceSpace
 
 SPACE = SequenceSpace.equal(6, 3)
@@ -43,7 +43,7 @@ NEVER = 10**6
 
 def standardised_truths() -> list[tuple[int, np.ndarray]]:
     """The number of the class set and the accuracies of every training of all 90 orders."""
-    tables = [table for table in edgecil.truths() if table.space == SPACE]
+    tables = [table for table in lab.truths() if table.space == SPACE]
     rows = [
         (number, row)
         for number, table in enumerate(tables)

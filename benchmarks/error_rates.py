@@ -25,13 +25,13 @@ from itertools import combinations
 import numpy as np
 from scipy.special import betaincinv
 
-import edgecil
+from edgecil import lab
 from edgecil.estimation import correlate, objective_predictor
 from edgecil.estimation.comparison import holm
 from edgecil.estimation.placebo import MEASURES, compare_protocols
 from edgecil.estimation.redraws import Candidates
 from edgecil.estimation.relabelling import relabelled_values
-from edgecil.estimation.truth_tables import TruthTable
+from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
 from edgecil.theory import confidence_interval
 
@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=400)
     options = parser.parse_args()
     tables = [
-        table for table in edgecil.truths() if table.kind == "enumerated" and len(table.methods) > 1
+        table for table in lab.truths() if table.kind == "enumerated" and len(table.methods) > 1
     ]
     for part in options.part or PARTS:
         {"until": until, "placebo": placebo, "relabelling": relabelling}[part](

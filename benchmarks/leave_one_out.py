@@ -20,14 +20,14 @@ from itertools import combinations, permutations, product
 import numpy as np
 from scipy.special import chdtrc
 
-import edgecil
+from edgecil import lab
 from edgecil.estimation import estimators, get_estimator, intervals
-from edgecil.estimation.designs import Designs
 from edgecil.estimation.distances import SAME, Target
 from edgecil.estimation.estimators import Estimate, Observations
 from edgecil.estimation.intervals import posteriors
-from edgecil.estimation.leaderboard import BUDGETS, REFERENCE
-from edgecil.estimation.truth_tables import TruthTable
+from edgecil.lab._leaderboard import BUDGETS, REFERENCE
+from edgecil.lab.designs import Designs
+from edgecil.lab.truth_tables import TruthTable
 
 USUAL = estimators._KERNEL, estimators._CLASS_SHARE, estimators._CLASS_WEIGHT
 # Kernels, shares of the variance of independent classes, and weights of these; the last without.
@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=50)
     options = parser.parse_args()
     tables = [
-        table for table in edgecil.truths() if table.kind == "enumerated" and len(table.methods) > 1
+        table for table in lab.truths() if table.kind == "enumerated" and len(table.methods) > 1
     ]
     tables = [table for table in tables if table.space == tables[0].space]
     designs = Designs(["latin"], draws=options.draws, seed=0)

@@ -23,14 +23,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-import edgecil
-from edgecil.estimation.designs import Designs
+from edgecil import lab
 from edgecil.estimation.distances import Target
 from edgecil.estimation.estimators import default_estimator, get_estimator
-from edgecil.estimation.leaderboard import BUDGETS, REFERENCE
-from edgecil.estimation.set_scores import set_score
-from edgecil.estimation.truth_tables import TruthTable, Values
-from edgecil.report.leaderboard_table import leaderboard_tables
+from edgecil.lab._leaderboard import BUDGETS, REFERENCE
+from edgecil.lab.designs import Designs
+from edgecil.lab.leaderboard_table import leaderboard_tables
+from edgecil.lab.set_scores import set_score
+from edgecil.lab.truth_tables import TruthTable, Values
 from edgecil.report.table import as_markdown
 from edgecil.sequences.space import SequenceSpace
 
@@ -46,13 +46,13 @@ TARGETS = {
 
 
 def print_board(budgets: list[int], draws: int) -> None:
-    board = edgecil.leaderboard(budgets=budgets, draws=draws)
+    board = lab.leaderboard(budgets=budgets, draws=draws)
     for table in leaderboard_tables(board):
         print(table if isinstance(table, str) else as_markdown(table), flush=True)
 
 
 def print_default(budgets: list[int], draws: int) -> None:
-    tables = [table for table in edgecil.truths() if table.space == SPACE]
+    tables = [table for table in lab.truths() if table.space == SPACE]
     designs = Designs(["latin"], draws=draws, seed=0)
     rows = {
         "relative W₁": [],
@@ -137,7 +137,7 @@ def print_simulated(budgets: list[int], draws: int) -> None:
     print("| h | " + " | ".join(f"{budget} runs" for budget in budgets) + " |")
     print("|---" * (1 + len(budgets)) + "|")
     for share in SHARES:
-        board = edgecil.leaderboard(
+        board = lab.leaderboard(
             simulated_table(share),
             bundled=False,
             protocol=["latin"],
@@ -152,7 +152,7 @@ def print_simulated(budgets: list[int], draws: int) -> None:
         print(f"| {share:.2f} | {' | '.join(cells)} |", flush=True)
     print("\n| method | truths | h |\n|---|---|---|")
     shares: dict[str, list[float]] = {}
-    for table in edgecil.truths():
+    for table in lab.truths():
         if table.space != SPACE or table.kind != "enumerated":
             continue
         for method in table.methods:

@@ -23,10 +23,10 @@ import argparse
 
 import numpy as np
 
-import edgecil
+from edgecil import lab
 from edgecil.engine import Experiment
-from edgecil.estimation.set_scores import Score, set_score
-from edgecil.estimation.truth_tables import TruthTable, experiment_truth
+from edgecil.lab.set_scores import Score, set_score
+from edgecil.lab.truth_tables import TruthTable, experiment_truth
 from edgecil.search.run_search import _joined, pilot_predictor
 from edgecil.search.strategy import GOALS, Goal, Prefixes, Strategy, objective_predictors
 
@@ -92,7 +92,7 @@ def pilot_table(directory: str) -> TruthTable:
     (method,) = pilot.methods
     table = next(
         table
-        for table in edgecil.truths()
+        for table in lab.truths()
         if (table.classes, table.sequences) == (pilot.classes, pilot.sequences)
     )
     cheap, full = pilot.accuracies(method), table.accuracies(method)
@@ -139,7 +139,7 @@ def main() -> None:
         options.learners = list(pilot.methods)
         of_pilot = pilot_predictor(pilot.runs(), pilot.space)
     rows: dict[tuple[int, str, str], list[Line]] = {}
-    tables = [table for table in edgecil.truths() if table.kind == "enumerated"]
+    tables = [table for table in lab.truths() if table.kind == "enumerated"]
     for number, table in enumerate(tables):
         if pilot is not None and table.classes != pilot.classes:
             continue

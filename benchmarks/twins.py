@@ -25,10 +25,11 @@ import textwrap
 from collections.abc import Sequence
 
 import edgecil
+from edgecil import lab
 from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.estimation import DatasetAnalysis, MethodAnalysis
 from edgecil.estimation.placebo import ProtocolComparison
-from edgecil.estimation.truth_tables import TruthTable
+from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
 
 SETS = {
@@ -195,7 +196,7 @@ def main() -> None:
     parser.add_argument("sets", choices=(*SETS, "encoders"))
     parser.add_argument("runs", nargs="*", help="directories of trained truths to add")
     options = parser.parse_args()
-    tables = {table.name: table for table in edgecil.truths(*options.runs)}
+    tables = {table.name: table for table in lab.truths(*options.runs)}
     if options.sets == "encoders":
         print_encoders(tables[SETS["first"][""]])
         return

@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from edgecil.estimation.truth_files import read_truths
+from edgecil.lab.truth_files import read_truths
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
 

@@ -1,4 +1,4 @@
-"""Build the bundled truth tables (src/edgecil/estimation/data/truths.npz).
+"""Build the bundled truth tables (src/edgecil/lab/data/truths.npz).
 
     python tools/build_truths.py train RUNS      train what is missing below RUNS, then pack
     python tools/build_truths.py pack RUNS       pack what is finished below RUNS
@@ -28,11 +28,11 @@ import order_shares
 
 import edgecil
 from edgecil.engine import Experiment
-from edgecil.estimation.truth_files import read_truths, write_truths
-from edgecil.estimation.truth_repeats import join_repeats
-from edgecil.estimation.truth_tables import TruthTable, experiment_truth, merge_tables
+from edgecil.lab.truth_files import read_truths, write_truths
+from edgecil.lab.truth_repeats import join_repeats
+from edgecil.lab.truth_tables import TruthTable, experiment_truth, merge_tables
 
-TABLES = Path(__file__).parents[1] / "src/edgecil/estimation/data/truths.npz"
+TABLES = Path(__file__).parents[1] / "src/edgecil/lab/data/truths.npz"
 LEARNERS = (
     *("ranpac", "ease", "ewc", "icarl", "memo", "der"),
     *("tagfex", "mos", "coda-prompt", "hide-prompt", "foster", "l2p"),

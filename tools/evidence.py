@@ -22,10 +22,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import edgecil
+from edgecil import lab
 
 ROOT = Path(__file__).parents[1]
-TRUTHS = ROOT / "src" / "edgecil" / "estimation" / "data" / "truths.npz"
+TRUTHS = ROOT / "src" / "edgecil" / "lab" / "data" / "truths.npz"
 TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
@@ -95,7 +95,7 @@ def replace_block(text: str, name: str, output: str) -> str:
 def print_tables() -> None:
     """What the bundled file has: classes, orders, methods and how often each is repeated."""
     print("| table | orders | classes | methods (repeats) |\n|---|---|---|---|")
-    for table in edgecil.truths():
+    for table in lab.truths():
         kind = "all" if table.kind == "enumerated" else "random"
         methods = ", ".join(
             f"{method} ({len(result.seeds)})" for method, result in table.results.items()
@@ -107,7 +107,7 @@ def print_tables() -> None:
 
 def print_accuracies() -> None:
     """A(O) over all orders of the first table, its first training seed, least mean first."""
-    table = edgecil.truths()[0]
+    table = lab.truths()[0]
     accuracies = {method: table.accuracies(method)[0] for method in table.results}
     print("| method | mean | std | min | max |\n|---|---|---|---|---|")
     for method, values in sorted(accuracies.items(), key=lambda item: item[1].mean()):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import edgecil
+from edgecil import lab
 from edgecil.io.json import to_json
 from edgecil.methods import get_method, method_names
 from edgecil.methods.order_share import FILE, SCHEMA, OrderShare, OrderShares, stored_shares
@@ -29,7 +30,7 @@ DIGITS = 4
 PACKAGE = "edgecil."  # other packages may register methods, too
 
 
-def compute_shares(tables: Iterable[edgecil.TruthTable]) -> dict[str, OrderShare]:
+def compute_shares(tables: Iterable[lab.TruthTable]) -> dict[str, OrderShare]:
     """Shares of order and noise in truth tables, by method."""
     accuracies: dict[str, list[NDArray[np.float64]]] = {}
     for table in tables:
@@ -101,7 +102,7 @@ def replace_table(page: str, table: str) -> str:
 
 def write_shares(directories: Iterable[str] = ()) -> dict[str, OrderShare]:
     """Compute the shares and write the file and the page."""
-    methods, others = compute_shares(edgecil.truths()), dict(stored_shares().others)
+    methods, others = compute_shares(lab.truths()), dict(stored_shares().others)
     for directory in directories:
         others |= shares_of_experiment(directory)
     others = {name: others[name] for name in sorted(others) if name not in methods}

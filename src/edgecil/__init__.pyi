@@ -55,13 +55,9 @@ from edgecil.errors import (
 from edgecil.estimation import (
     Analysis as Analysis,
     DatasetAnalysis as DatasetAnalysis,
-    Leaderboard as Leaderboard,
-    LeaderboardRow as LeaderboardRow,
     MethodAnalysis as MethodAnalysis,
     MethodComparison as MethodComparison,
     NextRuns as NextRuns,
-    TruthTable as TruthTable,
-    truths as truths,
 )
 from edgecil.estimation.analyze import (
     analyze as analyze,
@@ -69,15 +65,8 @@ from edgecil.estimation.analyze import (
 from edgecil.estimation.compare import (
     compare as compare,
 )
-from edgecil.estimation.leaderboard import (
-    leaderboard as leaderboard,
-)
 from edgecil.estimation.next_runs import (
     next_runs as next_runs,
-)
-from edgecil.estimation.published import (
-    PublishedRanking as PublishedRanking,
-    rank as rank,
 )
 from edgecil.estimation.sources import (
     export_runs as export_runs,
@@ -105,9 +94,6 @@ from edgecil.report import (
 )
 from edgecil.report.figures import (
     draw_sequences as draw_sequences,
-)
-from edgecil.report.paper_tables import (
-    paper_tables as paper_tables,
 )
 from edgecil.search import (
     SearchResult as SearchResult,
@@ -145,15 +131,8 @@ from edgecil.similarity import (
     similarity as similarity,
     text_similarity as text_similarity,
 )
-from edgecil.similarity.captioning import (
-    captions as captions,
-)
 from edgecil.similarity.captions import (
     save_captions as save_captions,
-)
-from edgecil.theory import (
-    SpaceSummary as SpaceSummary,
-    space as space,
 )
 
 __version__: str

@@ -33,13 +33,13 @@ from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs.translate import translate_config
 from edgecil.estimation import Analysis
 from edgecil.estimation.analyze import analyze
-from edgecil.estimation.published import rank, read_published
-from edgecil.estimation.truth_files import read_truths, write_truths
-from edgecil.estimation.truth_tables import Counts, TruthTable
 from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
 from edgecil.io.hub_pins import pinned_commit
 from edgecil.io.weights import WeightFiles, read_tensors
+from edgecil.lab.truth_files import read_truths, write_truths
+from edgecil.lab.truth_tables import Counts, TruthTable
+from edgecil.paper.published import rank, read_published
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import LabelledSequence

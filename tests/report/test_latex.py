@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from edgecil.paper.tables import paper_tables
 from edgecil.report.page import Page
-from edgecil.report.paper_tables import paper_tables
 from edgecil.report.table import Column, Table, as_latex
 from tests.estimation.tables import six_classes
 from tests.report.made_up import page_of, steady, varied, write_run

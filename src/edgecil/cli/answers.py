@@ -16,14 +16,14 @@ from edgecil.engine.protocol_results import ExperimentResults
 from edgecil.engine.status import Status
 from edgecil.estimation import analysis
 from edgecil.estimation.compare import MethodComparison
-from edgecil.estimation.leaderboard import Leaderboard
 from edgecil.estimation.next_runs import NextRuns
-from edgecil.estimation.published import PublishedRanking
 from edgecil.interop.exports import ExportedSequences
+from edgecil.lab._leaderboard import Leaderboard
+from edgecil.paper import SpaceSummary
+from edgecil.paper.published import PublishedRanking
 from edgecil.search.result import SearchSummary
 from edgecil.sequences import Agreement, Profile
 from edgecil.similarity.summary import SimilaritySummary
-from edgecil.theory import SpaceSummary
 
 _MEMBERS: dict[str, dict[str, Any]] = {
     "datasets": {"datasets": list[catalogue.DatasetEntry]},

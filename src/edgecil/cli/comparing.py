@@ -6,8 +6,8 @@ from typing import Any
 
 from edgecil.cli.output import note
 from edgecil.cli.verb import OVERWRITE, Option, Verb, calling, names
+from edgecil.lab.leaderboard_table import leaderboard_tables
 from edgecil.report.claim_tables import differences_table, explain_next
-from edgecil.report.leaderboard_table import leaderboard_tables
 
 
 def _comparison(answer: Any) -> Any:
@@ -24,12 +24,13 @@ def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
 
 
 def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
-    import edgecil
+
+    from edgecil import lab
 
     if not own and options.keys().isdisjoint(("draws", "budgets", "protocol", "estimators")):
         hint = "This takes about two minutes; fewer --draws, --budgets or --protocol take less."
         options["on_start"] = lambda truths: note(hint)
-    return edgecil.leaderboard(*(source or ()), bundled=not own, **options)
+    return lab.leaderboard(*(source or ()), bundled=not own, **options)
 
 
 _OUT = Option("out", "FILE", "write the orders to this file, for 'edgecil run --sequences'")
@@ -72,6 +73,6 @@ VERBS = (
         },
         _leaderboard,
         leaderboard_tables,
-        api="edgecil.estimation.leaderboard:leaderboard",
+        api="edgecil.lab._leaderboard:leaderboard",
     ),
 )

@@ -85,8 +85,8 @@ VERBS = (
             "": ("classes budget epsilon delta accuracy_range mean_similarity max_similarity",),
             "tasks and similarity": (SPACE, "similarity"),
         },
-        calling("space"),
+        calling("space", room="edgecil.paper"),
         space_tables,
-        api="edgecil.theory.summary:space",
+        api="edgecil.paper._space:space",
     ),
 )

@@ -17,9 +17,9 @@ def _similarity(*, out: str | None = None, **options: Any) -> Any:
 
 
 def _captions(*, out: str, **options: Any) -> dict[str, Any]:
-    import edgecil
+    from edgecil import paper
 
-    return {"captions": edgecil.captions(out=out, **options), "out": out}
+    return {"captions": paper.captions(out=out, **options), "out": out}
 
 
 VERBS = (
@@ -59,7 +59,7 @@ VERBS = (
         },
         _captions,
         lambda answer: (f"Saved {len(answer['captions'])} captions to {answer['out']}",),
-        api="edgecil.similarity.captioning:captions",
+        api="edgecil.paper.captioning:captions",
     ),
     Verb(
         "compare-similarities",

@@ -144,11 +144,17 @@ class Verb:
         return Option(name, metavar, meaning, converter, required=required)
 
 
-def calling(name: str, key: str = "") -> Callable[..., Any]:
-    """Return a function that calls a public function; with a key, its answer is under that key."""
+def calling(name: str, key: str = "", room: str = "edgecil") -> Callable[..., Any]:
+    """Return a function that calls a public function; with a key, its answer is under that key.
+
+    Args:
+        name: of the function.
+        key: of its answer.
+        room: the package that has it.
+    """
 
     def call(**options: Any) -> Any:
-        answer = getattr(import_module("edgecil"), name)(**options)
+        answer = getattr(import_module(room), name)(**options)
         return {key: answer} if key else answer
 
     return call

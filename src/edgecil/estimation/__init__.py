@@ -34,7 +34,6 @@ from edgecil.estimation.estimators import (
     default_estimator,
     get_estimator,
 )
-from edgecil.estimation.leaderboard import Leaderboard, LeaderboardRow, leaderboard
 from edgecil.estimation.next_runs import NextRuns, next_runs
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.normality import Normality, check_normality
@@ -54,8 +53,6 @@ from edgecil.estimation.ranking import (
 )
 from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.truth import Truth, find_truth
-from edgecil.estimation.truth_files import read_truths, write_truths
-from edgecil.estimation.truth_tables import TruthTable, truths
 from edgecil.estimation.variance import OrderEffect, split_variance
 
 __all__ = [
@@ -75,8 +72,6 @@ __all__ = [
     "Distribution",
     "Estimate",
     "Estimator",
-    "Leaderboard",
-    "LeaderboardRow",
     "MethodAnalysis",
     "MethodComparison",
     "NextRuns",
@@ -96,7 +91,6 @@ __all__ = [
     "RedrawnEstimates",
     "Run",
     "Truth",
-    "TruthTable",
     "analyze",
     "analyze_table",
     "average_closeness",
@@ -117,17 +111,13 @@ __all__ = [
     "grid",
     "holm",
     "jensen_shannon",
-    "leaderboard",
     "next_runs",
     "objective_predictor",
     "pilot_predictor",
     "rank",
     "ranking_error",
     "read_accuracies",
-    "read_truths",
     "split_variance",
-    "truths",
     "wasserstein",
     "write_accuracies",
-    "write_truths",
 ]

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from edgecil.engine.plan_run import RunPlan
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
     from edgecil.engine.status import ProtocolStatus, Status
-    from edgecil.estimation.published import PublishedRanking
+    from edgecil.paper import SpaceSummary, Theorem3
+    from edgecil.paper.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile, ScoredSequence
     from edgecil.similarity.summary import SimilaritySummary
-    from edgecil.theory import SpaceSummary, Theorem3
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 _SHOWN = 50  # tasks of a sequence, and classes of a task

@@ -17,9 +17,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation.truth_tables import Counts, TruthTable, Values
 from edgecil.io.arrays import read_npz
 from edgecil.io.files import parse_json, replace_file
+from edgecil.lab.truth_tables import Counts, TruthTable, Values
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -32,7 +32,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 @cache
 def bundled_tables() -> tuple[TruthTable, ...]:
     """Return the tables that come with edgecil, built by `tools/build_truths.py`."""
-    with as_file(files("edgecil.estimation") / "data" / "truths.npz") as path:
+    with as_file(files("edgecil.lab") / "data" / "truths.npz") as path:
         return tuple(read_truths(path))
 
 

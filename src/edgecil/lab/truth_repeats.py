@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import DataError
-from edgecil.estimation.truth_tables import Counts, TruthTable, Values
+from edgecil.lab.truth_tables import Counts, TruthTable, Values
 
 # What may differ between repeats of one method; it is kept by seed.
 _MAY_DIFFER = ("commit", "kernels", "edgecil", "torch", "machine", "cpu", "gpu")

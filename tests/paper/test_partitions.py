@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.theory import PartitionRow, partition_table
+from edgecil.paper import PartitionRow, partition_table
 
 
 def test_the_papers_table() -> None:

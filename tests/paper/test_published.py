@@ -6,9 +6,9 @@ import numpy as np
 import pandas
 import pytest
 
-import edgecil
+from edgecil import paper
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation.published import PUBLISHED, rank, read_published
+from edgecil.paper.published import PUBLISHED, rank, read_published
 
 
 def test_the_papers_rankings_have_these_footrules() -> None:
@@ -61,7 +61,7 @@ def test_ranks_errors_and_distances_by_hand(tmp_path: Path) -> None:
         std=[5.0, 2.0, 6.0, 3.0, 0.5, 1.0],
     )
     frame.to_csv(tmp_path / "published.csv", index=False)
-    (result,) = edgecil.rank(tmp_path / "published.csv")
+    (result,) = paper.rank(tmp_path / "published.csv")
     assert result.rankings["truth"].lower == {"a": 2.0, "b": 1.0}
     assert result.errors == {"edge": 0.0, "random": 4.0}
     assert result.distances == {"edge": {"random": 4.0}}

@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.errors import UsageError
+from edgecil.paper.bounds import BOUNDS, SampleBound
+from edgecil.paper.greedy import GreedyBound, greedy_bound
+from edgecil.paper.similarity_error import Theorem3, check_theorem_3
 from edgecil.sequences.counting import decimal_text
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.files import read_similarity
 from edgecil.similarity.matrix import Similarity
 from edgecil.theory.arguments import whole_number
-from edgecil.theory.bounds import BOUNDS, SampleBound
 from edgecil.theory.coverage import (
     expected_share_inside,
     tolerance_runs,
     tolerance_share,
     worse_probability,
 )
-from edgecil.theory.greedy import GreedyBound, greedy_bound
-from edgecil.theory.similarity_error import Theorem3, check_theorem_3
 from edgecil.theory.tails import gaussian_tail, miss_probability, runs_to_hit
 
 # |Ω| is written out; its digits take seconds here and minutes far beyond.

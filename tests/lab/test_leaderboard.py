@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-import edgecil
+from edgecil import lab
 from edgecil.errors import EdgecilWarning, UsageError
 from edgecil.estimation import Distribution, Estimate, Observations, write_accuracies
-from edgecil.estimation.leaderboard import _groups
-from edgecil.estimation.set_scores import set_score
-from edgecil.estimation.truth_tables import TruthTable, Values
+from edgecil.lab._leaderboard import _groups
+from edgecil.lab.set_scores import set_score
+from edgecil.lab.truth_tables import TruthTable, Values
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.estimation.tables import SPACE, noisy, table_of
 
@@ -36,7 +36,7 @@ def drawn_table(name: str, seed: int, *, classes: tuple[str, ...] | None = NAMES
 
 def test_latin_orders_are_closer_than_random_ones_where_positions_decide() -> None:
     tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
-    board = edgecil.leaderboard(
+    board = lab.leaderboard(
         *tables,
         bundled=False,
         protocol=["latin"],
@@ -74,7 +74,7 @@ def test_an_estimate_from_every_order_has_no_error() -> None:
     ) -> list[ClassSequence]:
         return [list(space.enumerate())[place] for place in rng.permutation(space.size)[:budget]]
 
-    board = edgecil.leaderboard(
+    board = lab.leaderboard(
         drawn_table("x", 1, classes=None),
         bundled=False,
         protocol={"all": all_of_it},
@@ -95,10 +95,10 @@ def test_an_estimate_from_every_order_has_no_error() -> None:
 def test_the_same_call_gives_the_same_board_and_learning_leaves_one_set_out() -> None:
     tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
     options = {"bundled": False, "protocol": ["edge"], "budgets": [3], "draws": 5}
-    one = edgecil.leaderboard(*tables, **options)  # type: ignore[arg-type]
-    assert one == edgecil.leaderboard(*tables, **options)  # type: ignore[arg-type]
+    one = lab.leaderboard(*tables, **options)  # type: ignore[arg-type]
+    assert one == lab.leaderboard(*tables, **options)  # type: ignore[arg-type]
     assert one.row("edge", "gaussian-learnt", 3).wasserstein.mean > 0.0
-    alone = edgecil.leaderboard(tables[0], **options)  # type: ignore[arg-type]
+    alone = lab.leaderboard(tables[0], **options)  # type: ignore[arg-type]
     assert all(row.estimator != "gaussian-learnt" for row in alone.rows)
 
 
@@ -122,13 +122,13 @@ def test_the_interval_of_a_mean_over_sets_is_students() -> None:
 def test_bad_arguments_are_named() -> None:
     table = drawn_table("x", 1)
     with pytest.raises(UsageError, match=r"sequences.*Got.*91"):
-        edgecil.leaderboard(table, bundled=False, budgets=[91])
+        lab.leaderboard(table, bundled=False, budgets=[91])
     with pytest.raises(UsageError, match="truth table"):
-        edgecil.leaderboard(bundled=False)
+        lab.leaderboard(bundled=False)
     with pytest.raises(UsageError, match="'enumerate'"):
-        edgecil.leaderboard(table, bundled=False, protocol=["enumerate"])
+        lab.leaderboard(table, bundled=False, protocol=["enumerate"])
     with pytest.raises(UsageError, match=r"3.*sequences.*Got.*1"):
-        edgecil.leaderboard(
+        lab.leaderboard(
             table,
             bundled=False,
             budgets=[3],
@@ -139,14 +139,14 @@ def test_bad_arguments_are_named() -> None:
         {"estimators": {"gaussian-c4": lambda runs: runs}},
     ):  # all rows are relative to these
         with pytest.raises(UsageError, match="another name"):
-            edgecil.leaderboard(table, bundled=False, budgets=[3], **own)
+            lab.leaderboard(table, bundled=False, budgets=[3], **own)
     with pytest.raises(UsageError, match=r"'nothing'.*NoneType"):
-        edgecil.leaderboard(
+        lab.leaderboard(
             table, bundled=False, budgets=[3], protocol={"nothing": lambda *_given: None}
         )
     with pytest.raises(UsageError, match="at least one budget"):
-        edgecil.leaderboard(table, bundled=False, budgets=[])
-    board = edgecil.leaderboard(table, bundled=False, protocol=[], budgets=[3], draws=2)
+        lab.leaderboard(table, bundled=False, budgets=[])
+    board = lab.leaderboard(table, bundled=False, protocol=[], budgets=[3], draws=2)
     with pytest.raises(UsageError, match="no row"):
         board.row("latin", "gaussian", 3)
 
@@ -155,10 +155,10 @@ def test_a_table_that_lacks_orders_is_named(tmp_path: Path) -> None:
     runs = table_of({"a": noisy(1)}, ("enumerate",)).runs[3:]
     write_accuracies(runs, tmp_path / "short.csv")
     with pytest.raises(UsageError, match=r"short\.csv \(87 of 90\)"):
-        edgecil.leaderboard(tmp_path / "short.csv", bundled=False)
+        lab.leaderboard(tmp_path / "short.csv", bundled=False)
     options = {"bundled": False, "budgets": [3], "draws": 2, "protocol": []}
     with pytest.warns(EdgecilWarning, match=r"short\.csv \(87 of 90\)"):
-        edgecil.leaderboard(tmp_path / "short.csv", drawn_table("x", 1), **options)
+        lab.leaderboard(tmp_path / "short.csv", drawn_table("x", 1), **options)
 
 
 def test_functions_may_yield_their_orders() -> None:
@@ -166,7 +166,7 @@ def test_functions_may_yield_their_orders() -> None:
         yield from space.sample(budget, rng)
 
     table = drawn_table("x", 1)
-    board = edgecil.leaderboard(
+    board = lab.leaderboard(
         table, bundled=False, budgets=[3], draws=2, protocol={"mine": own}, estimators=["gaussian"]
     )
     assert board.row("mine", "gaussian", 3).wasserstein.mean > 0.0
@@ -176,5 +176,5 @@ def test_protocols_that_need_a_similarity_are_named_where_there_is_none() -> Non
     table = drawn_table("x", 1, classes=None)
     options = {"bundled": False, "budgets": [3], "draws": 2, "estimators": ["gaussian"]}
     with pytest.warns(EdgecilWarning, match=r"names of x are unknown.*: edge\.$"):
-        board = edgecil.leaderboard(table, protocol=["latin", "edge"], **options)
+        board = lab.leaderboard(table, protocol=["latin", "edge"], **options)
     assert {row.protocol for row in board.rows} == {"random", "latin"}

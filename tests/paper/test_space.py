@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.sequences import SequenceSpace
-from edgecil.similarity import SimilarityMatrix, save_similarity
-from edgecil.theory import (
+from edgecil.paper import (
     BOUNDS,
     THEOREM_1,
     THEOREM_2,
@@ -18,6 +16,8 @@ from edgecil.theory import (
     greedy_bound,
     space,
 )
+from edgecil.sequences import SequenceSpace
+from edgecil.similarity import SimilarityMatrix, save_similarity
 
 
 def six_classes(least: float) -> SimilarityMatrix:

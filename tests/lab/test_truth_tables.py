@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import edgecil
+from edgecil import lab
 from edgecil.engine import METRICS, Node, NodeResult, Run, Store, read_accuracies, write_accuracies
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation.truth_files import bundled_tables, read_truths, write_truths
-from edgecil.estimation.truth_repeats import join_repeats
-from edgecil.estimation.truth_tables import Counts, experiment_truth, merge_tables
+from edgecil.lab.truth_files import bundled_tables, read_truths, write_truths
+from edgecil.lab.truth_repeats import join_repeats
+from edgecil.lab.truth_tables import Counts, experiment_truth, merge_tables
 from edgecil.sequences import SequenceSpace, protocol
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import SPACE, noisy, table_of
@@ -49,7 +50,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> edgecil.Experiment:
 
 
 def test_the_bundled_tables_have_every_order_of_four_sets_of_six_drawings() -> None:
-    tables = [table for table in edgecil.truths() if table.space == SPACE]
+    tables = [table for table in lab.truths() if table.space == SPACE]
     assert len({table.classes for table in tables}) == len(tables) >= 4
     for table in tables:
         assert table.kind == "enumerated"
@@ -66,7 +67,7 @@ def test_the_bundled_tables_agree_with_the_stored_demo_to_the_last_digit() -> No
         for run in demo.runs
         if run.protocol == "enumerate" and run.seed == 0
     }
-    table = next(table for table in edgecil.truths() if table.name == "quickdraw-6-first")
+    table = next(table for table in lab.truths() if table.name == "quickdraw-6-first")
     shared = [method for method in demo.methods if method in table.methods]
     assert "ranpac" in shared
     for method in shared:
@@ -141,15 +142,15 @@ def test_a_file_whose_counts_changed_is_refused(
 def test_own_results_are_added_from_a_csv_file_and_from_a_directory(tmp_path: Path) -> None:
     runs = table_of({"a": noisy(1), "b": noisy(2)}, ("enumerate", "random")).runs
     write_accuracies(runs, tmp_path / "own.csv.gz")
-    own = edgecil.truths(tmp_path / "own.csv.gz", bundled=False)[0]
+    own = lab.truths(tmp_path / "own.csv.gz", bundled=False)[0]
     assert own.methods == ("a", "b")
     assert own.accuracies("a")[0].tolist() == [noisy(1)(sequence) for sequence in own.sequences]
     with pytest.raises(UsageError, match="'accuracy' only"):
         own.accuracies("a", "last")
     write_experiment(tmp_path / "runs", {"c": noisy(4)}, ("enumerate",))
-    both = edgecil.truths(tmp_path / "own.csv.gz", tmp_path / "runs")
+    both = lab.truths(tmp_path / "own.csv.gz", tmp_path / "runs")
     assert [table.methods for table in both[-2:]] == [("a", "b"), ("c",)]
-    assert len(both) == len(edgecil.truths()) + 2
+    assert len(both) == len(lab.truths()) + 2
 
 
 @pytest.mark.parametrize("name", ["", "given", "latin"])
@@ -165,7 +166,7 @@ def test_every_order_is_a_truth_whatever_its_protocol(name: str, tmp_path: Path)
         writer = csv.DictWriter(file, columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
-    (own,) = edgecil.truths(tmp_path / "own.csv", bundled=False)
+    (own,) = lab.truths(tmp_path / "own.csv", bundled=False)
     assert own.kind == "enumerated"
     assert own.accuracies("a")[0].tolist() == [noisy(1)(sequence) for sequence in own.sequences]
 
@@ -173,7 +174,7 @@ def test_every_order_is_a_truth_whatever_its_protocol(name: str, tmp_path: Path)
 def test_directories_of_the_same_classes_are_one_table(tmp_path: Path) -> None:
     for name, seed in (("x", 1), ("y", 2)):
         write_experiment(tmp_path / name, {name: noisy(seed)}, ("enumerate",))
-    (table,) = edgecil.truths(tmp_path / "x", tmp_path / "y", bundled=False)
+    (table,) = lab.truths(tmp_path / "x", tmp_path / "y", bundled=False)
     assert table.methods == ("x", "y")
     assert table.accuracies("y").mean() == pytest.approx(
         np.mean([noisy(2)(sequence) for sequence in SPACE.enumerate()])
@@ -236,7 +237,7 @@ def test_repeats_that_do_not_fit_are_refused_and_a_merge_replaces_the_method(
 def test_a_few_runs_are_no_truth(tmp_path: Path) -> None:
     write_accuracies(table_of({"a": noisy(1)}, ("latin",)).runs, tmp_path / "few.csv")
     with pytest.raises(DataError, match=r"few\.csv.*Got 0"):
-        edgecil.truths(tmp_path / "few.csv")
+        lab.truths(tmp_path / "few.csv")
 
 
 def test_thirty_shared_random_orders_are_a_sample(tmp_path: Path) -> None:
@@ -249,13 +250,13 @@ def test_thirty_shared_random_orders_are_a_sample(tmp_path: Path) -> None:
         for run, value in zip(labelled, values, strict=True)
     ]
     write_accuracies(runs, tmp_path / "sample.csv")
-    (table,) = edgecil.truths(tmp_path / "sample.csv", bundled=False)
+    (table,) = lab.truths(tmp_path / "sample.csv", bundled=False)
     assert table.kind == "sample"
     assert sorted(table.accuracies("a")[0]) == sorted(values)
 
 
 def test_counts_name_an_unknown_classifier_and_tables_an_unknown_method() -> None:
-    table = edgecil.truths()[0]
+    table = lab.truths()[0]
     assert isinstance(table.results["ranpac"], Counts)
     with pytest.raises(UsageError, match="classifier"):
         table.accuracies("ranpac", classifier="nme-of-nobody")

@@ -9,8 +9,8 @@ import numpy as np
 from edgecil.estimation.distances import SAME, Target
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.estimators import Estimate, Observations
-from edgecil.estimation.truth_tables import TruthTable
 from edgecil.io.arrays import Floats, Ints
+from edgecil.lab.truth_tables import TruthTable
 
 SCALES = np.linspace(0.7, 1.6, 46)
 _LEARNING_DRAWS = 20

@@ -9,8 +9,8 @@ from edgecil.report.answer_tables import make_table
 from edgecil.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
-    from edgecil.estimation.leaderboard import Leaderboard
-    from edgecil.estimation.set_scores import Score
+    from edgecil.lab._leaderboard import Leaderboard
+    from edgecil.lab.set_scores import Score
 
 _COLUMNS = (
     "protocol",

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import edgecil
+from edgecil import paper
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation import Analysis, analyze, wasserstein
 from edgecil.estimation.distances import wasserstein_2
-from edgecil.report.paper_tables import paper_tables
+from edgecil.paper.tables import paper_tables
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import noisy, six_classes
 
@@ -134,7 +135,7 @@ def test_what_cannot_be_compared_is_refused(analysis: Analysis) -> None:
         paper_tables(analysis, draws=3)
 
 
-@pytest.mark.parametrize("use", [edgecil.paper_tables, edgecil.write_report])
+@pytest.mark.parametrize("use", [paper.paper_tables, edgecil.write_report])
 def test_the_options_are_those_of_analyze(use) -> None:
     own = signature(edgecil.analyze).parameters.keys()
     assert own <= signature(use).parameters.keys()

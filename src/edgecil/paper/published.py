@@ -158,7 +158,7 @@ def _read(source: str | Path | DataFrame) -> tuple[str, list[dict[str, str]]]:
     if not path.exists() and path.suffix == "":
         if str(source) not in PUBLISHED:
             raise unknown("published table", str(source), PUBLISHED)
-        path = Path(str(files("edgecil.estimation") / "published_tables" / f"{source}.csv"))
+        path = Path(str(files("edgecil.paper") / "published_tables" / f"{source}.csv"))
     if not path.is_file():
         bundled = ", ".join(PUBLISHED)
         raise DataError(f"There is no file {path}; give a CSV file or one of {bundled}.")

@@ -231,7 +231,7 @@ def truths(
     >>> table.accuracies("ranpac").shape
     (2, 90)
     """
-    from edgecil.estimation.truth_files import bundled_tables, read_truths
+    from edgecil.lab.truth_files import bundled_tables, read_truths
 
     tables = list(bundled_tables()) if bundled else []
     for source in sources:
@@ -343,7 +343,7 @@ def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
     A later method replaces an earlier one of the same name, unless it is the same method with the
     same settings and other training seeds: these repeats are added.
     """
-    from edgecil.estimation.truth_repeats import join_repeats, misfit
+    from edgecil.lab.truth_repeats import join_repeats, misfit
 
     merged: dict[object, TruthTable] = {}
     for table in tables:

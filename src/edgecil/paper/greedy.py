@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from edgecil.errors import UsageError
+from edgecil.paper.partitions import equal_task_size
 from edgecil.theory.arguments import number_at_least_zero, positive_number, whole_number
-from edgecil.theory.partitions import equal_task_size
 
 CAVEAT = (
     "Δ is the paper's number and does not bound S: no order has S above N/K·U, which is below the "

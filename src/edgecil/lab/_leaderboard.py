@@ -18,7 +18,6 @@ from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import UsageError, warn
 from edgecil.estimation.budgets import check_draws
-from edgecil.estimation.designs import Designs, OwnProtocol
 from edgecil.estimation.distances import SAME, Target
 from edgecil.estimation.estimators import (
     ESTIMATORS,
@@ -27,12 +26,13 @@ from edgecil.estimation.estimators import (
     Observations,
     get_estimator,
 )
-from edgecil.estimation.learnt_scale import SCALES, scale_curve, scaled
 from edgecil.estimation.ranking import average_ranking, rank
-from edgecil.estimation.set_scores import Score, set_score
-from edgecil.estimation.truth_tables import Source, TruthTable, truths
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import html_table, require_pandas
+from edgecil.lab.designs import Designs, OwnProtocol
+from edgecil.lab.learnt_scale import SCALES, scale_curve, scaled
+from edgecil.lab.set_scores import Score, set_score
+from edgecil.lab.truth_tables import Source, TruthTable, truths
 
 if TYPE_CHECKING:
     import pandas
@@ -225,7 +225,7 @@ def leaderboard(
 
 def _is_partial(table: TruthTable) -> bool:
     """Return whether a table of the user's lacks sequences."""
-    from edgecil.estimation.truth_files import bundled_tables
+    from edgecil.lab.truth_files import bundled_tables
 
     return table.kind != "enumerated" and table not in bundled_tables()
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from edgecil.errors import UsageError
-from edgecil.theory import greedy_bound
+from edgecil.paper import greedy_bound
 
 task_counts = st.integers(2, 50)
 

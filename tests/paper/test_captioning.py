@@ -8,7 +8,7 @@ import pytest
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, UsageError
 from edgecil.io.language_model import LanguageModel, UnusableAnswerError
-from edgecil.similarity.captioning import (
+from edgecil.paper.captioning import (
     captions,
     fill_prompt,
     find_prompt,

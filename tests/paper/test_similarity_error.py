@@ -9,11 +9,11 @@ import pytest
 
 from edgecil.classes import get_classes
 from edgecil.errors import UsageError
+from edgecil.paper import check_theorem_3
 from edgecil.sequences import ClassSequence, SequenceSpace, score
 from edgecil.sequences.objective import generalization
 from edgecil.sequences.sampling import score_orders
 from edgecil.similarity import SimilarityMatrix, similarity, text_similarity
-from edgecil.theory import check_theorem_3
 
 SIX = SequenceSpace((2, 2, 2))
 

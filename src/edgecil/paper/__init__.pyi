@@ -1,0 +1,37 @@
+from ._space import (
+    BoundSummary as BoundSummary,
+    SeenRange as SeenRange,
+    SpaceSummary as SpaceSummary,
+    TailSummary as TailSummary,
+    space as space,
+)
+from .bounds import (
+    BOUNDS as BOUNDS,
+    HOEFFDING_SERFLING as HOEFFDING_SERFLING,
+    THEOREM_1 as THEOREM_1,
+    THEOREM_2 as THEOREM_2,
+    SampleBound as SampleBound,
+)
+from .captioning import (
+    captions as captions,
+)
+from .greedy import (
+    GreedyBound as GreedyBound,
+    greedy_bound as greedy_bound,
+)
+from .partitions import (
+    PAPER_PARTITIONS as PAPER_PARTITIONS,
+    PartitionRow as PartitionRow,
+    partition_table as partition_table,
+)
+from .published import (
+    PublishedRanking as PublishedRanking,
+    rank as rank,
+)
+from .similarity_error import (
+    Theorem3 as Theorem3,
+    check_theorem_3 as check_theorem_3,
+)
+from .tables import (
+    paper_tables as paper_tables,
+)
