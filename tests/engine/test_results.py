@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from edgecil.engine.metrics import METRICS
-from edgecil.engine.results import Accuracies, NodeResult, Reported, RunResult, WholeRun
+from edgecil.engine.results import NodeResult, Reported, RunResult, WholeRun
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence
 
 # Three tasks with 10, 40 and 50 test images.
 COUNTS = ((9,), (3, 20), (5, 10, 50))
 TOTALS = (10, 40, 50)
-METRIC_VALUES = Accuracies(COUNTS, TOTALS)
 
 
 def result() -> RunResult:
@@ -30,39 +29,14 @@ def result() -> RunResult:
 def test_the_matrix() -> None:
     nan = np.nan
     expected = [[90.0, nan, nan], [30.0, 50.0, nan], [50.0, 25.0, 100.0]]
-    np.testing.assert_allclose(METRIC_VALUES.matrix, expected)
-
-
-def test_metrics_by_hand() -> None:
-    assert METRIC_VALUES.accuracy == pytest.approx((50 + 25 + 100) / 3)
-    assert METRIC_VALUES.last == pytest.approx(65.0)
-    assert METRIC_VALUES.average == pytest.approx((90 + 100 * 23 / 50 + 65) / 3)
-    assert METRIC_VALUES.forgetting == pytest.approx(((90 - 50) + (50 - 25)) / 2)
-    assert METRIC_VALUES.bwt == pytest.approx(((50 - 90) + (25 - 50)) / 2)
-
-
-def test_with_equal_tests_both_final_accuracies_agree() -> None:
-    equal = Accuracies(((4,), (2, 3)), (5, 5))
-    assert equal.accuracy == pytest.approx(equal.last) == pytest.approx(50.0)
-
-
-def test_getting_better_is_negative_forgetting() -> None:
-    assert Accuracies(((1,), (3, 4)), (4, 4)).forgetting == pytest.approx(-50.0)
-
-
-def test_one_task_has_nothing_to_forget() -> None:
-    single = Accuracies(((4,),), (5,))
-    assert single.forgetting is None
-    assert single.bwt is None
-    assert single.accuracy == single.last == single.average == pytest.approx(80.0)
+    np.testing.assert_allclose(result().matrix(), expected)
 
 
 def test_the_first_classifier_is_the_main_one() -> None:
     run = result()
     assert run.classifiers == ("nme", "head")
-    assert run.classifier() == run.classifier("nme") == METRIC_VALUES
-    assert run.accuracy == METRIC_VALUES.accuracy
-    assert run.classifier("head").accuracy == 0.0
+    assert run.accuracy == run.metric("accuracy", "nme") == pytest.approx((50 + 25 + 100) / 3)
+    assert run.metric("accuracy", "head") == 0.0
 
 
 def test_costs() -> None:
@@ -117,18 +91,22 @@ def test_counts_that_do_not_add_up_are_refused() -> None:
 def test_accuracy_of_each_class_after_each_task() -> None:
     first = NodeResult.per_class({"nme": ((8, 5),), "head": ((1, 1),)}, ((10, 10),), 1.0, 10)
     run = RunResult("icarl", 0, ClassSequence([[2, 7], [4]]), (first, PER_CLASS))
-    expected = [[80.0, np.nan, 50.0], [40.0, 60.0, 50.0]]
-    np.testing.assert_allclose(run.class_accuracies(), expected)
-    np.testing.assert_allclose(run.class_accuracies("head")[0], [10.0, np.nan, 10.0])
-    np.testing.assert_allclose(run.final_class_accuracies(), expected[-1])
-    assert result().class_accuracies() is None
+    expected = [[[80.0], [40.0]], [[np.nan], [60.0]], [[50.0], [50.0]]]
+    counts = run.class_counts()
+    np.testing.assert_allclose(counts.accuracies, expected)
+    np.testing.assert_array_equal(counts.right, [[8, 4], [0, 3], [5, 5]])
+    np.testing.assert_array_equal(counts.images, [[10, 10], [0, 5], [10, 10]])
+    np.testing.assert_allclose(run.class_counts("head").accuracies[:, 0, 0], [10.0, np.nan, 10.0])
+    np.testing.assert_allclose(run.final_class_accuracies(), [40.0, 60.0, 50.0])
+    assert result().class_counts() is None
     assert result().final_class_accuracies() is None
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_reads_counts_and_reports_alike(name: str) -> None:
-    rows = tuple(tuple(row[: index + 1]) for index, row in enumerate(METRIC_VALUES.matrix))
-    reported = Reported(3, METRIC_VALUES.accuracy, METRIC_VALUES.last, METRIC_VALUES.average, rows)
+    run = result()
+    rows = tuple(tuple(row[: index + 1]) for index, row in enumerate(run.matrix()))
+    reported = Reported(3, run.accuracy, run.metric("last"), run.metric("average"), rows)
     cost = NodeResult({}, (), 7.5, 1000)
     other = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": reported})
     assert other.metric(name) == pytest.approx(result().metric(name))
@@ -148,17 +126,19 @@ def test_what_another_tool_reports_stands_in_for_counts() -> None:
     run = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": reported})
     assert run.classifiers == ("head",)
     assert (run.accuracy, run.seconds, run.peak_memory) == (60.0, 7.5, 1000)
-    main = run.classifier()
-    np.testing.assert_array_equal(main.matrix, METRIC_VALUES.matrix)
-    assert main.forgetting == METRIC_VALUES.forgetting
-    assert (main.last, main.average) == (62.0, None)
+    np.testing.assert_array_equal(run.matrix(), result().matrix())
+    assert run.metric("forgetting") == result().metric("forgetting")
+    assert (run.metric("last"), run.metric("average")) == (62.0, None)
 
 
-def test_an_unknown_matrix_is_nan_everywhere() -> None:
-    reported = Reported(2, 60.0)
-    assert np.isnan(reported.matrix).all()
-    assert reported.matrix.shape == (2, 2)
-    assert reported.forgetting is None
+def test_the_curve_of_a_tool_that_reports_no_tasks() -> None:
+    reported = Reported(2, 60.0, steps=(80.0, 60.0))
+    cost = NodeResult({}, (), 7.5, 1000)
+    run = RunResult("own", 0, ClassSequence([[0], [1]]), (cost,), {}, {"head": reported})
+    assert run.curve("last").tolist() == run.curve("accuracy").tolist() == [80.0, 60.0]
+    assert run.curve("forgetting") is None
+    unequal = replace(run, sequence=ClassSequence([[0, 2], [1]]))  # tasks and images differ
+    assert unequal.curve("accuracy") is None
 
 
 @pytest.mark.parametrize("reported", [{}, {"head": Reported(1, 60.0, rows=((60.0,),))}])

@@ -43,7 +43,7 @@ def accuracies(out: Path) -> dict[Any, tuple[float, float]]:
     store = Store(out)
     try:
         return {
-            key: (run.classifier("nme").accuracy, run.classifier("head").accuracy)
+            key: (run.metric("accuracy", "nme"), run.metric("accuracy", "head"))
             for key, run in store.runs().items()
         }
     finally:

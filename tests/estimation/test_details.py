@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from edgecil.engine import Experiment, ExperimentConfig, Node, NodeResult, Store
-from edgecil.engine.metrics import METRICS
-from edgecil.engine.results import Accuracies, ClassCounts, Reported
+from edgecil.engine.results import ClassCounts
 from edgecil.errors import UsageError
 from edgecil.estimation import DatasetAnalysis, analyze
-from edgecil.estimation.details import RunDetails, _by_position, curve_of
+from edgecil.estimation.details import RunDetails, _by_position
 from edgecil.sequences import ClassSequence, LabelledSequence
 
 THERE, BACK = ((0, 3), (1, 2)), ((1, 2), (0, 3))
@@ -121,33 +120,6 @@ def test_a_file_has_no_classifiers(tmp_path: Path) -> None:
     table = write(tmp_path).table()
     with pytest.raises(UsageError, match="'nme'"):
         analyze(table, classifier="nme")
-
-
-METRIC_NAMES = ("accuracy", "last", "average", "forgetting", "bwt")
-RUN = Accuracies(((9,), (6, 8), (7, 3, 10)), (10, 12, 11))
-
-
-@pytest.mark.parametrize("metric", METRIC_NAMES)
-def test_a_curve_ends_with_its_metric(metric: str) -> None:
-    curve = curve_of(RUN, metric, (1, 1, 1))
-    assert curve is not None
-    own = curve.mean() if metric == "average" else curve[-1]
-    assert own == pytest.approx(METRICS[metric].compute(RUN))
-    for tasks in (2, 3):  # what the metric would be if the sequence ended there
-        part = Accuracies(RUN.correct[:tasks], RUN.totals[:tasks])
-        step = "last" if metric == "average" else metric
-        assert curve[tasks - 1] == pytest.approx(METRICS[step].compute(part))
-    assert np.isnan(curve[0]) == (metric in ("forgetting", "bwt"))
-
-
-def test_a_curve_of_a_tool_without_accuracies_of_tasks() -> None:
-    reported = Reported(2, 60.0, steps=(80.0, 60.0))
-    assert curve_of(reported, "forgetting", (2, 2)) is None
-    for metric in ("accuracy", "last", "average"):
-        curve = curve_of(reported, metric, (2, 2))
-        assert curve is not None
-        assert curve.tolist() == [80.0, 60.0]
-    assert curve_of(reported, "accuracy", (4, 2)) is None  # tasks and images differ
 
 
 def test_classes_follow_the_metric(tmp_path: Path) -> None:

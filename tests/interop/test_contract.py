@@ -33,36 +33,33 @@ def test_the_order_file_has_the_datasets_own_ids(tmp_path) -> None:
 
 def test_counts_give_every_metric(tmp_path) -> None:
     actual = read(tmp_path, {"correct": [[8], [5, 27]], "totals": [10, 30]})
-    main = actual.classifier()
     assert actual.classifiers == ("main",)
-    assert main.accuracy == pytest.approx((50 + 90) / 2)
-    assert main.last == pytest.approx(100 * 32 / 40)
-    assert main.average == pytest.approx((80 + 80) / 2)
-    assert main.forgetting == pytest.approx(30)
+    assert actual.accuracy == pytest.approx((50 + 90) / 2)
+    assert actual.metric("last") == pytest.approx(100 * 32 / 40)
+    assert actual.metric("average") == pytest.approx((80 + 80) / 2)
+    assert actual.metric("forgetting") == pytest.approx(30)
     assert (actual.seconds, actual.peak_memory) == (12.5, 1000)
 
 
 def test_a_matrix_in_per_cent_gives_what_follows_from_it(tmp_path) -> None:
     actual = read(tmp_path, {"matrix": [[80], [50.0, 90.0]]})
-    main = actual.classifier()
-    np.testing.assert_allclose(main.matrix, [[80, np.nan], [50, 90]])
-    assert (main.accuracy, main.forgetting) == (70.0, 30.0)
-    assert (main.last, main.average) == (None, None)
+    np.testing.assert_allclose(actual.matrix(), [[80, np.nan], [50, 90]])
+    assert (actual.accuracy, actual.metric("forgetting")) == (70.0, 30.0)
+    assert (actual.metric("last"), actual.metric("average")) == (None, None)
     assert (actual.seconds, actual.peak_memory) == (12.5, 1000)
 
 
 def test_a_final_accuracy_alone_is_enough(tmp_path) -> None:
     actual = read(tmp_path, {"accuracy": 61.25}, tasks=3)
-    main = actual.classifier()
     assert actual.accuracy == 61.25
-    assert main.matrix.shape == (3, 3)
-    assert np.isnan(main.matrix).all()
-    assert (main.last, main.average, main.forgetting) == (None, None, None)
+    assert actual.matrix().shape == (3, 3)
+    assert np.isnan(actual.matrix()).all()
+    assert [actual.metric(name) for name in ("last", "average", "forgetting")] == [None] * 3
 
 
 def test_what_else_a_tool_knows_may_stand_beside(tmp_path) -> None:
-    main = read(tmp_path, {"accuracy": 61, "last": 62, "average": 70.5}).classifier()
-    assert (main.accuracy, main.last, main.average) == (61.0, 62.0, 70.5)
+    run = read(tmp_path, {"accuracy": 61, "last": 62, "average": 70.5})
+    assert [run.metric(name) for name in ("accuracy", "last", "average")] == [61.0, 62.0, 70.5]
 
 
 def test_classifiers_keep_their_names_and_the_first_is_the_main_one(tmp_path) -> None:
@@ -70,12 +67,12 @@ def test_classifiers_keep_their_names_and_the_first_is_the_main_one(tmp_path) ->
     actual = read(tmp_path, said)
     assert actual.classifiers == ("nme", "head")
     assert actual.accuracy == 70.0
-    assert (actual.classifier("nme").last, actual.classifier("head").last) == (None, 65.0)
+    assert (actual.metric("last", "nme"), actual.metric("last", "head")) == (None, 65.0)
     counted = read(
         tmp_path, {"correct": {"b": [[1], [1, 0]], "a": [[0], [0, 1]]}, "totals": [1, 1]}
     )
     assert counted.classifiers == ("b", "a")
-    assert counted.classifier("a").accuracy == 50.0
+    assert counted.metric("accuracy", "a") == 50.0
 
 
 def test_nothing_right_is_no_share(tmp_path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop.log_import import import_logs
 from edgecil.interop.logs import by_task, read_log
@@ -112,7 +113,7 @@ def test_groups_that_make_up_the_tasks_give_the_matrix(tmp_path, group, incremen
     assert reported.last == pytest.approx(last, abs=1e-3)
     assert reported.average is not None
     assert reported.average > reported.last
-    assert reported.forgetting is not None
+    assert METRICS["forgetting"].compute(reported.counts) > 0.0
 
 
 def test_the_order_and_the_classifiers_are_those_of_the_log(tmp_path) -> None:
@@ -133,7 +134,7 @@ def test_equal_tasks_of_a_balanced_dataset_need_no_groups(tmp_path) -> None:
     reported = run.reported()["head"]
     assert reported.accuracy == reported.last
     assert reported.rows == ()
-    assert np.isnan(reported.matrix).all()
+    assert np.isnan(reported.counts.accuracies).all()
 
 
 @pytest.mark.parametrize(
@@ -181,7 +182,7 @@ def test_logs_become_results_like_any(tmp_path) -> None:
     results = experiment.results()
     assert {(run.method, run.seed) for run in results} == {("icarl", 0), ("wa", 0)}
     assert len(results) == 3
-    assert all(run.accuracy == run.classifier("head").accuracy for run in results)
+    assert all(run.accuracy == run.metric("accuracy", "head") for run in results)
     assert experiment.names is not None
     assert experiment.names[:2] == ("apple", "aquarium_fish")
     assert len(imported(logs[:1], tmp_path).results()) == 3, "earlier imports are kept"

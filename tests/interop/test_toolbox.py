@@ -72,7 +72,7 @@ def test_the_toolbox_trains_the_order_and_its_accuracies_come_back(kind) -> None
         for index, task in enumerate(run.sequence.tasks):
             assert f"task {index} saw {list(task)}" in printed[run.sequence.order]
         totals = [sum(8 + class_ % 3 for class_ in task) for task in run.sequence.tasks]
-        matrix = run.classifier().matrix
+        matrix = run.matrix()
         after_both = np.average(matrix[1], weights=totals)
         assert curve(printed[run.sequence.order], "CNN") == pytest.approx(
             [matrix[0, 0], after_both], abs=0.005

@@ -11,7 +11,7 @@ from edgecil.engine.experiment import (
     TrainingFailedError,
     stored_answers,
 )
-from edgecil.engine.metrics import METRICS, Metric
+from edgecil.engine.metrics import METRICS, Counts, Metric, metric
 from edgecil.engine.options import (
     build_config,
     build_execution,
@@ -21,7 +21,7 @@ from edgecil.engine.options import (
 )
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.progress import RunningTask
-from edgecil.engine.results import Accuracies, NodeResult, Reported, RunResult, Summary, WholeRun
+from edgecil.engine.results import NodeResult, Reported, RunResult, Summary, WholeRun
 from edgecil.engine.status import Failure, ProtocolStatus, Status
 from edgecil.engine.store import Store, StoreReader
 from edgecil.engine.stored_similarity import save_experiment_similarity
@@ -29,8 +29,8 @@ from edgecil.sequences.sequence import format_tasks
 
 __all__ = [
     "METRICS",
-    "Accuracies",
     "AccuracyTable",
+    "Counts",
     "Execution",
     "Experiment",
     "ExperimentConfig",
@@ -56,6 +56,7 @@ __all__ = [
     "config_text",
     "format_tasks",
     "merge_options",
+    "metric",
     "read_accuracies",
     "read_config",
     "save_experiment_similarity",

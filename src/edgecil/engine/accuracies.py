@@ -9,12 +9,11 @@ from statistics import fmean
 
 import numpy as np
 
+from edgecil.engine.metrics import DEFAULT_METRIC
 from edgecil.errors import DataError, UsageError, name_some
 from edgecil.io.arrays import Floats
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-
-DEFAULT_METRIC = "accuracy"
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.accuracies import AccuracyTable, Run
+from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
 from edgecil.errors import DataError, EdgecilError, nearest
 from edgecil.io.files import check_header, iterate_rows, replace_file
 from edgecil.io.numbers import parse_cell, parse_int
@@ -106,7 +106,7 @@ def _is_frame(source: object) -> bool:
 def _check_unit(runs: Sequence[Run], origin: str, metric: str) -> None:
     """Refuse accuracies that are all fractions; forgetting may be as small."""
     values = [run.accuracy for run in runs if run.accuracy is not None]
-    is_share = metric in METRICS and METRICS[metric].bounds[0] == 0.0
+    is_share = find_metric(metric).bounds[0] == 0.0
     if is_share and values and max(values) <= 1.0 and any(0.0 < value < 1.0 for value in values):
         raise DataError(
             f"{origin} has {metric!r} between {min(values):g} and {max(values):g} only, but "

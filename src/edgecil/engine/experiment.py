@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
+from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.engine.config import ExperimentConfig
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.options import build_config
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.status import (

@@ -8,9 +8,8 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
-from edgecil.engine.accuracies import DEFAULT_METRIC
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Prefix
 from edgecil.engine.plan_run import RunPlan, plan_run
 from edgecil.engine.results import RunResult
@@ -205,13 +204,15 @@ def _summarize(
 
 
 def _run(label: str, result: RunResult) -> RunSummary:
-    rows = result.classifier().matrix.tolist()
+    values = {name: result.metric(classifier=name) for name in result.classifiers}
+    accuracies = {name: value for name, value in values.items() if value is not None}
+    rows = result.matrix().tolist()
     return RunSummary(
         label=label,
         seed=result.seed,
         tasks=result.sequence.tasks,
         metrics={name: result.metric(name) for name in METRICS},
-        classifiers={name: result.classifier(name).accuracy for name in result.classifiers},
+        classifiers=accuracies,
         matrix=[[value for value in row if value == value] for row in rows],
         seconds=result.seconds,
         peak_memory=result.peak_memory,

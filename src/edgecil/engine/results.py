@@ -1,4 +1,4 @@
-"""Results: right answers after each task, and the metrics that follow from them."""
+"""Results: right answers after each task, of one training and of whole runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts
 from edgecil.engine.plan import Node, Prefix
 from edgecil.errors import DataError, unknown
 from edgecil.io.arrays import Floats
@@ -110,8 +110,7 @@ class NodeResult:
 class RunResult:
     """One method on one sequence with one training seed.
 
-    Accuracies are in per cent. Properties are of the main classifier; :meth:`classifier` and
-    :meth:`metric` give those of the others.
+    Accuracies are in per cent, and of the main classifier unless another one is named.
 
     Attributes:
         method: the method's name.
@@ -135,17 +134,36 @@ class RunResult:
         """Names of the classifiers, the main one first."""
         return WholeRun(self.nodes, self.reported).classifiers
 
-    def classifier(self, name: str | None = None) -> Accuracies | Reported:
-        """Return the accuracies of one classifier (the main one by default)."""
-        chosen = self._choose(name)
+    def counts(self, classifier: str | None = None) -> Counts:
+        """Return what all metrics of a classifier (the main one by default) are computed from."""
+        chosen = self._choose(classifier)
         if self.reported:
-            return self.reported[chosen]
-        correct = [node.correct[chosen] for node in self.nodes]
-        return Accuracies(tuple(correct), self.nodes[-1].totals)
+            return self.reported[chosen].counts
+        correct = _triangle([node.correct[chosen] for node in self.nodes], len(self.nodes))
+        return Counts.of(correct, self.nodes[-1].totals)
 
-    def metric(self, name: str = "accuracy", classifier: str | None = None) -> float | None:
+    def matrix(self, classifier: str | None = None) -> Floats:
+        """Return the accuracy on task s after task t, (K, K); NaN above the diagonal."""
+        return self.counts(classifier).accuracies
+
+    def metric(self, name: str = DEFAULT_METRIC, classifier: str | None = None) -> float | None:
         """Return the value of one of `METRICS`; None where it is undefined or was not reported."""
-        return METRICS[name].compute(self.classifier(classifier))
+        metric, chosen = METRICS[name], self._choose(classifier)
+        if self.reported:
+            given = self.reported[chosen].given.get(metric.name)
+            if given is not None:
+                return given
+        value = float(metric.compute(self.counts(chosen)))
+        return None if math.isnan(value) else value
+
+    def curve(self, name: str = DEFAULT_METRIC, classifier: str | None = None) -> Floats | None:
+        """Return a metric after each task, (K,); None if it is unknown."""
+        counts, metric = self.counts(classifier), METRICS[name]
+        curve = metric.curve(counts)
+        has_equal_tasks = len(set(self.sequence.sizes)) == 1
+        if np.isnan(curve[-1]) and metric.of_classes and has_equal_tasks:
+            curve = METRICS["last"].curve(counts)  # the same, and reported by most tools
+        return None if np.isnan(curve[-1]) else curve
 
     def final_class_accuracies(self, classifier: str | None = None) -> Floats | None:
         """Return the accuracy on each class after the last task, (N,), in the order of class ids.
@@ -159,26 +177,25 @@ class RunResult:
         totals = np.array([n for task in node.class_totals for n in task], dtype=float)
         return np.asarray((100.0 * correct / totals)[np.argsort(self.sequence.order)])
 
-    def class_accuracies(self, classifier: str | None = None) -> Floats | None:
-        """Return the accuracy on each class after each task, (K, N); NaN for classes not yet seen.
+    def class_counts(self, classifier: str | None = None) -> Counts | None:
+        """Return the counts of every class on its own, N of one part each, ordered by class id.
 
-        Columns are in the order of the class ids. None if counts per class are unknown.
+        None if counts per class are unknown.
         """
         chosen = self._choose(classifier)
-        columns = {class_: index for index, class_ in enumerate(sorted(self.sequence.order))}
-        values = np.full((len(self.sequence.tasks), len(columns)), np.nan)
-        if self.reported:
+        if self.reported or any(node.class_correct is None for node in self.nodes):
             return None
-        for row, node in enumerate(self.nodes):
-            if node.class_correct is None or node.class_totals is None:
-                return None
-            counted = zip(
-                self.sequence.tasks, node.class_correct[chosen], node.class_totals, strict=False
-            )
-            for task, correct, totals in counted:
-                for class_, right, total in zip(task, correct, totals, strict=True):
-                    values[row, columns[class_]] = 100.0 * right / total
-        return values
+        by_task = [
+            np.concatenate(node.class_correct[chosen])
+            for node in self.nodes
+            if node.class_correct is not None
+        ]
+        correct = np.full((len(by_task), len(self.sequence.order)), np.nan)
+        for row, right in zip(correct, by_task, strict=True):
+            row[: len(right)] = right
+        totals = np.concatenate(self.nodes[-1].class_totals or ())
+        ids = np.argsort(self.sequence.order)
+        return Counts.of(correct.T[ids, :, None], totals[ids, None])
 
     def confusion(self, classifier: str | None = None) -> Floats | None:
         """Return right and wrong answers on each task after the last one, (K, 4), in per cent.
@@ -203,7 +220,9 @@ class RunResult:
     @property
     def accuracy(self) -> float:
         """A(O), the paper's metric: mean over tasks of the final accuracy."""
-        return self.classifier().accuracy
+        value = self.metric(DEFAULT_METRIC)
+        assert value is not None
+        return value
 
     @property
     def seconds(self) -> float:
@@ -214,62 +233,6 @@ class RunResult:
     def peak_memory(self) -> int:
         """Peak memory, in bytes."""
         return max(node.peak_memory for node in self.nodes)
-
-
-@dataclass(frozen=True)
-class Accuracies:
-    """Counts of right answers after each task, and the usual metrics, in per cent.
-
-    Attributes:
-        correct: `correct[t][s]` test images of task s classified correctly after task t, s <= t.
-        totals: test images of each task.
-    """
-
-    correct: tuple[tuple[int, ...], ...]
-    totals: tuple[int, ...]
-
-    @property
-    def matrix(self) -> Floats:
-        """A[t, s], shape (K, K); NaN above the diagonal."""
-        rows = [100.0 * np.array(row) / self.totals[: len(row)] for row in self.correct]
-        return _triangle(rows, len(self.totals))
-
-    @property
-    def accuracy(self) -> float:
-        """A(O): mean of the matrix's last row."""
-        return float(self.matrix[-1].mean())
-
-    @property
-    def last(self) -> float:
-        """Accuracy over all test images after the last task."""
-        return 100.0 * sum(self.correct[-1]) / sum(self.totals)
-
-    @property
-    def average(self) -> float:
-        """Average incremental accuracy: mean over t of the accuracy on all images seen by then."""
-        return 100.0 * float(np.mean(self._steps))
-
-    @property
-    def curve(self) -> Floats | None:
-        """Accuracy on all images of the classes seen, after each task, shape (K,)."""
-        return 100.0 * np.array(self._steps)
-
-    @property
-    def _steps(self) -> list[float]:
-        return [sum(counts) / sum(self.totals[: len(counts)]) for counts in self.correct]
-
-    @property
-    def forgetting(self) -> float | None:
-        """Mean over old tasks of best earlier minus final accuracy; None with a single task."""
-        return _forgetting(self.matrix)
-
-    @property
-    def bwt(self) -> float | None:
-        """Backward transfer: mean over old tasks of final accuracy minus that right after the task.
-
-        None with a single task.
-        """
-        return _backward_transfer(self.matrix)
 
 
 @dataclass(frozen=True)
@@ -301,24 +264,15 @@ class Reported:
             raise DataError(f"The accuracy matrix must have {self.tasks} rows of 1, 2, … entries.")
 
     @property
-    def matrix(self) -> Floats:
-        """A[t, s], shape (K, K); NaN above the diagonal, or everywhere if it is unknown."""
-        return _triangle(self.rows, self.tasks)
+    def given(self) -> dict[str, float | None]:
+        """The values of metrics that the tool reported."""
+        return {"accuracy": self.accuracy, "last": self.last, "average": self.average}
 
     @property
-    def curve(self) -> Floats | None:
-        """As in :class:`Accuracies`; None if the tool did not report it."""
-        return np.array(self.steps) if self.steps else None
-
-    @property
-    def forgetting(self) -> float | None:
-        """As in :class:`Accuracies`; None where the matrix is unknown."""
-        return _forgetting(self.matrix) if self.rows else None
-
-    @property
-    def bwt(self) -> float | None:
-        """As in :class:`Accuracies`; None where the matrix is unknown."""
-        return _backward_transfer(self.matrix) if self.rows else None
+    def counts(self) -> Counts:
+        """What metrics that were not reported are computed from; NaN where unknown."""
+        steps = np.array(self.steps) if self.steps else np.full(self.tasks, np.nan)
+        return Counts(_triangle(self.rows, self.tasks), steps, np.full(self.tasks, 100.0))
 
 
 @dataclass(frozen=True)
@@ -376,15 +330,3 @@ def _triangle(rows: Sequence[ArrayLike], tasks: int) -> Floats:
     for index, row in enumerate(rows):
         filled[index, : index + 1] = row
     return filled
-
-
-def _forgetting(matrix: Floats) -> float | None:
-    if len(matrix) < 2:
-        return None
-    return float(np.mean(np.nanmax(matrix[:-1, :-1], axis=0) - matrix[-1, :-1]))
-
-
-def _backward_transfer(matrix: Floats) -> float | None:
-    if len(matrix) < 2:
-        return None
-    return float(np.mean(matrix[-1, :-1] - np.diagonal(matrix)[:-1]))

@@ -62,7 +62,7 @@ def result_row(result: RunResult) -> dict[str, Any]:
         "seed": result.seed,
         "sequence": str(result.sequence),
         **{name: result.metric(name) for name in METRICS},
-        **{f"accuracy_{name}": result.classifier(name).accuracy for name in result.classifiers},
+        **{f"accuracy_{name}": result.metric(classifier=name) for name in result.classifiers},
         "seconds": result.seconds,
         "peak_memory": result.peak_memory,
     }
@@ -70,9 +70,11 @@ def result_row(result: RunResult) -> dict[str, Any]:
 
 def curves(result: RunResult) -> Iterator[tuple[int, str, float]]:
     """Yield the accuracy on all classes seen after each task: step, name and value in per cent."""
-    for step, node in enumerate(result.nodes):
-        for classifier, correct in node.correct.items():
-            yield step, f"seen/{classifier}", 100.0 * sum(correct) / sum(node.totals)
+    by_classifier = {name: result.curve("last", name) for name in result.classifiers}
+    for step in range(len(result.sequence.tasks)):
+        for name, curve in by_classifier.items():
+            if curve is not None:
+                yield step, f"seen/{name}", float(curve[step])
 
 
 def final_values(result: RunResult) -> dict[str, float]:

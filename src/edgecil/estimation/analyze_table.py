@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import find_metric
 from edgecil.errors import DataError
 from edgecil.estimation.analysis import (
     DatasetAnalysis,
@@ -110,7 +110,7 @@ def analyze_table(
             "is unknown, and no estimate uses it."
         )
     origins = (describe_similarity(similarity) for similarity in (similarities or {}).values())
-    higher = table.metric not in METRICS or METRICS[table.metric].higher_is_better
+    higher = find_metric(table.metric).higher_is_better
     return DatasetAnalysis(
         table.dataset,
         table.metric,

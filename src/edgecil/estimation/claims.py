@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import find_metric
 from edgecil.estimation.calibration import TOLERATED, is_calibrated, reached_coverage
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.estimators import (
@@ -289,7 +289,7 @@ def _interval_claim(
 
 def bounds_of(metric: str) -> Interval:
     """Return the least and the greatest value of a metric; infinite for a column of a file."""
-    return METRICS[metric].bounds if metric in METRICS else (-np.inf, np.inf)
+    return find_metric(metric).bounds
 
 
 def cut(interval: Interval, bounds: Interval) -> Interval:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from edgecil.engine.accuracies import AccuracyTable
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import find_metric
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.distances import SAME
@@ -193,7 +193,7 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
             b,
             overlap=position_overlap([table.sequences[one] for one in used]) if latin else None,
             blind=bool(chosen.size),
-            higher_is_better=_higher_is_better(table.metric),
+            higher_is_better=find_metric(table.metric).higher_is_better,
             seeds=seeds,
         )
         if not chosen.size:
@@ -232,10 +232,6 @@ def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:
         largest = max(largest, min(1.0, p * (len(given) - place)))
         adjusted[key] = largest
     return adjusted
-
-
-def _higher_is_better(metric: str) -> bool:
-    return metric not in METRICS or METRICS[metric].higher_is_better
 
 
 def _share_interval(won: float, n: int) -> Interval:

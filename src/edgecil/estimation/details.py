@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
+from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import METRICS
-from edgecil.engine.results import Accuracies, Reported, RunResult
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
+from edgecil.engine.results import RunResult
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 
@@ -150,7 +150,7 @@ class RunDetails:
                 if label not in sequences:
                     continue
                 for result, _ in by_sequence.get(sequences[label], ()):
-                    matrix = result.classifier(self.classifier).matrix
+                    matrix = result.matrix(self.classifier)
                     if not np.isnan(matrix[-1]).any():
                         matrices.setdefault(method, {}).setdefault(label, matrix)
         return matrices
@@ -168,10 +168,7 @@ class RunDetails:
         for method, by_sequence in self.results.items():
             means = {}
             for sequence, results in by_sequence.items():
-                steps = [
-                    curve_of(result.classifier(self.classifier), self.metric, sequence.sizes)
-                    for result, _ in results
-                ]
+                steps = [result.curve(self.metric, self.classifier) for result, _ in results]
                 given = [curve for curve in steps if curve is not None]
                 if given:
                     means[sequence] = np.mean(given, axis=0)
@@ -204,13 +201,13 @@ class RunDetails:
     def class_positions(self) -> dict[str, ClassPositions]:
         """By method, the metric of each class by the task in which it comes."""
         positions = {}
-        higher_is_better = self.metric not in METRICS or METRICS[self.metric].higher_is_better
+        higher_is_better = METRICS[self.metric].higher_is_better
         for method, by_sequence in self.results.items():
             places: list[Ints] = []
             values: list[Floats] = []
             for sequence, results in by_sequence.items():
                 place = _position_of_class(sequence)
-                single = [self._by_class(*entry, place) for entry in results]
+                single = [self._by_class(*entry) for entry in results]
                 given = [one for one in single if one is not None]
                 if given:
                     values.append(np.mean(given, axis=0))
@@ -222,41 +219,14 @@ class RunDetails:
                 )
         return positions
 
-    def _by_class(self, result: RunResult, ids: Ints, places: Ints) -> Floats | None:
+    def _by_class(self, result: RunResult, ids: Ints) -> Floats | None:
         """Return the metric of each class, in the table's order of classes; None if unknown."""
-        by_class = result.class_accuracies(self.classifier)
-        if by_class is None:
+        counts = result.class_counts(self.classifier)
+        if counts is None:
             return None
-        steps = np.empty_like(by_class)
-        steps[:, ids] = by_class
-        return _metric_of_classes(steps, self.metric, places)
-
-
-def curve_of(accuracies: Accuracies | Reported, metric: str, sizes: Sequence[int]) -> Floats | None:
-    """Return a metric after each task, shape (K,); see :class:`TaskCurve`. None if it is unknown.
-
-    Args:
-        accuracies: of a run.
-        metric: its name.
-        sizes: numbers of classes of the tasks.
-    """
-    if metric not in ("accuracy", "forgetting", "bwt"):
-        return accuracies.curve
-    matrix = accuracies.matrix
-    if np.isnan(matrix[-1]).any():  # the tool reported no accuracies of single tasks
-        has_equal_tasks = metric == "accuracy" and len(set(sizes)) == 1
-        return accuracies.curve if has_equal_tasks else None
-    tasks = np.arange(1, len(matrix) + 1)
-    if metric == "accuracy":
-        return np.asarray(np.nansum(matrix, axis=1) / tasks)
-    if metric == "forgetting":
-        best = np.fmax.accumulate(matrix, axis=0)
-        changes = best[:-1] - matrix[1:]
-    else:
-        changes = matrix[1:] - np.diagonal(matrix)
-    curve = np.full(len(matrix), np.nan)
-    curve[1:] = [row[:place].mean() for place, row in enumerate(changes, start=1)]
-    return curve
+        values = np.empty(len(ids))
+        values[ids] = METRICS[self.metric].compute(counts)
+        return values
 
 
 def _table_ids(names: Sequence[str] | None, table: AccuracyTable, classes: int) -> Ints:
@@ -282,28 +252,6 @@ def _spread(values: Floats) -> TaskCurve:
         values.max(axis=0),
         {f"{level:g}": row for level, row in zip(QUANTILES, levels, strict=True)},
     )
-
-
-def _metric_of_classes(steps: Floats, metric: str, places: Ints) -> Floats:
-    """Return a metric of each class from its accuracy after each task, (K, N).
-
-    Args:
-        steps: accuracies.
-        metric: its name.
-        places: the task of each class.
-    """
-    final: Floats = steps[-1]
-    if metric == "average":
-        tests = len(steps) - places
-        return np.asarray(np.nansum(steps, axis=0) / tests, dtype=np.float64)
-    if metric not in ("forgetting", "bwt"):
-        return final
-    if metric == "forgetting":
-        best = np.fmax.reduce(steps[:-1], axis=0, initial=np.nan)
-        change = best - final
-    else:
-        change = final - steps[places, np.arange(len(places))]
-    return np.asarray(np.where(places < len(steps) - 1, change, np.nan), dtype=np.float64)
 
 
 def _position_of_class(sequence: ClassSequence) -> Ints:

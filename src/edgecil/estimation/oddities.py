@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgecil.engine.accuracies import AccuracyTable, Run
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import find_metric
 from edgecil.estimation.redraws import EXTREMES, labelled_orders
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.protocols import describe_duplicates
@@ -124,7 +124,7 @@ def _note_fractions(table: AccuracyTable) -> list[str]:
             f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
             "accuracies here are per cent."
         ]
-    if table.metric not in METRICS or METRICS[table.metric].bounds[0] < 0.0:
+    if find_metric(table.metric).bounds[0] < 0.0:
         return []
     return [
         f"{run.method} has the {table.metric} {run.accuracy:g} on {str(run.sequence)!r} ("

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import find_metric
 from edgecil.io.duration import format_duration
 from edgecil.io.rounding import rounded, rounded_limit
 
@@ -30,7 +30,7 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
     from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
 
     metric = comparison.metric
-    higher_is_better = metric not in METRICS or METRICS[metric].higher_is_better
+    higher_is_better = find_metric(metric).higher_is_better
     said, described = set[str](), list[str]()
     for pair in comparison.pairs:
         first, second, one = pair.first, pair.second, pair.comparison

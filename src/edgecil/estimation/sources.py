@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from edgecil.classes import get_classes
-from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
+from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accuracies
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.errors import DataError, EdgecilError, UsageError, warn
 from edgecil.io.files import check_new
 

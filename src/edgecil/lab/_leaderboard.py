@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgecil.engine.accuracies import DEFAULT_METRIC
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.errors import UsageError, warn
 from edgecil.estimation.budgets import check_draws
 from edgecil.estimation.distances import SAME, Target

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes.lists import ClassList
-from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable, Run
+from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.engine.accuracy_files import DataFrame, read_accuracies
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import METRICS
-from edgecil.engine.results import Accuracies, RunResult
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts as TaskCounts
+from edgecil.engine.results import RunResult
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth
 from edgecil.io.arrays import Floats
@@ -60,17 +60,14 @@ class Counts:
         chosen = classifier or self.classifiers[0]
         if chosen not in self.classifiers:
             raise unknown("classifier", chosen, self.classifiers)
-        compute = METRICS[name].compute
         member = _membership(sequences)
-        totals = (member @ self.totals.astype(np.int64)).tolist()
-        values = np.full((len(self.seeds), len(sequences)), np.nan)
+        totals = member @ self.totals.astype(np.int64)
+        future = np.triu(np.ones((member.shape[1],) * 2, dtype=bool), 1)  # tasks not seen yet
+        values = np.empty((len(self.seeds), len(sequences)))
         for repeat, counts in enumerate(self.correct[:, self.classifiers.index(chosen)]):
-            by_task = np.einsum("tcn,nsc->nts", counts.astype(np.int64), member).tolist()
-            for index, rows in enumerate(by_task):
-                correct = tuple(tuple(row[: t + 1]) for t, row in enumerate(rows))
-                value = compute(Accuracies(correct, tuple(totals[index])))
-                if value is not None:
-                    values[repeat, index] = value
+            correct = np.einsum("tcn,nsc->nts", counts.astype(np.int64), member).astype(float)
+            correct[:, future] = np.nan
+            values[repeat] = METRICS[name].compute(TaskCounts.of(correct, totals))
         return values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import METRICS, find_metric
 
 _TITLES = {
     "accuracy": "accuracy",
@@ -67,15 +67,15 @@ class MetricWords:
 
 def metric_words(name: str) -> MetricWords:
     """The words of a metric; a column of a file that is no metric of edgecil has its own name."""
+    metric = find_metric(name)
     if name not in METRICS:
-        return MetricWords(name, name, name, f"The column {name!r} of the file.", "", True)
-    metric = METRICS[name]
+        return MetricWords(name, name, name, metric.description, "", True)
     return MetricWords(
         name,
         metric.label,
         _TITLES.get(name, name),
         metric.description,
-        "points" if name in ("forgetting", "bwt") else "%",
+        "points" if metric.bounds[0] < 0.0 else "%",
         metric.higher_is_better,
         _STEPS.get(name, "accuracy on all images of the classes seen"),
         _LINES.get(name, ""),

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.engine.accuracies import DEFAULT_METRIC, AccuracyTable
+from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import METRICS
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.options import CALL_OPTIONS, convert_options
 from edgecil.engine.run import (
     OPTION_MEANINGS,
