@@ -140,6 +140,29 @@ def test_states_are_the_same_bit_for_bit(ran: Ran, tmp_path: Path) -> None:
     assert same(ran.state, unpack((tmp_path / "state").read_bytes()))
 
 
+def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path: Path) -> None:
+    """The file may be gone for the child; another attempt needs it."""
+    here = get_executor("local", make_context({"icarl": {}}), workers=1)
+    child = Node("icarl", 0, (*ROOT.prefix, (2, 3)))
+    results = []
+    for only_child in (True, False):
+        here.submit(Job(ROOT, None, tmp_path / "state", only_child=only_child))
+        here.wait()
+        if only_child:
+            (tmp_path / "state").unlink()
+        here.submit(Job(child, tmp_path / "state", None))
+        finished = here.wait()
+        assert finished is not None
+        assert finished.outcome.result is not None
+        results.append(finished.outcome.result.correct)
+    assert results[0] == results[1]
+    (tmp_path / "state").unlink()
+    here.submit(Job(child, tmp_path / "state", None))
+    again = here.wait()
+    assert again is not None
+    assert again.outcome.damaged
+
+
 def test_a_method_that_raises_costs_its_own_sequence_only(ran: Ran) -> None:
     error, trace = ran.failures[Node("raising", 0, ((0, 1),))]
     assert error == "ValueError: cannot learn (0, 1)"

@@ -125,3 +125,32 @@ def test_wrong_answers_by_the_task_that_they_name() -> None:
         right = outcome.result.correct[name]
         assert [a + sum(b) for a, b in zip(right, own, strict=True)] == [40, 40]
     assert any(sum(row) for rows in counts.values() for row in rows)
+
+
+def test_a_state_handed_on_in_memory_gives_what_the_stored_one_gives() -> None:
+    context = make_context({"icarl": {}})
+    first, second = Node("icarl", 0, ((0, 2),)), Node("icarl", 0, ((0, 2), (1, 3)))
+    _, packed = train_node(context, first, None, keep=True, hand_on=True)
+    (handed,) = context.handed.values()
+    assert packed is not None
+    assert same(unpack(packed), handed)
+    _, one = train_node(context, second, packed, keep=True)
+    _, other = train_node(context, second, handed, keep=True)
+    assert one is not None
+    assert one == other
+
+
+def test_what_only_predictions_read_is_stored_with_a_final_model_alone() -> None:
+    context = make_context({"foster": {}})
+    first, second = Node("foster", 0, ((0, 2),)), Node("foster", 0, ((0, 2), (1, 3)))
+    third = Node("foster", 0, ((0, 2), (1, 3), (4, 5)))
+    _, start = train_node(context, first, None, keep=True)
+    model, state = (
+        train_node(context, second, start, keep=True, final=it)[1] for it in (True, False)
+    )
+    assert model is not None
+    assert state is not None
+    assert "boosted" in unpack(model)
+    assert "boosted" not in unpack(state)
+    ends = [train_node(context, third, before, keep=True)[1] for before in (model, state)]
+    assert ends[0] == ends[1]

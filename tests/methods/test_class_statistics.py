@@ -37,14 +37,14 @@ def test_features_are_drawn_by_share_or_equally_from_centroids_of_several() -> N
         statistics.means = torch.tensor([[[0.0, 0.0], [10.0, 0.0], [20.0, 0.0]]])
         statistics.variances = torch.tensor([0.01, 0.01, 0.0])[None, :, None].expand(1, 3, 2) + 1e-4
         statistics.shares = torch.tensor([[9.0, 3.0, 1.0]]) / 13
-        drawn = statistics.sample(torch.zeros(1300, dtype=torch.int64), generator())
+        drawn = statistics.sample([torch.zeros(1300, dtype=torch.int64)], generator())
         places = (drawn[:, 0] / 10).round().long()
         counts[equal] = (torch.bincount(places, minlength=3) / 1300).tolist()
     assert counts[False] == pytest.approx([9 / 13, 3 / 13, 1 / 13], abs=0.04)
     assert counts[True] == pytest.approx([0.5, 0.5, 0.0], abs=0.04)
     alone = ClassMixtures(3, 2, "cpu", equal=True)
     alone.add(torch.tensor([[1.0, 2.0]]), generator())
-    assert alone.sample(torch.zeros(2, dtype=torch.int64), generator()).shape == (2, 2)
+    assert alone.sample([torch.zeros(2, dtype=torch.int64)], generator()).shape == (2, 2)
 
 
 def test_several_centroids_find_separate_blobs() -> None:
@@ -64,7 +64,7 @@ def test_drawn_features_have_the_statistics_of_their_class() -> None:
     for features in classes:
         statistics.add(features, generator())
     for label, features in enumerate(classes):
-        drawn = statistics.sample(torch.full((20_000,), label), generator(1))
+        drawn = statistics.sample([torch.full((20_000,), label)], generator(1))
         torch.testing.assert_close(drawn.mean(dim=0), features.mean(dim=0), atol=0.05, rtol=0)
         torch.testing.assert_close(
             drawn.var(dim=0), features.var(dim=0, unbiased=False), atol=0.1, rtol=0.05
@@ -80,7 +80,7 @@ def test_a_class_of_fewer_features_than_centroids_has_empty_ones_that_are_never_
     statistics.add(features, generator())
     assert statistics.shares[0].sum() == 1.0
     assert int((statistics.shares[0] > 0).sum()) == len(statistics.centroids()) == count
-    drawn = statistics.sample(torch.zeros(100, dtype=torch.int64), generator(1))
+    drawn = statistics.sample([torch.zeros(100, dtype=torch.int64)], generator(1))
     assert torch.cdist(drawn, features).min(dim=1).values.max() < 0.1
 
 
@@ -105,12 +105,31 @@ def test_features_drawn_from_gaussians_have_the_covariance_of_their_class() -> N
     for shift in (0.0, 50.0):
         gaussians.add(torch.randn(60, 2, generator=generator()) @ slanted + shift)
     labels = torch.arange(40_000) % 2
-    drawn = gaussians.sample(labels, generator(1))
+    drawn = gaussians.sample([labels], generator(1))
     for label in range(2):
         ours = drawn[labels == label]
         covariance = gaussians.roots[label] @ gaussians.roots[label].T
         torch.testing.assert_close(ours.mean(dim=0), gaussians.means[label], atol=0.05, rtol=0)
         torch.testing.assert_close(ours.T.cov(), covariance, atol=0.05, rtol=0)
+
+
+def test_noise_is_drawn_batch_by_batch_and_shaped_by_class() -> None:
+    gaussians = ClassGaussians(3, "cpu")
+    gaussians.add(*(torch.randn(9, 3, generator=generator(seed)) for seed in range(3)))
+    batches = [torch.tensor([2, 0, 0, 1]), torch.tensor([1, 2])]
+    drawn, source = gaussians.sample(batches, generator(7)), generator(7)
+    noise = torch.cat([torch.randn(len(labels), 3, generator=source) for labels in batches])
+    for feature, label, row in zip(drawn, torch.cat(batches), noise, strict=True):
+        torch.testing.assert_close(feature, gaussians.means[label] + gaussians.roots[label] @ row)
+
+
+def test_gaussians_are_stored_as_triangles() -> None:
+    gaussians, again = ClassGaussians(3, "cpu"), ClassGaussians(3, "cpu")
+    gaussians.add(*(torch.randn(9, 3, generator=generator(seed)) for seed in range(2)))
+    state = gaussians.state()
+    assert state["roots"].shape == (2, 6)
+    again.restore(state, "cpu")
+    assert torch.equal(again.roots, gaussians.roots)
 
 
 def test_a_gaussian_of_one_feature_is_narrow() -> None:

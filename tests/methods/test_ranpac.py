@@ -182,3 +182,13 @@ def test_cosine_weights_have_unit_length_and_the_same_direction() -> None:
     assert isinstance(scaled, RanPAC)
     lengths = plain.weights().norm(dim=0)
     torch.testing.assert_close(scaled.weights() * lengths, plain.weights())
+
+
+def test_the_state_holds_half_of_the_gram_matrix_and_nothing_is_lost() -> None:
+    method, again = trained(), ranpac()
+    state = method.state()
+    assert state["gram"].shape == (SIZE * (SIZE + 1) // 2,)
+    assert state["gram"].dtype == torch.float64
+    assert torch.equal(method.gram, method.gram.T)
+    again.restore(state)
+    assert torch.equal(again.gram, method.gram)

@@ -31,6 +31,8 @@ from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import check_finite
 
+State = dict[str, Any]
+
 
 @dataclass(frozen=True, eq=False)
 class WorkerContext:
@@ -45,6 +47,7 @@ class WorkerContext:
         expected: identity that a worker must have; None if it is not checked.
         allow_mismatch: train also where the identity differs, and say so in the outcome.
         weights: contents of pre-trained weight files to send to workers, by model and file name.
+        handed: in a worker, the state after its last task if its only child may come here next.
     """
 
     scenario: Scenario
@@ -55,6 +58,7 @@ class WorkerContext:
     expected: Mapping[str, str] | None = None
     allow_mismatch: bool = False
     weights: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    handed: dict[Node, State] = field(default_factory=dict)
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
@@ -123,15 +127,25 @@ class Outcome:
 
 
 def train_node(
-    context: WorkerContext, node: Node, parent: bytes | None, *, keep: bool
+    context: WorkerContext,
+    node: Node,
+    parent: bytes | State | None,
+    *,
+    keep: bool,
+    final: bool = True,
+    hand_on: bool = False,
 ) -> tuple[Outcome, bytes | None]:
     """Learn the node's last task from its parent's state and test on all tasks so far.
 
     Args:
         context: data and settings.
         node: the node to train.
-        parent: the parent's state; None for a first task.
+        parent: the parent's state, packed or not; None for a first task.
         keep: whether to return the new state.
+        final: whether predictions will be made from the state; else it lacks what no later task
+            reads.
+        hand_on: whether to leave the state in `context.handed` for the only child. A learner that
+            is not part of edgecil reads its packed state always, which checks what is in it.
 
     Returns:
         The outcome, and the new state if it is kept.
@@ -147,7 +161,7 @@ def train_node(
         method = context.build(node)
         if parent is not None:
             try:
-                state_before = unpack(parent)
+                state_before = unpack(parent) if isinstance(parent, bytes) else parent
             except EdgecilError:  # beyond a limit, as it would be again
                 raise
             except Exception:
@@ -160,7 +174,14 @@ def train_node(
             method.learn(task)
         check_finite(_parameters(method), "by the end of the training")
         correct, totals, confusion = _test(method, scenario, node)
-        state = pack(method.state()) if keep else None
+        packed = None
+        if keep:
+            state = method.state()
+            if not final:
+                state = {k: v for k, v in state.items() if k not in method.only_for_predictions}
+            packed = pack(state)
+            if hand_on and node.method not in context.methods:
+                context.handed[node] = state
     except Exception as error:
         permanent = isinstance(error, EdgecilError)
         line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
@@ -174,7 +195,7 @@ def train_node(
     on_gpu = context.environment.device.startswith("cuda")
     memory = torch.cuda.max_memory_reserved() if on_gpu else peak
     result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
-    return Outcome(result, worker=context.unequal, memory=memory), state
+    return Outcome(result, worker=context.unequal, memory=memory), packed
 
 
 def _parameters(method: Method) -> Iterator[torch.Tensor]:

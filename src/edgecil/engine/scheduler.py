@@ -177,8 +177,10 @@ class _Queue:
             self._keep_states and bool(self._plan.children(node))
         )
         if self._keeps_model(node):
-            return Job(node, parent, self._store.model_path(node))
-        return Job(node, parent, self._store.state_path(node) if kept else None)
+            return Job(node, parent, self._store.model_path(node), final=True)
+        children = [child for child in self._plan.children(node) if child in self._remaining]
+        path = self._store.state_path(node) if kept else None
+        return Job(node, parent, path, only_child=len(children) == 1)
 
     def finish(self, node: Node) -> None:
         """Mark a node as trained: its children become ready, its parent's state may go."""

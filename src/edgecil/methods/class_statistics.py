@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -11,6 +12,7 @@ from torch.nn.functional import cross_entropy, one_hot
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
+from edgecil.methods.triangle import pack_triangle, unpack_triangle
 
 _ROUNDS = 20  # of k-means
 _LEAST_VARIANCE = 1e-4
@@ -19,9 +21,19 @@ _LEAST_VARIANCE = 1e-4
 class ClassStatistics(ABC):
     """Tensors with one row per class, in order of arrival."""
 
+    means: torch.Tensor
+
     @abstractmethod
-    def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Return sampled features (n, d) of classes (n,)."""
+    def sample(self, batches: Sequence[torch.Tensor], generator: torch.Generator) -> torch.Tensor:
+        """Return sampled features (n, d) of the classes in all batches of an epoch.
+
+        Noise is drawn batch by batch; it is shaped once per class, so that an epoch costs the same
+        per feature whatever the number of classes.
+
+        Args:
+            batches: labels (b,) of each batch; n in all.
+            generator: source of the noise.
+        """
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the tensors on the CPU; they are never modified in place."""
@@ -45,33 +57,46 @@ class ClassGaussians(ClassStatistics):
         self.means = torch.zeros(0, width, device=device)
         self.roots = torch.zeros(0, width, width, device=device)
 
-    def add(self, features: torch.Tensor, *, diagonal: bool = False) -> None:
-        """Add the next class from its features (n, d).
+    def add(self, *classes: torch.Tensor, diagonal: bool = False) -> None:
+        """Add the next classes from their features.
 
         Args:
-            features: (n, d).
+            classes: features (n, d) of each class.
             diagonal: whether to keep the variances alone.
         """
-        mean = features.mean(dim=0)
-        apart = (
-            (features - mean).cpu().double()
-        )  # double precision: few features give a nearly singular covariance
-        covariance = apart.T @ apart / max(1, len(features) - 1)
-        if diagonal:
-            covariance = covariance.diagonal().diag()
-        covariance.diagonal().add_(_LEAST_VARIANCE)
-        root = torch.linalg.cholesky(covariance).to(self.roots)
-        self.means = torch.cat([self.means, mean[None]])
-        self.roots = torch.cat([self.roots, root[None]])
+        means = [features.mean(dim=0) for features in classes]
+        pairs = zip(classes, means, strict=True)
+        roots = [
+            _root(features - mean, diagonal=diagonal).to(self.roots) for features, mean in pairs
+        ]
+        self.means = torch.cat([self.means, torch.stack(means)])
+        self.roots = torch.cat([self.roots, torch.stack(roots)])
 
-    def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Return sampled features (n, d) of classes (n,)."""
-        shape = (len(labels), self.means.shape[1])
-        noise = torch.randn(shape, generator=generator, device=labels.device)
-        for label in labels.unique().tolist():  # one root per feature would need d times the memory
-            ours = labels == label
-            noise[ours] = noise[ours] @ self.roots[label].T
-        return self.means[labels] + noise
+    def sample(self, batches: Sequence[torch.Tensor], generator: torch.Generator) -> torch.Tensor:
+        """Return sampled features (n, d); see :meth:`ClassStatistics.sample`."""
+        width, device = self.means.shape[1], self.means.device
+        noise = [
+            torch.randn(len(labels), width, generator=generator, device=device)
+            for labels in batches
+        ]
+        labels = torch.cat(list(batches))
+        order = labels.argsort(stable=True)
+        sizes = torch.bincount(labels, minlength=len(self.means)).tolist()
+        rows = torch.cat(noise)[order]
+        for part, root in zip(rows.split(sizes), self.roots, strict=True):
+            part.copy_(part @ root.T)
+        features = torch.empty_like(rows)
+        features[order] = rows
+        return self.means[labels] + features
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the means, and the lower triangles of the roots."""
+        return {"means": self.means.cpu(), "roots": pack_triangle(self.roots.cpu())}
+
+    def restore(self, state: dict[str, torch.Tensor], device: str | torch.device) -> None:
+        """Load a state from :meth:`state`."""
+        self.means = state["means"].to(device)
+        self.roots = unpack_triangle(state["roots"], self.means.shape[1]).to(device)
 
 
 class ClassMixtures(ClassStatistics):
@@ -104,13 +129,16 @@ class ClassMixtures(ClassStatistics):
         self.variances = torch.cat([self.variances, variances[None]])
         self.shares = torch.cat([self.shares, sizes[None] / len(features)])
 
-    def sample(self, labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Return sampled features (n, d) of classes (n,)."""
+    def sample(self, batches: Sequence[torch.Tensor], generator: torch.Generator) -> torch.Tensor:
+        """Return sampled features (n, d); see :meth:`ClassStatistics.sample`."""
         weights = self.equal_weights() if self.equal else self.shares
-        which = torch.multinomial(weights[labels], 1, generator=generator)[:, 0]
-        means, variances = self.means[labels, which], self.variances[labels, which]
-        noise = torch.randn(means.shape, generator=generator, device=means.device)
-        return means + variances.sqrt() * noise
+        drawn = []
+        for labels in batches:
+            which = torch.multinomial(weights[labels], 1, generator=generator)[:, 0]
+            means, variances = self.means[labels, which], self.variances[labels, which]
+            noise = torch.randn(means.shape, generator=generator, device=means.device)
+            drawn.append(means + variances.sqrt() * noise)
+        return torch.cat(drawn)
 
     def equal_weights(self) -> torch.Tensor:
         """Return 1 for each Gaussian of more than one feature, of any if a class has no such."""
@@ -134,6 +162,8 @@ def align(
 ) -> None:
     """Train a classifier on sampled features, with equal numbers from all classes seen.
 
+    The features of an epoch are sampled at its start.
+
     Args:
         classifier: features (n, d) to logits (n, classes).
         statistics: statistics of the same classes.
@@ -142,13 +172,28 @@ def align(
         batches: batches per epoch.
         stage: name that distinguishes several alignments within one task.
     """
+    count, classes = recipe.batch_size * batches, len(task.seen)
+    features = statistics.means.new_empty(count, statistics.means.shape[-1])
 
-    def loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        labels = batch % len(task.seen)
-        return cross_entropy(classifier(statistics.sample(labels, generator)), labels)
+    def sample(indices: Sequence[torch.Tensor], generator: torch.Generator) -> None:
+        labels = [batch % classes for batch in indices]
+        features[torch.cat(list(indices))] = statistics.sample(labels, generator)
 
-    count = recipe.batch_size * batches
-    minimise(classifier.parameters(), count, loss, recipe, task, stage=stage)
+    def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+        return cross_entropy(classifier(features[batch]), batch % classes)
+
+    parameters = classifier.parameters()
+    minimise(parameters, count, loss, recipe, task, stage=stage, on_epoch=sample)
+
+
+def _root(apart: torch.Tensor, *, diagonal: bool) -> torch.Tensor:
+    """Return the Cholesky factor (d, d) of the covariance of features (n, d) less their mean."""
+    apart = apart.cpu().double()  # few features give a nearly singular covariance
+    covariance = apart.T @ apart / max(1, len(apart) - 1)
+    if diagonal:
+        covariance = covariance.diagonal().diag()
+    covariance.diagonal().add_(_LEAST_VARIANCE)
+    return torch.linalg.cholesky(covariance)
 
 
 def _cluster(

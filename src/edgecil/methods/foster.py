@@ -74,6 +74,7 @@ class FOSTER(NetworkMethod):
     """
 
     classifiers = ("head", "nme", "boosted")
+    only_for_predictions = ("boosted",)
     network: ExpandingNetwork
     old: ExpandingNetwork
 

@@ -76,11 +76,14 @@ class Method(ABC):
         classifiers: names of the classifiers, the main one first (`head`, `nme`, …).
         sees_everything: whether each task includes the images of all earlier classes. Set this for
             upper bounds only.
+        only_for_predictions: entries of the state that no later task reads; they are stored with a
+            final model alone.
         seen: original ids of the classes learnt so far, in order of arrival.
     """
 
     classifiers: ClassVar[tuple[str, ...]] = ("head",)
     sees_everything: ClassVar[bool] = False
+    only_for_predictions: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment

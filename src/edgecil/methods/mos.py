@@ -136,9 +136,8 @@ class MOS(PretrainedMethod):
         self.adapters.append(self.train_adapters(task))
         labels = task.alone().labels
         newest, first = (self.features(task.pixels, self.in_use(i)) for i in (task.index, 0))
-        diagonal = self.config.covariance == "diagonal"
-        for label in range(len(task.classes)):
-            self.gaussians.add(newest[labels == label], diagonal=diagonal)
+        classes = [newest[labels == label] for label in range(len(task.classes))]
+        self.gaussians.add(*classes, diagonal=self.config.covariance == "diagonal")
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
         self.task_of_class += [task.index] * len(task.classes)
         if task.old_count:

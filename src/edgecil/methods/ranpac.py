@@ -24,6 +24,7 @@ from edgecil.methods.registry import register_method
 from edgecil.methods.ridge import RIDGES, held_out_errors, last_task_errors
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
+from edgecil.methods.triangle import pack_triangle, unpack_triangle
 
 PUBLISHED = published_recipe("ranpac")
 RULES = ("leave-one-out", "last-task")
@@ -79,7 +80,8 @@ class RanPAC(PretrainedMethod):
     Attributes:
         adapters: adapters trained on the first task.
         projection: random projection (d, M); it depends on the run's seed only.
-        gram: sum of outer products of all projected features, (M, M).
+        gram: sum of outer products of all projected features, (M, M). It is symmetric to the last
+            bit, because a state holds its lower triangle alone.
         class_sums: sums of projected features by class, (classes seen, M).
         errors: squared error on held-out images for each ridge: summed over the tasks, or of the
             last task alone (`last-task`).
@@ -122,6 +124,7 @@ class RanPAC(PretrainedMethod):
             projected = self.project(part)
             self.gram = self.gram + projected.T @ projected
             sums = sums + hits.T @ projected
+        self.gram = self.gram.tril() + self.gram.tril(-1).T
         self.class_sums = torch.cat([self.class_sums, sums])
         if self.config.ridge == "last-task":
             generator = derive_generator("cpu", task.seed, "ridge")
@@ -168,7 +171,7 @@ class RanPAC(PretrainedMethod):
         return {
             **super().state(),
             "adapters": adapters_state(self.adapters),
-            "gram": self.gram.cpu(),
+            "gram": pack_triangle(self.gram.cpu()),
             "class_sums": self.class_sums.cpu(),
             "errors": self.errors,
         }
@@ -177,4 +180,5 @@ class RanPAC(PretrainedMethod):
         """Load a state from :meth:`state`."""
         super().restore(state)
         self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
-        self.place(state["gram"], state["class_sums"], state["errors"])
+        gram = unpack_triangle(state["gram"], self.config.projection, symmetric=True)
+        self.place(gram, state["class_sums"], state["errors"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -95,6 +95,7 @@ def minimise(
     stage: str,
     amp: bool = False,
     head: Iterable[torch.nn.Parameter] = (),
+    on_epoch: Callable[[Sequence[torch.Tensor], torch.Generator], None] | None = None,
     on_next: Callable[[torch.Tensor], None] | None = None,
 ) -> None:
     """Minimise a loss over `count` samples of any kind, batch by batch.
@@ -108,6 +109,7 @@ def minimise(
         stage: name that distinguishes several fits within one task.
         amp: whether to scale gradients where mixed precision requires it.
         head: parameters to optimise at the recipe's `head_factor` times its learning rate.
+        on_epoch: called at the start of each epoch with its batches and its generator.
         on_next: called before each batch with the indices of the one after it.
     """
     recipe = recipe.at(task.index)
@@ -121,6 +123,8 @@ def minimise(
             group["lr"] = group["factor"] * recipe.rate(epoch)
         generator = task.generator(stage, epoch)
         batches = _batches(count, recipe, generator)
+        if on_epoch is not None:
+            on_epoch(batches, generator)
         for batch, following in zip_longest(batches, batches[1:]):
             if following is not None and on_next is not None:
                 on_next(following)

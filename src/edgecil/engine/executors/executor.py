@@ -22,11 +22,15 @@ class Job:
         node: the node.
         parent: file with the parent's state; None for a first task.
         keep: file to write the new state to; None if no task follows.
+        final: whether the state is a model, which predicts.
+        only_child: whether one node alone will continue from the state.
     """
 
     node: Node
     parent: Path | None
     keep: Path | None
+    final: bool = False
+    only_child: bool = False
 
 
 @dataclass(frozen=True)

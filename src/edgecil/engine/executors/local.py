@@ -156,8 +156,9 @@ class WorkerPool:
             device = self._placement.choose(running)
             if device is None:
                 return
-            idle = (it for it in self._workers if it.job is None and it.device == device)
-            worker = next(idle, None)
+            idle = [it for it in self._workers if it.job is None and it.device == device]
+            parent = self._queued[0].node.parent  # its state may be in a worker's memory
+            worker = next((it for it in idle if it.last == parent), idle[0] if idle else None)
             if worker is None:
                 worker = _Worker(self._context, device)
                 self._workers.append(worker)
@@ -193,6 +194,7 @@ class _Worker:
         connection: the parent's end of the connection.
         device: the device that it computes on.
         job: the job that it works on.
+        last: the node of its last job.
         alive: whether it can take another job.
         was_ready: whether it has begun a job since its start.
     """
@@ -209,6 +211,7 @@ class _Worker:
         other.close()
         self.device = device
         self.job: Job | None = None
+        self.last: Node | None = None
         self.alive = True
         self.was_ready = False
         self._begun: float | None = None
@@ -227,7 +230,7 @@ class _Worker:
             self.connection.send(job)
         except OSError:
             return False
-        self.job, self._begun, self._silent = job, None, 0.0
+        self.job, self.last, self._begun, self._silent = job, job.node, None, 0.0
         return True
 
     def receive(self) -> Outcome | None:
@@ -365,13 +368,22 @@ def _end_with_parent() -> None:
 
 
 def run_job(context: WorkerContext, job: Job) -> Outcome:
-    """Train a job: read the parent's state, write the new one."""
+    """Train a job: read the parent's state unless it is in memory, write the new one."""
+    handed = None if job.node.parent is None else context.handed.get(job.node.parent)
+    context.handed.clear()  # what is handed on is used once; another attempt reads the file
     try:
-        parent = None if job.parent is None else job.parent.read_bytes()
+        parent = handed or (None if job.parent is None else job.parent.read_bytes())
     except FileNotFoundError as error:
         message = f"The state after the previous task is missing: {error.filename}."
         return Outcome(error=message, trace=message, damaged=True)
-    outcome, state = train_node(context, job.node, parent, keep=job.keep is not None)
+    outcome, state = train_node(
+        context,
+        job.node,
+        parent,
+        keep=job.keep is not None,
+        final=job.final,
+        hand_on=job.only_child,
+    )
     if job.keep is not None and state is not None:
         save_state(job.keep, state)
     return outcome
