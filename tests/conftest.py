@@ -77,9 +77,15 @@ def _same_start() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_pins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test uses weights of the hub for the first time."""
-    monkeypatch.setenv("EDGECIL_HUB_PINS", f"{_FOLDER.name}/pins-{next(_numbers)}.json")
+def hub(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No hub, and an empty cache of it; huggingface_hub reads the environment when it is loaded."""
+    cache = Path(_FOLDER.name) / f"hub-{next(_numbers)}"
+    for name, value in (("HF_HUB_OFFLINE", "1"), ("HF_HUB_CACHE", str(cache))):
+        monkeypatch.setenv(name, value)
+        if "huggingface_hub.constants" in sys.modules:
+            constants = sys.modules["huggingface_hub.constants"]
+            monkeypatch.setattr(constants, name, True if value == "1" else value)
+    return cache
 
 
 @pytest.fixture

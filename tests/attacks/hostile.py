@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import pickle
 import random
 import sqlite3
@@ -35,7 +34,6 @@ from edgecil.estimation import Analysis
 from edgecil.estimation.analyze import analyze
 from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
-from edgecil.io.hub_pins import pinned_commit
 from edgecil.io.weights import WeightFiles, read_tensors
 from edgecil.lab.truth_files import read_truths, write_truths
 from edgecil.lab.truth_tables import Counts, TruthTable
@@ -223,12 +221,6 @@ def _published(path: Path) -> None:
     rank(path)
 
 
-def _pins(path: Path) -> None:
-    os.environ["EDGECIL_HUB_PINS"] = str(path)  # which each test sets anew
-    commit = pinned_commit("us/tiny", "main")
-    assert commit is None or "/" not in commit
-
-
 def _layout(path: Path) -> None:
     configured_layout(path)
     configured_statistics(WeightFiles(path.parent / "none.safetensors", (path.name,)))
@@ -341,7 +333,6 @@ def formats(directory: Path) -> list[Format]:
         Format("analysis.json", _analysis_bytes(directory), _analysis),
         Format("truths.npz", truth_bytes(directory), _truths),
         Format("published.csv", PUBLISHED.encode(), _published),
-        Format("hub-pins.json", PINS.encode(), _pins),
         Format("config.json", CONFIG.encode(), _layout),
         Format("sources.toml", SOURCES.encode(), lambda path: read_sources(path)),
     ]
@@ -350,13 +341,6 @@ def formats(directory: Path) -> list[Format]:
 PUBLISHED = "method,dataset,protocol,min,max,std\n" + "".join(
     f"{method},toy,{protocol},{low},{low + 9},2.5\n"
     for low, (method, protocol) in enumerate(product(("a", "b"), ("edge", "enumerate")), 40)
-)
-PINS = json.dumps(
-    {
-        "schema": "edgecil.hub-pins/1",
-        "revisions": {"us/tiny": {"main": "abc"}},
-        "files": {"us/tiny": {"abc": {"model.safetensors": "0" * 64}}},
-    }
 )
 CONFIG = json.dumps(
     {

@@ -22,7 +22,6 @@ from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, EdgecilWarning
 from edgecil.estimation import Analysis
 from edgecil.estimation.analyze import analyze
-from edgecil.io.hub import cached_snapshot
 from edgecil.io.language_model import Conversation, LanguageModel
 from edgecil.lab.truth_files import read_truths
 from edgecil.methods.task_cache import _read as read_piece
@@ -198,7 +197,7 @@ def test_conversations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcomes["silent"] == 0
 
 
-def test_truth_tables_and_pins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truth_tables(tmp_path: Path) -> None:
     truths = tmp_path / "truths.npz"
     truths.write_bytes(truth_bytes(tmp_path))
     (expected,) = read_truths(truths)
@@ -212,27 +211,6 @@ def test_truth_tables_and_pins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return "equal" if same and table.sequences == expected.sequences else "silent"
 
     assert flips(truths, read_table, strength(60, 1000))["silent"] == 0
-
-    pins, repository = tmp_path / "pins.json", tmp_path / "hub" / "models--us--tiny"
-    weights = repository / "snapshots" / "abc" / "model.safetensors"
-    weights.parent.mkdir(parents=True)
-    weights.write_bytes(b"weights")
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("abc", encoding="utf-8")
-    monkeypatch.setenv("EDGECIL_HUB_PINS", str(pins))
-    monkeypatch.setenv("HF_HUB_CACHE", str(repository.parent))
-    assert cached_snapshot("us/tiny", [weights.name]) == weights.parent
-
-    def use_weights() -> str:
-        try:
-            used = cached_snapshot("us/tiny", [weights.name])
-        except EdgecilError:
-            return "noticed"
-        return "equal" if used == weights.parent else "silent"
-
-    outcomes = flips(pins, use_weights, strength(60, 1000))
-    assert outcomes["silent"] == 0
-    assert outcomes["noticed"] > 0
 
 
 def test_decoded_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ NAMES = [
     *("shard.tar", "shard.parquet", "shard.arrow", "a.png"),
     *("a.jpg", "train", "w.safetensors", "w.pt", "c.toml", "pycil.json", "result.json", "run.log"),
     *("results.sqlite", "captions.json", "captions.csv", "names.json", "names.csv", "names.txt"),
-    *("orders.json", "analysis.json", "truths.npz", "published.csv", "hub-pins.json"),
+    *("orders.json", "analysis.json", "truths.npz", "published.csv"),
     *("config.json", "sources.toml"),
 ]
 

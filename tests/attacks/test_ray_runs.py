@@ -229,13 +229,13 @@ def test_a_node_with_other_weights_and_older_instructions_gives_the_same_rows(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """9 of 15 rows were wrong with other weights, 8 of 30 with SSE4; both are sent now."""
-    caches = [hub(tmp_path / name, flipped=name == "other") for name in ("own", "other")]
+    caches = [hub_cache(tmp_path / name, flipped=name == "other") for name in ("own", "other")]
     monkeypatch.setenv("HF_HUB_CACHE", str(caches[0]))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(caches[0]))
     learner = ["--method", "ease", "--pretrained", "us/tiny", "--protocol", "enumerate"]
     command = ["run", *learner, "--dataset", str(data), "--tasks", "2", "--epochs", "4"]
     older = {
         "HF_HUB_CACHE": str(caches[1]),
-        "EDGECIL_HUB_PINS": str(tmp_path / "pins.json"),
         "ATEN_CPU_CAPABILITY": "default",
         "ONEDNN_MAX_CPU_ISA": "SSE41",
         "MKL_CBWR": "SSE4_1",
@@ -257,7 +257,7 @@ def test_a_node_with_other_weights_and_older_instructions_gives_the_same_rows(
     print(f"lying node: {rows} rows, 0 different")
 
 
-def hub(cache: Path, *, flipped: bool) -> Path:
+def hub_cache(cache: Path, *, flipped: bool) -> Path:
     """A cache of the hub with the weights `us/tiny`, of which one value may differ."""
     folder = cache / "models--us--tiny" / "snapshots" / "abc"
     folder.mkdir(parents=True)

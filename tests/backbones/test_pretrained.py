@@ -29,8 +29,6 @@ from edgecil.backbones.vit import ViT
 from edgecil.data import load_dataset
 from edgecil.data.augment import Pipeline
 from edgecil.errors import DataError, PrerequisiteError, UsageError
-from edgecil.io.hub import add_settings
-from tests.backbones.tiny_models import transformers_vit
 
 BUNDLED = "vit-quickdraw"
 DRAWING = (1, 28, 28)
@@ -38,12 +36,10 @@ ON_THE_HUB = [name for name in PRETRAINED if name != BUNDLED]
 
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """No hub, an empty hub cache, and nothing remembered of other tests' files."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+def _forgotten() -> Iterator[None]:
+    """Nothing is remembered of other tests' files."""
     yield
-    for remembered in (frozen_vit, statistics_of, fingerprint, add_settings):
+    for remembered in (frozen_vit, statistics_of, fingerprint):
         remembered.cache_clear()
 
 
@@ -119,7 +115,7 @@ def test_what_is_on_the_hub_is_described_without_it(name: str) -> None:
     here, sentence = backbone_status(name)
     assert not here
     assert f"hf download {PRETRAINED[name].source}" in sentence
-    with pytest.raises(PrerequisiteError, match="HF_HUB_OFFLINE") as raised:
+    with pytest.raises(PrerequisiteError, match="downloading it failed") as raised:
         load_pretrained(name, (3, 224, 224))
     assert str(raised.value).startswith(f"Backbone '{name}' requires {PRETRAINED[name].source}")
     assert str(raised.value).rpartition(PRETRAINED[name].source)[2].count("'vit-quickdraw'") == 1
@@ -142,12 +138,12 @@ def test_a_path_works_wherever_a_name_does(copied: Path) -> None:
 
 
 def test_a_hub_id_is_downloaded_once_with_its_settings(
-    copied: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    copied: Path, monkeypatch: pytest.MonkeyPatch, hub: Path
 ) -> None:
-    repository = tmp_path / "hub" / "models--us--tiny"
+    repository = hub / "models--us--tiny"
     asked: list[list[str]] = []
 
-    def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
+    def snapshot_download(hub_id: str, revision: None, allow_patterns: list[str]) -> str:
         asked.append(allow_patterns)
         snapshot = repository / "snapshots" / "abc"
         snapshot.mkdir(parents=True, exist_ok=True)
@@ -157,49 +153,15 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
         shutil.copy(copied.with_suffix(".json"), snapshot / "model.json")
         return str(snapshot)
 
-    monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: None)
     info = SimpleNamespace(sha="abc", siblings=[SimpleNamespace(rfilename="model.safetensors")])
     monkeypatch.setattr(huggingface_hub, "model_info", lambda _, **__: info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     assert is_pretrained("us/tiny")
     first = load_vit("us/tiny", DRAWING).eval()(drawings())
-    assert asked == [
-        ["config.json", "open_clip_config.json", "preprocessor_config.json"],
-        ["model.safetensors"],
-    ]
+    assert asked == [["model.safetensors", "*.json", "*.txt"]]
     assert torch.equal(load_vit("us/tiny", DRAWING).eval()(drawings()), first)
-    assert len(asked) == 2
+    assert len(asked) == 1
     assert backbone_status("us/tiny")[0]
-
-
-@pytest.mark.parametrize("reachable", [True, False])
-def test_settings_that_an_earlier_download_left_out_are_fetched_if_they_can_be(
-    reachable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """transformers fetches a network without the statistics of its images."""
-    repository = tmp_path / "hub" / "models--us--tiny"
-    snapshot = repository / "snapshots" / "abc"
-    transformers_vit().save_pretrained(snapshot)
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("abc", encoding="utf-8")
-    asked = []
-
-    def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
-        asked.append((hub_id, revision))
-        assert "preprocessor_config.json" in allow_patterns
-        settings = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}
-        (snapshot / "preprocessor_config.json").write_text(json.dumps(settings), encoding="utf-8")
-        return str(snapshot)
-
-    problem = None if reachable else "the hub cannot be reached"
-    monkeypatch.setattr("edgecil.io.hub._unreachable", lambda: problem)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    before = fingerprint("us/tiny")
-    mean = statistics_of("us/tiny").mean
-    assert mean == ((0.1, 0.2, 0.3) if reachable else (0.5, 0.5, 0.5))
-    assert asked == ([("us/tiny", "abc")] if reachable else [])
-    fingerprint.cache_clear()
-    assert fingerprint("us/tiny") == before, "settings are fetched before the fingerprint is taken"
 
 
 def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(

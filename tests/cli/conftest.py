@@ -66,10 +66,8 @@ Cli = Callable[..., Answer]
 
 @pytest.fixture(autouse=True)
 def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A width of 100, no hub, empty caches, and a working directory that is thrown away."""
+    """A width of 100, an empty cache, and a working directory that is thrown away."""
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
     work = tmp_path / "work"
     work.mkdir()

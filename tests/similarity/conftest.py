@@ -9,10 +9,8 @@ from tests.similarity.tiny_models import PlainClip, write_clip_tokenizer
 
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No hub, an empty hub cache and an empty cache of our own."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path_factory.mktemp("hub")))
+def _empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An empty cache of our own."""
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 

@@ -25,7 +25,7 @@ from edgecil.backbones.vit_weights import read_vit, resize_positions
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.io.files import cache_directory, replace_file
-from edgecil.io.hub import add_settings, cached_snapshot, is_hub_id
+from edgecil.io.hub import cached_snapshot, is_hub_id
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, tensor_names
 from edgecil.registry import Registry
 
@@ -177,7 +177,7 @@ def pretrained_status(name: str) -> tuple[bool, str]:
     if Path(model.source).expanduser().exists():
         where = "included in edgecil" if name in PRETRAINED else f"in {model.source}"
         return True, f"{about}; {where}."
-    if folder := cached_snapshot(model.source, WEIGHTS, verify=False):
+    if folder := cached_snapshot(model.source, WEIGHTS):
         return True, f"{about}; weights in {folder}."
     return False, (
         f"{about}; its weights are not on this machine: the first use downloads them; without a "
@@ -309,16 +309,12 @@ def fingerprint(name: str) -> str:
 
 def _locate(name: str) -> WeightFiles:
     model = find_pretrained(name)
-    files = locate_weights(
+    return locate_weights(
         _supplied.get(name, model.source),
         SETTINGS,
         needed_by=f"Backbone {name!r}",
         remedy=f"{_remedy(model)} ('vit-quickdraw' is included in edgecil)",
     )
-    on_hub = name not in _supplied and not Path(model.source).expanduser().exists()
-    if on_hub and model.statistics is None and configured_statistics(files) is None:
-        add_settings(model.source, files.folder, SETTINGS)
-    return files
 
 
 def _remedy(model: PretrainedModel) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.files import check_file
-from edgecil.io.hub import first_file, hub_folder
+from edgecil.io.hub import hub_folder
 from edgecil.io.pickles import is_torchscript, read_torchscript
 
 WEIGHTS = (
@@ -68,7 +68,7 @@ def locate_weights(
 
     Args:
         given: a folder, a weight file, or a hub id (owner/name).
-        settings: names of the files to fetch along with the weights. A file of the weights' own
+        settings: names of the files that say how to use the weights. A file of the weights' own
             name (.json), with which our tools describe theirs, is always among the result's.
         needed_by: who needs the weights, the beginning of the error.
         remedy: what to do if they cannot be had, the end of the error.
@@ -77,8 +77,10 @@ def locate_weights(
     if not path.exists() and path.suffix in _SUFFIXES:
         raise DataError(f"{needed_by} needs the weights in {given}, but there is no such file.")
     if not path.exists():
-        path = hub_folder(str(given), WEIGHTS, settings, needed_by=needed_by, remedy=remedy)
-    weights = first_file(path, WEIGHTS) if path.is_dir() else path
+        path = hub_folder(str(given), WEIGHTS, needed_by=needed_by, remedy=remedy)
+    weights: Path | None = path
+    if path.is_dir():
+        weights = next((path / name for name in WEIGHTS if (path / name).is_file()), None)
     if weights is None:
         raise DataError(f"{path} contains no weights; expected one of {', '.join(WEIGHTS)}.")
     return WeightFiles(weights, (*settings, f"{weights.stem}.json"))

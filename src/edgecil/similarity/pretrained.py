@@ -52,7 +52,7 @@ def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
 
 def tokenizer_folder(encoder: str, hub_id: str, remedy: str) -> Path:
     """Return the folder of a hub repository with a tokenizer; arguments as of :func:`locate`."""
-    return hub_folder(hub_id, TOKENIZERS, SETTINGS, **_needs(encoder, remedy))
+    return hub_folder(hub_id, TOKENIZERS, **_needs(encoder, remedy))
 
 
 def read_text_tensors(path: Path) -> dict[str, Any]:
