@@ -446,7 +446,7 @@ def test_files_without_weights_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="weight file"):
         load_vit(str(tmp_path), SHAPE)
     (tmp_path / "text.pt").write_text("hello", encoding="utf-8")
-    with pytest.raises(DataError, match=r"text\.pt: .*torch"):
+    with pytest.raises(DataError, match=r"text\.pt: .*weight file"):
         load_vit(str(tmp_path / "text.pt"), SHAPE)
 
 

@@ -104,10 +104,11 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         tensors = _read_safetensors(path, leave_out) if safe else _read_torch(path)
     except EdgecilError:
         raise
-    except Exception as error:  # torch raises anything for a damaged pickle, also AssertionError
+    except Exception as error:  # torch raises anything for a damaged pickle, also KeyError(101)
+        reason = str(error).partition("\n")[0]
         raise DataError(
             f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
-            f"file ({str(error).splitlines()[0] if str(error) else type(error).__name__})."
+            f"file ({reason if ' ' in reason else type(error).__name__})."
         ) from error
     tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
     try:
