@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Generic, TypeVar
 
-from edgecil.errors import unknown
+from edgecil.errors import unknown, warn
 
 T = TypeVar("T")
 
@@ -19,6 +19,9 @@ class Registry(Generic[T]):
         kind: what an entry is, for error messages: "method", "protocol".
         entries: the first entries.
         aliases: other names of entries.
+        plugins: a group of entry points by which installed packages add entries, and a function
+            that turns a name and a loaded object into an entry. They are loaded when a name is not
+            found or all names are asked for; one that fails is left out with a warning.
 
     >>> colours = Registry("colour", {"dark-red": "#8b0000"}, aliases={"maroon": "dark-red"})
     >>> colours["Dark Red"], colours["maroon"], "green" in colours
@@ -31,8 +34,10 @@ class Registry(Generic[T]):
         entries: Mapping[str, T] | None = None,
         *,
         aliases: Mapping[str, str] | None = None,
+        plugins: tuple[str, Callable[[str, object], T]] | None = None,
     ) -> None:
         self.kind = kind
+        self._plugins = plugins
         self._entries: dict[str, T] = dict(entries or {})
         self._aliases = dict(aliases or {})
 
@@ -56,14 +61,16 @@ class Registry(Generic[T]):
 
     def names(self, pattern: str = "*") -> tuple[str, ...]:
         """Return names that match a shell pattern such as `*vit*`, in the order of registration."""
-        return tuple(name for name in self._entries if fnmatchcase(name.lower(), pattern.lower()))
+        return tuple(name for name in self if fnmatchcase(name.lower(), pattern.lower()))
 
     def items(self) -> list[tuple[str, T]]:
         """Return names and entries, in the order of registration."""
+        self._load_plugins()
         return list(self._entries.items())
 
     def values(self) -> list[T]:
         """Return entries, in the order of registration."""
+        self._load_plugins()
         return list(self._entries.values())
 
     def __getitem__(self, name: str) -> T:
@@ -73,14 +80,41 @@ class Registry(Generic[T]):
         return isinstance(name, str) and self._find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
+        self._load_plugins()
         return iter(self._entries)
 
     def __len__(self) -> int:
+        self._load_plugins()
         return len(self._entries)
 
     def _find(self, name: str) -> str | None:
         if name in self._entries:
             return name
+        canonical = self._by_key(name)
+        if canonical is None and self._plugins is not None:
+            self._load_plugins()
+            canonical = self._by_key(name)
+        return canonical
+
+    def _load_plugins(self) -> None:
+        """Load the entries of other packages, once."""
+        if self._plugins is None:
+            return
+        from importlib.metadata import entry_points
+
+        (group, make), self._plugins = self._plugins, None
+        for point in entry_points(group=group):
+            if self._by_key(point.name) is not None:
+                continue
+            try:
+                self._entries[point.name] = make(point.name, point.load())
+            except Exception as error:
+                warn(
+                    f"The {self.kind} {point.name!r} of the installed package that defines "
+                    f"{point.value} cannot be used: {type(error).__name__}: {error}."
+                )
+
+    def _by_key(self, name: str) -> str | None:
         by_key = {_key(alias): target for alias, target in self._aliases.items()}
         by_key |= {_key(name): name for name in self._entries}
         return by_key.get(_key(name))

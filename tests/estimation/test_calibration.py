@@ -15,12 +15,13 @@ from edgecil.estimation.accuracy_steps import accuracy_step
 from edgecil.estimation.calibration import describe_coverage, is_calibrated, reached_coverage
 from edgecil.estimation.claims import Claim
 from edgecil.estimation.estimators import smoothed
-from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior, posteriors
+from edgecil.estimation.intervals import LEVEL, Interval, posterior, posteriors
 from edgecil.estimation.summary import summaries
 from edgecil.report.method_tables import summary_table
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer as page_answer
 from edgecil.sequences.latin import latin
+from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.space import SequenceSpace
 from tests.estimation.tables import noisy, table_of
 

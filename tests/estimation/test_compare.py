@@ -12,11 +12,12 @@ from IPython.lib.pretty import pretty
 import edgecil
 from edgecil.errors import UsageError
 from edgecil.estimation import AccuracyTable, Run, compare_accuracies, write_accuracies
-from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.next_runs import MOST_ORDERS
 from edgecil.report.claim_tables import explain_next
 from edgecil.sequences import SequenceSpace
-from edgecil.sequences.given import CONTINUED, given_texts
+from edgecil.sequences.given import given_texts
+from edgecil.sequences.overlap import position_overlap
+from edgecil.sequences.protocols import CONTINUED
 from tests.estimation.tables import SPACE, noisy, runs_of, table_of
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 from edgecil.errors import UsageError
 from edgecil.estimation import AccuracyTable, compare_accuracies, compare_pairs, holm
 from edgecil.estimation.comparison import SEED_EFFECT
-from edgecil.estimation.intervals import position_overlap
+from edgecil.sequences.overlap import position_overlap
 from tests.estimation.tables import noisy, runs_of, table_of
 
 RNG = np.random.default_rng(0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edgecil.errors import UsageError, unknown
+from edgecil.sequences.protocols import split_budget
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
 PREPARATIONS = ("plain", "centre-crop")
@@ -140,6 +141,13 @@ class ExperimentConfig:
                     f"{name!r} cannot be combined with {sources[0]!r}, which is read from a file; "
                     "leave one of them out."
                 )
+
+    @property
+    def protocol_names(self) -> tuple[str, ...]:
+        """The protocols without the budgets of their own."""
+        return tuple(
+            text if text in self.sequences else split_budget(text)[0] for text in self.protocol
+        )
 
     @property
     def seeds(self) -> range:

@@ -25,7 +25,13 @@ from edgecil.methods.image_size import fit_images, image_statistics, stored_size
 from edgecil.methods.registry import replace_recipe, replace_settings
 from edgecil.methods.task import Scenario
 from edgecil.sequences.given import parse_given
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
+from edgecil.sequences.protocols import (
+    PROTOCOLS,
+    LabelledSequence,
+    draw_protocols,
+    format_protocols,
+    parse_protocols,
+)
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import DEFAULT_ENCODER, Similarity
@@ -127,8 +133,8 @@ def prepare(
     if clip and config.budget is not None:
         config = replace(config, budget=min(config.budget, space.size))
     similarity = None
-    chosen = [PROTOCOLS[name] for name in config.protocol if name not in config.sequences]
-    if any(protocol.needs_similarity for protocol in chosen):
+    drawn = [name for name in config.protocol_names if name not in config.sequences]
+    if any(PROTOCOLS[name].needs_similarity for name in drawn):
         similarity = _choose_similarity(config, dataset)
     sequences = choose_sequences(config, space, similarity, answered or {})
     identity = {
@@ -167,12 +173,7 @@ def load_context(
     config = replace(
         config,
         method=tuple(dict.fromkeys(entry.spec for entry in entries)),
-        protocol=tuple(
-            dict.fromkeys(
-                name if name in config.sequences else PROTOCOLS.resolve(name)
-                for name in config.protocol
-            )
-        ),
+        protocol=format_protocols(parse_protocols(config.protocol, own=config.sequences)),
         set={_method_name(name, entries): values for name, values in config.set.items()},
     )
     configs = {entry.name: _configure(entry, config) for entry in entries}
@@ -260,20 +261,20 @@ def choose_sequences(
     similarity: Similarity | None,
     answered: Mapping[str, Mapping[str, ClassSequence]],
 ) -> dict[str, list[LabelledSequence]]:
-    """Choose the sequences of every protocol; beside others, `enumerate` has no budget."""
+    """Choose the sequences of every protocol."""
+    protocols = parse_protocols(config.protocol, own=config.sequences)
+    drawn = draw_protocols(
+        {name: own for name, own in protocols.items() if name not in config.sequences},
+        space,
+        similarity=similarity,
+        budget=config.budget,
+        order_seed=config.order_seed,
+        objective=config.objective,
+        answered=answered,
+    )
     return {
-        name: parse_given(config.sequences[name], space)
-        if name in config.sequences
-        else protocol(
-            name,
-            space,
-            similarity=similarity,
-            budget=None if name == "enumerate" and len(config.protocol) > 1 else config.budget,
-            order_seed=config.order_seed,
-            objective=config.objective,
-            answered=answered.get(name),
-        )
-        for name in config.protocol
+        name: drawn[name] if name in drawn else parse_given(config.sequences[name], space)
+        for name in protocols
     }
 
 

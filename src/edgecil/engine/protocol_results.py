@@ -127,7 +127,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         results = protocol_results(
             experiment,
             methods=config.method_names,
-            protocols=config.protocol,
+            protocols=config.protocol_names,
             seeds=config.seeds,
             metric=config.metric,
             failures=failures,

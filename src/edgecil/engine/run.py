@@ -36,8 +36,7 @@ from edgecil.io.directory import check_path
 from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
-from edgecil.sequences.given import REPEATS
-from edgecil.sequences.protocols import all_duplicates
+from edgecil.sequences.protocols import REPEATS, all_duplicates
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -195,7 +195,7 @@ def _shard(
     plan = Plan(
         config.method_names,
         config.seeds,
-        [run.sequence for name in config.protocol for run in sequences.get(name, ())],
+        [run.sequence for name in config.protocol_names for run in sequences.get(name, ())],
     )
     return set(plan.shard(*part).runs)
 
@@ -271,7 +271,7 @@ def _planned(
     planned: dict[tuple[str, str], set[int]] = {}
     for config in configs:
         for method in config.method_names:
-            for protocol in config.protocol:
+            for protocol in config.protocol_names:
                 planned.setdefault((method, protocol), set()).update(config.seeds)
     requested = {method for method, _ in planned}
     for (method, seed), protocol, *_ in rows:

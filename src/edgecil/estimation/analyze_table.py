@@ -23,7 +23,6 @@ from edgecil.estimation.closeness import closeness
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.correlation import correlate
 from edgecil.estimation.estimators import ESTIMATORS, Observations, independent_variance
-from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.method_rankings import rank_protocols, rank_truth
 from edgecil.estimation.next_step import advise
 from edgecil.estimation.normality import check_normality
@@ -48,8 +47,9 @@ from edgecil.estimation.relabelling import Relabelled, adjust_correlations, rela
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
-from edgecil.sequences.given import NAME as OWN_ORDERS, REPEATS
+from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
+from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
@@ -190,7 +190,7 @@ def _analyze_method(
     ran = {
         name: orders
         for name in table.protocols
-        if name != REPEATS and len(orders := table.orders(method, name))
+        if not find_protocol(name).repeats and len(orders := table.orders(method, name))
     }
     evaluated = {
         name: orders
@@ -293,8 +293,8 @@ def _estimate(
     classes = None if len(once) < 2 else table.class_accuracies(method, tuple(once))
     if classes is not None:
         distinct = replace(distinct, class_variance=float(independent_variance(classes)))
-    if protocol == "latin" and len(once) > 1:
-        distinct = replace(distinct, overlap=position_overlap(tuple(once)))
+    if len(once) > 1:
+        distinct = replace(distinct, overlap=find_protocol(protocol).overlap(tuple(once)))
     answers = {}
     for name, estimator in ESTIMATORS.items():
         runs = labelled if estimator.counts_repeats else distinct

@@ -18,12 +18,13 @@ from edgecil.estimation.estimators import (
     independent_variance,
     unbiasing,
 )
-from edgecil.estimation.intervals import LEVEL, Interval, Posterior, position_overlap, posterior
+from edgecil.estimation.intervals import LEVEL, Interval, Posterior, posterior
 from edgecil.estimation.predictors import blind_protocols
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.rounding import rounded, rounded_limit
-from edgecil.sequences.given import CONTINUED, REPEATS
+from edgecil.sequences.overlap import position_overlap
+from edgecil.sequences.protocols import CONTINUED, REPEATS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
 

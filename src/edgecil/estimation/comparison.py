@@ -17,10 +17,11 @@ from edgecil.engine.metrics import find_metric
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.distances import SAME
-from edgecil.estimation.intervals import LEVEL, Interval, position_overlap, posterior
+from edgecil.estimation.intervals import LEVEL, Interval, posterior
 from edgecil.estimation.predictors import blind_protocols
 from edgecil.io.arrays import Bools, Floats, Ints
-from edgecil.sequences.given import CONTINUED
+from edgecil.sequences.overlap import position_overlap
+from edgecil.sequences.protocols import CONTINUED
 
 _Key = TypeVar("_Key")
 

@@ -42,7 +42,7 @@ class Observations:
             predictor.
         space_size: |Ω|, the number of all orders; None if it does not matter.
         overlap: (n, n) agreement of a Latin design's orders on positions, from
-            :func:`~edgecil.estimation.intervals.position_overlap`; None for other orders.
+            :func:`~edgecil.sequences.overlap.position_overlap`; None for other orders.
         class_variance: the variance that accuracies would have if classes varied independently of
             each other, from :func:`independent_variance`; None if it is unknown.
     """

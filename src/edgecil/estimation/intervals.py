@@ -9,7 +9,7 @@ it has a prior.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, chdtri, stdtr, stdtrit
 
 from edgecil.estimation.distances import SAME
-from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.sequence import ClassSequence
+from edgecil.io.arrays import Floats
 
 Interval = tuple[float, float]
 LEVEL = 0.9
@@ -144,7 +143,8 @@ def posterior(
 
     Args:
         values: (n,) accuracies, or differences between two methods.
-        overlap: (n, n) from :func:`position_overlap` for a Latin design; None for random orders.
+        overlap: (n, n) covariance that a design implies, from :meth:`Protocol.overlap`; None for
+            independent orders.
         space_size: |Ω|, from which the orders were drawn without replacement; None if endless.
         common: variance of an error that all values share, in units of s²; it widens the interval
             of the mean.
@@ -170,12 +170,13 @@ def posteriors(
     best.
 
     In a Latin design, values are normal with variance s² and correlation h kᵢⱼ between orders i and
-    j, where k is :func:`position_overlap`: a share h of the variance comes from effects of classes
-    and pairs of classes at positions. Prior: 1/s for s, flat for the mean, Beta(1, 2) for h.
+    j, where k is :func:`~edgecil.sequences.overlap.position_overlap`: a share h of the variance
+    comes from effects of classes and pairs of classes at positions. Prior: 1/s for s, flat for the
+    mean, Beta(1, 2) for h.
 
     Args:
         values: (…, n) accuracies, or differences between two methods.
-        overlap: (…, n, n) from :func:`position_overlap` for Latin designs; None for random orders.
+        overlap: (…, n, n) covariance that designs imply; None for independent orders.
         space_size: |Ω|, from which the orders were drawn without replacement; None if endless.
         common: variance of an error that all values share, in units of s²; it widens the interval
             of the mean.
@@ -218,59 +219,6 @@ def posteriors(
         count - 1,
         std_freedom,
     )
-
-
-def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:
-    """Return how far pairs of orders agree on the positions of classes and of pairs, beyond chance.
-
-    kᵢⱼ is the mean of two agreements: of the number of classes that are in the same task in both
-    orders, and of the number of pairs of classes that are together in the same task in both. Each
-    is (shared - e) / (most - e), with its mean e over all orders and its value for equal orders. k
-    is 1 on the diagonal, 0 on average over random pairs, and negative where a Latin design keeps
-    classes from returning to a position. Tasks of one class have no pairs; then classes count.
-
-    Returns:
-        shape (n, n).
-    """
-    classes = sorted(sequences[0].order)
-    column = {class_: place for place, class_ in enumerate(classes)}
-    task = np.empty((len(sequences), len(classes)), dtype=np.int64)
-    for row, sequence in enumerate(sequences):
-        for number, members in enumerate(sequence.tasks):
-            task[row, [column[class_] for class_ in members]] = number
-    if len(sequences[0].sizes) == 1:  # there is one order
-        return np.eye(len(sequences))
-    return task_overlap(task, task, sequences[0].sizes)
-
-
-def task_overlap(rows: Ints, columns: Ints, sizes: Sequence[int]) -> Floats:
-    """Return :func:`position_overlap` between orders of two lists, for two tasks and more.
-
-    Args:
-        rows: (n, N) the task of every class.
-        columns: (m, N) the same of other orders.
-        sizes: (K,) classes per task.
-
-    Returns:
-        shape (n, m).
-    """
-    most = np.array(sizes, dtype=np.float64)
-    classes = rows.shape[1]
-    singles, pairs = np.zeros((2, len(rows), len(columns)))
-    for number in range(len(most)):
-        shared = (rows == number).astype(np.float64) @ (columns == number).astype(np.float64).T
-        singles += shared
-        pairs += shared * (shared - 1.0) / 2.0
-    together, count = most * (most - 1.0) / 2.0, classes * (classes - 1.0) / 2.0
-    overlap = _beyond_chance(singles, float(most @ most) / classes, classes)
-    if together.any():
-        expected = float(together @ together) / count
-        overlap = (overlap + _beyond_chance(pairs, expected, float(together.sum()))) / 2.0
-    return overlap
-
-
-def _beyond_chance(shared: Floats, expected: float, most: float) -> Floats:
-    return np.asarray((shared - expected) / (most - expected))
 
 
 def _tails(level: float, components: Floats) -> Floats:

@@ -17,7 +17,6 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.estimation.claims import answer, representative_orders
 from edgecil.estimation.comparison import compare_pairs
-from edgecil.estimation.intervals import task_overlap
 from edgecil.estimation.next_step import NextStep, advise, orders_to_decide
 from edgecil.estimation.sentences import count, describe_next
 from edgecil.estimation.sources import (
@@ -33,7 +32,9 @@ from edgecil.io.arrays import Ints
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import show_printed
-from edgecil.sequences.given import CONTINUED, NAME as OWN_ORDERS
+from edgecil.sequences.given import NAME as OWN_ORDERS
+from edgecil.sequences.overlap import task_overlap
+from edgecil.sequences.protocols import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
 _CANDIDATES = 400

@@ -16,10 +16,9 @@ import numpy as np
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.given import CONTINUED, REPEATS
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
-from edgecil.sequences.protocols import PROTOCOLS
+from edgecil.sequences.protocols import CONTINUED, PROTOCOLS, REPEATS
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace

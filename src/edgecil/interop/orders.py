@@ -11,8 +11,8 @@ from edgecil.classes import select_classes
 from edgecil.engine.experiment import stored_answers
 from edgecil.errors import UsageError
 from edgecil.io.docstrings import read_section, with_options
-from edgecil.sequences import PROTOCOLS, SequenceSpace, protocol
-from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences import PROTOCOLS, SequenceSpace
+from edgecil.sequences.protocols import LabelledSequence, draw_protocols, parse_protocols
 from edgecil.sequences.scored import sequences
 from edgecil.similarity import Similarity
 from edgecil.similarity.build import Captions, Names, choose_similarity, find_classes
@@ -81,34 +81,25 @@ def choose_orders(
         overwrite: ask a language model again.
         default_sizes: first task size and increment if the options give no task sizes.
     """
-    names = _protocol_names(options.get("protocol", "latin"))
-    similarity, labels = _classes(options, names)
+    protocols = parse_protocols(options.get("protocol", "latin"))
+    similarity, labels = _classes(options, tuple(protocols))
     ids = select_classes(
         len(labels), count=options.get("classes"), seed=options.get("classes_seed")
     )
     similarity = None if similarity is None else similarity.take(ids)
     space = _space(options, len(ids), default_sizes)
-    answers = {} if overwrite else stored_answers(out)
-    sequences = {
-        name: protocol(
-            name,
-            space,
-            similarity=similarity,
-            budget=None if name == "enumerate" and len(names) > 1 else options.get("budget"),
-            order_seed=options.get("order_seed"),
-            objective=options.get("objective", "adjacent"),
-            answered=answers.get(name),
-        )
-        for name in names
-    }
+    sequences = draw_protocols(
+        protocols,
+        space,
+        similarity=similarity,
+        budget=options.get("budget"),
+        order_seed=options.get("order_seed"),
+        objective=options.get("objective"),
+        answered={} if overwrite else stored_answers(out),
+    )
     return ChosenOrders(
         tuple(labels[id_] for id_ in ids), tuple(ids.tolist()), similarity, sequences
     )
-
-
-def _protocol_names(given: str | Sequence[str]) -> list[str]:
-    names = given.split(",") if isinstance(given, str) else given
-    return list(dict.fromkeys(PROTOCOLS.resolve(name.strip()) for name in names))
 
 
 def _classes(

@@ -10,11 +10,11 @@ import numpy as np
 from edgecil.errors import UsageError
 from edgecil.estimation.budgets import draw_runs
 from edgecil.estimation.estimators import Observations, independent_variance
-from edgecil.estimation.intervals import position_overlap
 from edgecil.estimation.predictors import objective_predictor
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.sequences.latin import latin
+from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.protocols import PROTOCOLS, protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace

@@ -10,7 +10,13 @@ from edgecil.sequences.latin import latin
 from edgecil.sequences.moments import Moments, moments
 from edgecil.sequences.objective import OBJECTIVES, Objective, get_objective
 from edgecil.sequences.profile import Profile, profile, score
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol
+from edgecil.sequences.protocols import (
+    PROTOCOLS,
+    LabelledSequence,
+    Protocol,
+    protocol,
+    register_protocol,
+)
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.scored import (
     Certificate,
@@ -39,6 +45,7 @@ __all__ = [
     "Objective",
     "Optimum",
     "Profile",
+    "Protocol",
     "ScoredSequence",
     "SequenceSpace",
     "bounds",
@@ -54,6 +61,7 @@ __all__ = [
     "profile_file",
     "protocol",
     "read_sequence",
+    "register_protocol",
     "sample_scores",
     "score",
     "score_orders",

@@ -18,8 +18,6 @@ from edgecil.sequences.space import SequenceSpace
 
 Given = str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
 NAME = "given"
-REPEATS = "repeats"  # orders that `run` trains once more
-CONTINUED = "next"  # orders of `next_runs`, which continue a design
 
 
 def given_texts(

@@ -14,7 +14,12 @@ from edgecil.errors import UsageError, unknown
 from edgecil.io.files import read_json
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.profile import Profile, profile
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol as choose_sequences
+from edgecil.sequences.protocols import (
+    PROTOCOLS,
+    LabelledSequence,
+    draw_protocols,
+    parse_protocols,
+)
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.build import choose_similarity, with_similarity_options
@@ -145,26 +150,24 @@ def sequences(
     space = SequenceSpace.choose(
         len(matrix), tasks=tasks, base=base, increment=increment, sizes=sizes
     )
-    given = protocol.split(",") if isinstance(protocol, str) else protocol
-    names = list(dict.fromkeys(PROTOCOLS.resolve(name.strip()) for name in given))
-    if objective is not None and "optimal" not in names:
+    names = parse_protocols(protocol)
+    if objective is not None and not any(PROTOCOLS[name].takes_objective for name in names):
+        takers = [repr(it.name) for it in PROTOCOLS.values() if it.takes_objective]
         raise UsageError(
-            "The 'objective' parameter belongs to the protocol 'optimal'. Got the protocol "
-            f"{', '.join(map(repr, names))}."
+            f"The 'objective' parameter belongs to the protocol {' or '.join(takers)}. Got the "
+            f"protocol {', '.join(map(repr, names))}."
         )
+    drawn = draw_protocols(
+        names,
+        space,
+        similarity=matrix,
+        budget=budget,
+        order_seed=order_seed,
+        objective=objective,
+    )
     scored: list[ScoredSequence] = []
-    for name in names:
-        default = PROTOCOLS[name].objective or "adjacent"
-        wanted = objective if name == "optimal" and objective is not None else default
-        optimised = get_objective(wanted, space)
-        labelled = choose_sequences(
-            name,
-            space,
-            similarity=matrix,
-            budget=None if name == "enumerate" and len(names) > 1 else budget,
-            order_seed=order_seed,
-            objective=optimised,
-        )
+    for name, labelled in drawn.items():
+        optimised = get_objective(PROTOCOLS[name].optimised(objective), space)
         own = score_sequences(matrix, labelled, objective=optimised.name)
         prefix = f"{name}/" if len(names) > 1 else ""
         scored += [replace(one, label=f"{prefix}{one.label}") for one in own]

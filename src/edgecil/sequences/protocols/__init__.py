@@ -1,0 +1,46 @@
+"""Protocols: objects that choose class sequences and say what claims may rest on them.
+
+A new protocol is one file with a subclass of :class:`Protocol` and a line in the registry, or, in
+another package, :func:`register_protocol` or an entry point of the group `edgecil.protocols`.
+"""
+
+from edgecil.sequences.protocols.enumeration import ENUMERATE
+from edgecil.sequences.protocols.latin import LATIN
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
+from edgecil.sequences.protocols.random import PAPER_SEEDS, RANDOM
+from edgecil.sequences.protocols.registry import (
+    PROTOCOLS,
+    all_duplicates,
+    describe_duplicates,
+    draw_protocols,
+    find_protocol,
+    format_protocols,
+    parse_protocols,
+    protocol,
+    register_protocol,
+    split_budget,
+)
+from edgecil.sequences.protocols.unregistered import CONTINUED, REPEATS
+
+__all__ = [
+    "CONTINUED",
+    "ENUMERATE",
+    "LATIN",
+    "PAPER_SEEDS",
+    "PROTOCOLS",
+    "RANDOM",
+    "REPEATS",
+    "LabelledSequence",
+    "Protocol",
+    "Request",
+    "Role",
+    "all_duplicates",
+    "describe_duplicates",
+    "draw_protocols",
+    "find_protocol",
+    "format_protocols",
+    "parse_protocols",
+    "protocol",
+    "register_protocol",
+    "split_budget",
+]

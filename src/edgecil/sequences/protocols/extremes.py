@@ -1,0 +1,127 @@
+"""Two extreme sequences and random ones between them: EDGE, `optimal`, and their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from edgecil.sequences.generators import get_generator
+from edgecil.sequences.generators.optimal import find_optimum
+from edgecil.sequences.generators.random import seeded
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
+from edgecil.sequences.protocols.random import PAPER_SEEDS
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+
+GOALS = ("hard", "easy")
+
+
+class Extremes(Protocol):
+    """A generator's hard and easy sequence, and random ones up to the budget.
+
+    Args:
+        name: of the protocol and of its generators.
+        summary: one line.
+        calibration: key of the measured coverage of its claims.
+    """
+
+    constructed: tuple[str, ...] | None = GOALS
+    needs_similarity = True
+    least_budget = 2
+
+    def __init__(self, name: str, summary: str, *, calibration: str | None = None) -> None:
+        self.name, self.summary, self.calibration = name, summary, calibration
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        """Yield hard, then random ones (called median if there is only one), then easy."""
+        rng = request.rng()
+        hard, easy = (self.extreme(goal, request, rng) for goal in GOALS)
+        between = _unseen(request.space, {hard.sequence, easy.sequence}, rng)
+        inner = request.budget - len(GOALS)
+        labels = ["median"] if inner == 1 else [f"random-{index + 1}" for index in range(inner)]
+        yield hard
+        for label in labels:
+            yield LabelledSequence(label, next(between))
+        yield easy
+
+    def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
+        """Return the hard or the easy sequence."""
+        assert request.similarity is not None
+        generate = get_generator(self.name, goal)
+        return LabelledSequence(goal, generate(request.similarity, request.space, rng))
+
+
+class Optimal(Extremes):
+    """Both ends of an objective, each with a certificate.
+
+    Args:
+        name: of the protocol.
+        summary: one line.
+        objective: what it optimises.
+        takes_objective: whether the user may choose another objective.
+        calibration: key of the measured coverage of its claims.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        *,
+        objective: str,
+        takes_objective: bool = False,
+        calibration: str | None = None,
+    ) -> None:
+        super().__init__(name, summary, calibration=calibration)
+        self.objective, self.takes_objective = objective, takes_objective
+
+    def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
+        """Return one end of the objective with its certificate."""
+        assert request.similarity is not None
+        optimum = find_optimum(
+            request.similarity, request.space, goal, objective=request.objective, rng=rng
+        )
+        return LabelledSequence(goal, optimum.sequence, optimum)
+
+
+def _unseen(
+    space: SequenceSpace, taken: set[ClassSequence], rng: np.random.Generator
+) -> Iterator[ClassSequence]:
+    """Yield random sequences without repeats, extremes, and sequences of the random protocol.
+
+    In a space too small for that, only the extremes are avoided, then nothing.
+    """
+    paper = {seeded(space, seed, legacy=legacy) for seed in PAPER_SEEDS for legacy in (False, True)}
+    avoid = taken | paper
+    while True:
+        if len(taken) >= space.size:
+            avoid = set()
+        elif len(avoid) >= space.size:
+            avoid = set(taken)
+        drawn = ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
+        if drawn not in avoid:
+            taken.add(drawn)
+            avoid.add(drawn)
+            yield drawn
+
+
+EDGE = Extremes(
+    "edge",
+    "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
+    calibration="edge",
+)
+EDGE_PRINTED = Extremes(
+    "edge-printed", "the sequences of the paper's Algorithms 1 and 2 as printed, and a median"
+)
+OPTIMAL = Optimal(
+    "optimal",
+    "both extremes of an objective, with a certificate, and a median",
+    objective="adjacent",
+    takes_objective=True,
+    calibration="optimal",
+)
+OPTIMAL_GENERALIZATION = Optimal(
+    "optimal-generalization",
+    "the same for the objective 'generalization', so that both can be in one experiment",
+    objective="generalization",
+)

@@ -1,0 +1,44 @@
+"""Uniformly random sequences (RS), from either of NumPy's streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, count, islice
+
+from edgecil.sequences.generators.random import seeded
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
+
+PAPER_SEEDS = (0, 42, 1993)
+
+
+class Random(Protocol):
+    """One sequence per seed: the paper's 0, 42 and 1993, then 1, 2, …, or from a given one on.
+
+    Args:
+        name: of the protocol.
+        summary: one line.
+        legacy: use the stream of `numpy.random.seed`.
+    """
+
+    constructed = ()
+    calibration = "random"
+
+    def __init__(self, name: str, summary: str, *, legacy: bool = False) -> None:
+        self.name, self.summary, self._legacy = name, summary, legacy
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        """Yield one sequence per seed; the label names the seed."""
+        further = (seed for seed in count(1) if seed not in PAPER_SEEDS)
+        own = request.order_seed
+        seeds = chain(PAPER_SEEDS, further) if own is None else count(own)
+        for seed in islice(seeds, request.budget):
+            sequence = seeded(request.space, seed, legacy=self._legacy)
+            yield LabelledSequence(f"seed-{seed}", sequence)
+
+
+RANDOM = Random("random", "uniformly random orders (RS)")
+RANDOM_LEGACY = Random(
+    "random-legacy",
+    "uniformly random orders from numpy.random.seed, as PyCIL and PILOT draw them",
+    legacy=True,
+)

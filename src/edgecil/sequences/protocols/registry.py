@@ -1,0 +1,227 @@
+"""Every protocol by name, and the drawing of several."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from edgecil.errors import UsageError
+from edgecil.registry import Registry
+from edgecil.sequences.objective import Objective
+from edgecil.sequences.protocols.enumeration import ENUMERATE
+from edgecil.sequences.protocols.extremes import (
+    EDGE,
+    EDGE_PRINTED,
+    OPTIMAL,
+    OPTIMAL_GENERALIZATION,
+)
+from edgecil.sequences.protocols.latin import LATIN
+from edgecil.sequences.protocols.paper import (
+    ADVERSARIAL,
+    EDGE_RELEASED,
+    LLM_1,
+    LLM_5,
+    MAXCOVER,
+)
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol
+from edgecil.sequences.protocols.random import RANDOM, RANDOM_LEGACY
+from edgecil.sequences.protocols.unregistered import GIVEN, Unregistered
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+
+if TYPE_CHECKING:
+    from edgecil.similarity.matrix import Similarity
+
+ENTRY_POINTS = "edgecil.protocols"
+
+
+def _check(name: str, entry: object) -> Protocol:
+    """Return the protocol of an entry point, which gives an object or a class."""
+    made = entry() if isinstance(entry, type) else entry
+    if not isinstance(made, Protocol) or made.name != name:
+        raise UsageError(f"it must be an edgecil.Protocol with the name {name!r}")
+    return made
+
+
+PROTOCOLS: Registry[Protocol] = Registry("protocol", plugins=(ENTRY_POINTS, _check))
+"""Every protocol by name."""
+
+
+def register_protocol(protocol: Protocol) -> Protocol:
+    """Register a protocol under its name, so that runs and analyses know it.
+
+    Other packages register theirs by an entry point of the group `edgecil.protocols`.
+    """
+    if not isinstance(protocol, Protocol):
+        raise UsageError(f"A protocol must be an edgecil.Protocol. Got {protocol!r} instead.")
+    return PROTOCOLS.add(protocol.name, protocol)
+
+
+for _protocol in (
+    LATIN,
+    RANDOM,
+    RANDOM_LEGACY,
+    EDGE,
+    EDGE_PRINTED,
+    EDGE_RELEASED,
+    OPTIMAL,
+    OPTIMAL_GENERALIZATION,
+    ENUMERATE,
+    ADVERSARIAL,
+    MAXCOVER,
+    LLM_1,
+    LLM_5,
+):
+    register_protocol(_protocol)
+
+
+def find_protocol(name: str) -> Protocol:
+    """Return the protocol with the name that a table of runs has; never an error."""
+    if name in GIVEN:
+        return GIVEN[name]
+    return PROTOCOLS[name] if name in PROTOCOLS else Unregistered(name)
+
+
+def parse_protocols(
+    protocol: str | Iterable[str], own: Collection[str] = ()
+) -> dict[str, int | None]:
+    """Return registered names with their own budgets, if they have one.
+
+    Args:
+        protocol: `random`, `random,edge`, `random:100,edge`, or a list of such names.
+        own: names of the user's own sequences, which are no protocols.
+
+    >>> parse_protocols("Random:100, edge")
+    {'random': 100, 'edge': None}
+    """
+    budgets: dict[str, int | None] = {}
+    for text in protocol.split(",") if isinstance(protocol, str) else protocol:
+        name, budget = (text, "") if text in own else split_budget(text)
+        if budget and not (budget.isascii() and budget.isdigit()):
+            raise UsageError(
+                f"The budget of a protocol is written 'random:100'. Got {text.strip()!r} instead."
+            )
+        registered = name if name in own else PROTOCOLS.resolve(name)
+        budgets[registered] = int(budget) if budget else None
+    return budgets
+
+
+def split_budget(text: str) -> tuple[str, str]:
+    """Return the name of a protocol and its own budget, empty if it has none.
+
+    >>> split_budget("random:100")
+    ('random', '100')
+    """
+    name, _, budget = text.strip().partition(":")
+    return name, budget
+
+
+def format_protocols(protocols: Mapping[str, int | None]) -> tuple[str, ...]:
+    """Return the texts of which :func:`parse_protocols` makes these budgets.
+
+    >>> format_protocols({"random": 100, "edge": None})
+    ('random:100', 'edge')
+    """
+    return tuple(name if own is None else f"{name}:{own}" for name, own in protocols.items())
+
+
+def draw_protocols(
+    protocols: Mapping[str, int | None],
+    space: SequenceSpace,
+    *,
+    budget: int | None = None,
+    order_seed: int | None = None,
+    similarity: Similarity | None = None,
+    objective: str | Objective | ArrayLike | None = None,
+    answered: Mapping[str, Mapping[str, ClassSequence]] | None = None,
+) -> dict[str, list[LabelledSequence]]:
+    """Return the sequences of several protocols, by name; see :meth:`Protocol.draw`.
+
+    Args:
+        protocols: from :func:`parse_protocols`.
+        space: N classes and their task sizes.
+        budget: number of sequences of each protocol that has no budget of its own. Beside others, a
+            protocol whose number is fixed ignores it.
+        order_seed: seed for choosing class orders.
+        similarity: over the same N classes.
+        objective: what to optimise, for protocols that take an objective.
+        answered: earlier answers of language models, by protocol and label.
+    """
+    drawn = {}
+    for name, own in protocols.items():
+        chosen = PROTOCOLS[name]
+        shared = budget if chosen.takes_budget or len(protocols) == 1 else None
+        drawn[name] = chosen.draw(
+            space,
+            budget=shared if own is None else own,
+            order_seed=order_seed,
+            similarity=similarity,
+            objective=objective,
+            answered=(answered or {}).get(name),
+        )
+    return drawn
+
+
+def protocol(
+    name: str,
+    space: SequenceSpace,
+    *,
+    similarity: Similarity | None = None,
+    budget: int | None = None,
+    order_seed: int | None = None,
+    objective: str | Objective | ArrayLike = "adjacent",
+    answered: Mapping[str, ClassSequence] | None = None,
+) -> list[LabelledSequence]:
+    """Return the sequences of a protocol, with their labels.
+
+    Args:
+        name: of a registered protocol.
+        space: N classes and their task sizes.
+        similarity: over the same N classes; only protocols with extreme sequences need it.
+        budget: number of sequences L, 3 by default; `enumerate` takes all of Ω and no budget.
+        order_seed: seed for choosing class orders. `random` uses the paper's seeds 0, 42, 1993
+            (then 1, 2, …) unless a seed is given, and counts up from it otherwise.
+        objective: what `optimal` optimises; `optimal-generalization` has its own.
+        answered: earlier answers of a language model by label; it is not asked again for these.
+    """
+    return PROTOCOLS[name].draw(
+        space,
+        budget=budget,
+        order_seed=order_seed,
+        similarity=similarity,
+        objective=objective,
+        answered=answered,
+    )
+
+
+def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) -> str | None:
+    """Return one sentence if several labels of a protocol stand for the same sequence, else None.
+
+    >>> one, other = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
+    >>> describe_duplicates("random", [("seed-0", one), ("seed-42", one), ("seed-1993", other)])
+    'The 3 sequences of random have 2 different orders: seed-0 and seed-42 are the same.'
+    """
+    labels: dict[ClassSequence, list[str]] = {}
+    for label, sequence in runs:
+        labels.setdefault(sequence, []).append(label)
+    same = [" and ".join(group) for group in labels.values() if len(group) > 1]
+    if not same:
+        return None
+    total = sum(map(len, labels.values()))
+    orders = "one order" if len(labels) == 1 else f"{len(labels)} different orders"
+    others = "1 other order" if len(same) == 2 else f"{len(same) - 1} other orders"
+    more = (
+        f"; {others} also occur{'s' if len(same) == 2 else ''} more than once" if same[1:] else ""
+    )
+    return f"The {total} sequences of {name} have {orders}: {same[0]} are the same{more}."
+
+
+def all_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[str, str]:
+    """Return the sentence of :func:`describe_duplicates` for each protocol that has one."""
+    sentences = {
+        name: describe_duplicates(name, ((run.label, run.sequence) for run in runs))
+        for name, runs in sequences.items()
+    }
+    return {name: sentence for name, sentence in sentences.items() if sentence is not None}

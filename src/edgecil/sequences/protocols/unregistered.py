@@ -1,0 +1,62 @@
+"""Orders that no registered protocol chose, such as those of a user's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from edgecil.errors import UsageError
+from edgecil.io.arrays import Floats
+from edgecil.sequences.overlap import position_overlap
+from edgecil.sequences.protocols.extremes import GOALS
+from edgecil.sequences.protocols.latin import LATIN
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
+from edgecil.sequences.sequence import ClassSequence
+
+
+class Unregistered(Protocol):
+    """Orders of which nobody says how they were chosen; those called hard and easy are constructed.
+
+    Args:
+        name: under which the orders are stored.
+    """
+
+    constructed: tuple[str, ...] | None = GOALS
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def role(self, label: str) -> Role:
+        """Return that nothing is known, but for constructed sequences."""
+        return "constructed" if label in GOALS else "unknown"
+
+    def choose(self, request: Request) -> Iterable[LabelledSequence]:
+        """Raise an error: only a user can choose these."""
+        raise UsageError(f"The orders of {self.name!r} cannot be drawn; give the sequences.")
+
+
+class Repeats(Unregistered):
+    """Orders of other protocols that `run` trains once more."""
+
+    repeats = True
+
+
+class Continued(Unregistered):
+    """Orders of `next_runs`: random ones that agree least with all orders before them."""
+
+    constructed = ()
+    joint = True
+    calibration = LATIN.calibration
+
+    def role(self, label: str) -> Role:
+        """Return that all are random draws."""
+        return "random"
+
+    def overlap(self, sequences: Sequence[ClassSequence]) -> Floats:
+        """Return how far the sequences agree on the positions of classes."""
+        return position_overlap(sequences)
+
+
+REPEATS = "repeats"
+CONTINUED = "next"
+GIVEN: dict[str, Protocol] = {REPEATS: Repeats(REPEATS), CONTINUED: Continued(CONTINUED)}
+"""Names that edgecil itself gives to orders which no protocol draws."""
