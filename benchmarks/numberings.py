@@ -4,8 +4,8 @@
 
 z of S on bare class names in ten tasks: with the canonical numbering, which `edge` and a variant
 called by itself use; with the dataset's own, which the transcription of the paper's algorithms
-uses; and the range over that one and random ones. Then in how many cases one of these is more
-extreme than `edge`. About 20 seconds.
+uses; and the range over that one and random ones. Then in how many cases another numbering makes
+a variant more extreme than `edge`. About 20 seconds.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ ASKED = {
     "edgecil sequences quickd": "quickdraw quickdraw-pretrain quickdraw-all",
     "edgecil run --method ica": "icarl",
     "edgecil run --method icarl,ew": "icarl,ewc",
-    "edgecil run --eval latin,edge-": "latin,edge-printed latin,edge-released",
+    "edgecil run --eval latin,edge-": "latin,edge-released",
     "edgecil run --recipe pa": "paper",
     "edgecil run --executor _": "local ray",
     "edgecil run --config recipe:dem": "recipe:demo",
@@ -80,7 +80,7 @@ def test_bash_completes_verbs_options_names_and_files(
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_verbs_options_and_names(scripts: dict[str, str], shell: str) -> None:
-    for word in (*VERBS, "--repeats", "icarl", "quickdraw", "edge-printed", "recipe:demo"):
+    for word in (*VERBS, "--repeats", "icarl", "quickdraw", "edge-released", "recipe:demo"):
         assert word.removeprefix("--") in scripts[shell], word
 
 

@@ -44,7 +44,7 @@ def has_symmetry(values: Floats) -> bool:
 
 def test_the_papers_generators_are_registered() -> None:
     names = {(generator.name, generator.goal) for generator in generators()}
-    for name in ("edge", "edge-printed", "edge-released", "optimal", "adversarial", "maxcover"):
+    for name in ("edge", "edge-released", "optimal", "adversarial", "maxcover"):
         assert {(name, "hard"), (name, "easy")} <= names
     assert {("random", "random"), ("random-legacy", "random")} <= names
     assert all(generator.summary for generator in generators())

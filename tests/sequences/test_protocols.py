@@ -24,7 +24,7 @@ from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix, symmetric
 
 EXTREMES = [
-    *("edge", "edge-printed", "optimal", "optimal-generalization", "adversarial", "maxcover"),
+    *("edge", "optimal", "optimal-generalization", "adversarial", "maxcover"),
 ]
 OFFLINE = [name for name, entry in PROTOCOLS.items() if not entry.asks_model]
 WITH_BUDGET = [name for name in OFFLINE if name not in ("enumerate", "edge-released")]

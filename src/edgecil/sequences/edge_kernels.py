@@ -82,38 +82,6 @@ def search_granularities(
 
 
 @inner_loop
-def best_walk(values: Floats, starts: Ints, sizes: Ints, goal: float) -> tuple[Ints, float]:
-    """Find the best greedy walk over the classes from any start (the paper's AS baseline)."""
-    classes = len(values)
-    best_order = np.arange(classes)
-    best_total = goal * np.inf
-    order = np.empty(classes, dtype=np.int64)
-    for start in starts:
-        to_chosen = np.zeros(classes)
-        latest = start
-        for place in range(classes):
-            order[place] = latest
-            to_chosen[latest] = np.inf
-            for class_ in range(classes):
-                to_chosen[class_] += goal * values[latest, class_]
-            latest = _first_least(to_chosen)
-        total = neighbour_total(values, order, sizes)
-        if goal * total < goal * best_total:
-            best_total = total
-            best_order = order.copy()
-    return best_order, best_total
-
-
-@inner_loop
-def _first_least(costs: Floats) -> int:
-    chosen, least = 0, costs[0]
-    for index in range(1, len(costs)):
-        if costs[index] < least:
-            chosen, least = index, costs[index]
-    return chosen
-
-
-@inner_loop
 def neighbour_total(values: Floats, order: Ints, sizes: Ints) -> float:
     """Return the similarity between the classes of neighbouring tasks of a flat order, summed."""
     total = 0.0

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecil.io.arrays import Ints
 from edgecil.sequences.generators.registry import MOST_CLASSES, register
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
-
-_STEPS = 400_000_000
 
 
 @register(
@@ -41,12 +38,6 @@ def adversarial_easy(
 ) -> ClassSequence:
     """Return a walk to ever more similar classes."""
     return _walk(similarity, space, rng, sign=-1.0)
-
-
-def walk_starts(classes: int) -> Ints:
-    """Return the classes to start walks from: all of them while that is fast, else some of them."""
-    count = min(classes, max(1, _STEPS // classes**2))
-    return np.linspace(0, classes - 1, count).round().astype(np.int64)
 
 
 def _walk(

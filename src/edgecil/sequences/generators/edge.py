@@ -1,13 +1,10 @@
-"""EDGE: the paper's extreme sequences, by all variants of its Algorithms 1 and 2 and a descent.
+"""EDGE: the paper's hard and easy sequences, by every reading of its Algorithms 1 and 2.
 
-The paper defines the hard sequence as argmin S and the easy one as argmax S; its algorithms are how
-it searches for them: cluster the classes at many granularities, make tasks of the clusters, order
-the tasks greedily, and keep the candidate with the most extreme S. Pseudo-code, text and released
-code differ in how they do it. Each variant is a :class:`Variant` that can be called by itself; the
-printed ones are the generator `edge-printed`. `edge` takes the best sequence of each group of
-variants and of the AS baseline's walks from every class, improves all of them by swaps of classes,
-and returns the most extreme. Where the space is small enough to be solved exactly, it returns the
-true argmin and argmax.
+The paper clusters the classes at many granularities, makes balanced tasks of the clusters, orders
+the tasks greedily, and keeps the candidate with the most extreme S. Pseudo-code, text and released
+code differ in how they do it. Each reading is a :class:`Variant` that can be called by itself; all
+of them give candidates at all granularities, and S chooses, which is the paper's own last step.
+No candidate is improved afterwards: `optimal` searches for the argmin and argmax of S.
 """
 
 from __future__ import annotations
@@ -23,9 +20,6 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.registry import Registry
 from edgecil.sequences import edge_kernels as kernels
 from edgecil.sequences.canonical import canonical_order
-from edgecil.sequences.descent import descend
-from edgecil.sequences.exact import solve_exactly
-from edgecil.sequences.generators.adversarial import walk_starts
 from edgecil.sequences.generators.registry import MOST_CLASSES, register
 from edgecil.sequences.inner_loops import fast
 from edgecil.sequences.objective import adjacent
@@ -186,53 +180,27 @@ for _variant in (
 @register(
     "edge",
     "hard",
-    "argmin S: all variants of the paper's algorithms, improved by swaps; exact in small spaces",
+    "the least S among all readings of the paper's Algorithm 1",
     most_classes=MOST_CLASSES,
 )
 def edge_hard(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
     """Return the paper's hard sequence: low similarity between neighbouring tasks."""
-    return _extreme(similarity, space, rng, "hard")
+    return _extreme(similarity, space, "hard")
 
 
 @register(
     "edge",
     "easy",
-    "argmax S: all variants of the paper's algorithms, improved by swaps; exact in small spaces",
+    "the greatest S among all readings of the paper's Algorithm 2",
     most_classes=MOST_CLASSES,
 )
 def edge_easy(
     similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
 ) -> ClassSequence:
     """Return the paper's easy sequence: high similarity between neighbouring tasks."""
-    return _extreme(similarity, space, rng, "easy")
-
-
-@register(
-    "edge-printed",
-    "hard",
-    "the paper's Algorithm 1 as printed",
-    most_classes=MOST_CLASSES,
-)
-def printed_hard(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
-) -> ClassSequence:
-    """Return the sequence of Algorithm 1, without the other variants."""
-    return _to_sequence(VARIANTS["algorithm-1"].build(similarity, space), space)
-
-
-@register(
-    "edge-printed",
-    "easy",
-    "the paper's Algorithm 2 as printed",
-    most_classes=MOST_CLASSES,
-)
-def printed_easy(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
-) -> ClassSequence:
-    """Return the sequence of Algorithm 2, without the other variants."""
-    return _to_sequence(VARIANTS["algorithm-2"].build(similarity, space), space)
+    return _extreme(similarity, space, "easy")
 
 
 def granularities(classes: int, tasks: int) -> list[int]:
@@ -255,28 +223,15 @@ def _grid(classes: int) -> list[int]:
     return grid
 
 
-def _extreme(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator, goal: Goal
-) -> ClassSequence:
-    if space.tasks == 1:
-        return ClassSequence([range(space.classes)])
-    objective = adjacent(space)
-    solution = solve_exactly(similarity, space, objective, objective.direction(goal))
-    if solution is not None:
-        return solution
+def _extreme(similarity: Similarity, space: SequenceSpace, goal: Goal) -> ClassSequence:
     values = similarity.submatrix(np.arange(space.classes))
     variants = [variant for variant in VARIANTS.values() if variant.goal == goal]
-    candidates = [*_search(values, space, variants), _walk(values, space, goal)]
-    sign = 1.0 if goal == "hard" else -1.0
-    weights = sign * objective.weights
-    places = np.repeat(np.arange(space.tasks), space.sizes)
-    for order in candidates:
-        partition = np.empty(space.classes, dtype=np.int64)
-        partition[order] = places
-        descend(similarity, space, weights, partition)
-        order[:] = np.argsort(partition, kind="stable")
-    scores = sign * score_orders(similarity, space, np.array(candidates), objective)
-    return _to_sequence(candidates[int(np.argmin(scores))], space)
+    candidates = np.array(_search(values, space, variants))
+    if space.tasks == 1:
+        return _to_sequence(candidates[0], space)
+    scores = score_orders(similarity, space, candidates, adjacent(space))
+    chosen = np.argmin(scores) if goal == "hard" else np.argmax(scores)
+    return _to_sequence(candidates[int(chosen)], space)
 
 
 def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -> list[Ints]:
@@ -342,15 +297,6 @@ def cluster_tree(values: Floats, cluster: str) -> Ints:
         np.int64
     )
     return merges
-
-
-def _walk(values: Floats, space: SequenceSpace, goal: Goal) -> Ints:
-    """Return the best walk of the AS baseline, from every class while that is fast."""
-    sign = 1.0 if goal == "hard" else -1.0
-    starts = walk_starts(space.classes)
-    walk = fast(kernels.best_walk, len(starts) * values.size)
-    order, _ = walk(values, starts, np.array(space.sizes), sign)
-    return order
 
 
 def _to_sequence(order: Ints, space: SequenceSpace) -> ClassSequence:

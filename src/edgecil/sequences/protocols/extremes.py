@@ -110,9 +110,6 @@ EDGE = Extremes(
     "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
     calibration="edge",
 )
-EDGE_PRINTED = Extremes(
-    "edge-printed", "the sequences of the paper's Algorithms 1 and 2 as printed, and a median"
-)
 OPTIMAL = Optimal(
     "optimal",
     "both extremes of an objective, with a certificate, and a median",

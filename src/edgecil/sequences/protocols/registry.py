@@ -13,7 +13,6 @@ from edgecil.sequences.objective import Objective
 from edgecil.sequences.protocols.enumeration import ENUMERATE
 from edgecil.sequences.protocols.extremes import (
     EDGE,
-    EDGE_PRINTED,
     OPTIMAL,
     OPTIMAL_GENERALIZATION,
 )
@@ -64,7 +63,6 @@ for _protocol in (
     RANDOM,
     RANDOM_LEGACY,
     EDGE,
-    EDGE_PRINTED,
     EDGE_RELEASED,
     OPTIMAL,
     OPTIMAL_GENERALIZATION,
