@@ -13,7 +13,8 @@ given similarity matrix, also where that departs from the paper:
   similar one, which resembles the paper's AS baseline for *hard*;
 - the number of tasks is that of tasks as large as the first one.
 
-Sums are in single precision, as the published program computes them with NumPy 2. It fails on
+Similarities are in single precision and their sums in double precision, as the published program
+computes them with NumPy 1, which torch 2.0.1, the version that it names, requires. It fails on
 negative similarities, which CLIP's texts do not have; here they are shifted for the clustering.
 """
 
@@ -144,20 +145,20 @@ def _mean_between(values: Singles, blocks: Sequence[Sequence[int]]) -> Doubles:
         rows = values[np.array(first, dtype=np.int64)]
         for j, second in enumerate(blocks):
             if i != j and first and second:
-                between[i, j] = _running_sum(rows[:, second]) / np.float32(len(first) * len(second))
+                between[i, j] = _running_sum(rows[:, second]) / (len(first) * len(second))
     return between
 
 
-def _mean_between_neighbours(values: Singles, order: Sequence[int], tasks: int) -> np.float32:
+def _mean_between_neighbours(values: Singles, order: Sequence[int], tasks: int) -> float:
     size = len(order) // tasks
     chunks = [np.array(order[start : start + size]) for start in range(0, tasks * size, size)]
     products = [values[np.ix_(chunks[i], chunks[i + 1])].ravel() for i in range(tasks - 1)]
     if not products:
         raise UsageError("The score S compares neighbouring tasks and needs K >= 2. Got K = 1.")
     joined = np.concatenate(products)
-    return np.float32(_running_sum(joined) / np.float32(len(joined)))
+    return _running_sum(joined) / len(joined)
 
 
-def _running_sum(values: Singles) -> np.float32:
-    """Return the sum from left to right in single precision, as a plain loop computes it."""
-    return np.float32(np.add.accumulate(values.ravel(), dtype=np.float32)[-1])
+def _running_sum(values: Singles) -> float:
+    """Return the sum from left to right in double precision, as a plain loop computes it."""
+    return float(np.add.accumulate(values.ravel(), dtype=np.float64)[-1])
