@@ -151,13 +151,12 @@ def list_methods(*, recipe: str = "fast") -> list[LearnerEntry]:
     from edgecil.io.packages import require_training
 
     require_training()
-    from edgecil.engine.config import ExperimentConfig
     from edgecil.methods import get_method, method_names
     from edgecil.methods.order_share import order_shares
     from edgecil.methods.published import PUBLISHED
     from edgecil.methods.recipe import PUBLISHED_DATASETS, RECIPES
 
-    measured, backbone = order_shares(), ExperimentConfig.backbone
+    measured, backbone = order_shares(), "resnet-tiny"
     dataset = PUBLISHED_DATASETS.get(RECIPES.resolve(recipe))
     return [
         LearnerEntry(

@@ -29,7 +29,7 @@ from edgecil.io.hub import cached_snapshot, is_hub_id
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, tensor_names
 from edgecil.registry import Registry
 
-Shape = tuple[int, int, int]
+Shape = tuple[int, ...]
 
 _log = logging.getLogger(__name__)
 

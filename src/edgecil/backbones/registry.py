@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -14,13 +15,16 @@ from edgecil.backbones.pretrained import (
     pretrained_status,
 )
 from edgecil.backbones.resnet import Backbone, resnet18, resnet32, resnet_tiny
+from edgecil.backbones.vectors import MLP, Linear
 from edgecil.errors import UsageError, unknown
 from edgecil.registry import Registry
 
-Shape = tuple[int, int, int]
+Shape = tuple[int, ...]
 
-BACKBONES: Registry[Callable[[Shape], Backbone]] = Registry(
-    "backbone", {"resnet-tiny": resnet_tiny, "resnet32": resnet32, "resnet18": resnet18}
+ON_VECTORS: dict[str, Callable[[Any], Backbone]] = {"linear": Linear, "mlp": MLP}
+BACKBONES: Registry[Callable[[Any], Backbone]] = Registry(
+    "backbone",
+    {"resnet-tiny": resnet_tiny, "resnet32": resnet32, "resnet18": resnet18, **ON_VECTORS},
 )
 
 
@@ -45,15 +49,34 @@ def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backb
     Args:
         name: one of :func:`backbone_names`, or the path or hub id of a vision transformer
             or ResNet-18.
-        shape: channels, height and width of the images.
+        shape: channels, height and width of the images, or (d,) for vectors.
         generator: a CPU generator of the initial weights; pre-trained backbones do not use it.
     """
-    if len(shape) != 3 or min(shape) < 1:
-        raise UsageError(f"'shape' must be (channels, height, width), each 1 or more. Got {shape}.")
     check_backbone(name)
+    check_inputs(name, shape)
     if name in BACKBONES:
         return build(lambda: BACKBONES[name](shape), generator)
     return load_pretrained(name, shape)
+
+
+def check_inputs(name: str, shape: Shape) -> None:
+    """Raise an error if a backbone does not take inputs of a shape."""
+    takes_vectors = name in BACKBONES and BACKBONES.resolve(name) in ON_VECTORS
+    if len(shape) == 1 and not takes_vectors:
+        raise UsageError(
+            f"The backbone {name!r} takes images, but the dataset has vectors; use "
+            f"{' or '.join(map(repr, ON_VECTORS))}."
+        )
+    if len(shape) == 3 and takes_vectors:
+        raise UsageError(
+            f"The backbone {name!r} takes vectors, but the dataset has images; use another, or "
+            "compute their features first."
+        )
+
+
+def default_backbone(shape: Shape) -> str:
+    """Return the backbone that is trained by default on inputs of a shape."""
+    return "linear" if len(shape) == 1 else "resnet-tiny"
 
 
 def check_backbone(name: str) -> None:

@@ -115,12 +115,12 @@ class ChannelsLast(nn.Module):  # type: ignore[misc]
         return maps.contiguous(memory_format=torch.channels_last)
 
 
-def resnet32(shape: tuple[int, int, int]) -> ResNet:
+def resnet32(shape: tuple[int, ...]) -> ResNet:
     """Return the CIFAR network of 32 layers: 3 stages of 5 blocks, 16/32/64 channels, d = 64."""
     return ResNet(_stem(shape[0], 16), (16, 32, 64), blocks=5, shortcut="pad")
 
 
-def resnet18(shape: tuple[int, int, int]) -> ResNet:
+def resnet18(shape: tuple[int, ...]) -> ResNet:
     """Return the ImageNet network of 18 layers: 4 stages of 2 blocks, 64 to 512 channels, d = 512.
 
     Images under 96 pixels get a 3×3 stem with stride 1 and no pooling, as in the class-incremental
@@ -138,7 +138,7 @@ def imagenet_resnet18(channels: int) -> ResNet:
     return ResNet(stem, _IMAGENET_WIDTHS, blocks=2, shortcut="project")
 
 
-def resnet_tiny(shape: tuple[int, int, int]) -> ResNet:
+def resnet_tiny(shape: tuple[int, ...]) -> ResNet:
     """Build a small network for small images: 3 stages of 1 block, 16/32/64 channels, d = 64.
 
     The stem reduces images to a quarter of their size; a 28×28 drawing takes 0.7 million

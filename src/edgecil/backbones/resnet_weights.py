@@ -26,7 +26,7 @@ def holds_resnet(names: Iterable[str]) -> bool:
     return any(re.search(r"(^|\.)layer1\.0\.conv1\.weight$", name) for name in names)
 
 
-def load_resnet(files: WeightFiles, shape: tuple[int, int, int]) -> ResNet:
+def load_resnet(files: WeightFiles, shape: tuple[int, ...]) -> ResNet:
     """Return a new ResNet-18 with the weights in a file, trainable, in float32, on the CPU.
 
     Its stem is that of ImageNet networks for images of any size.

@@ -53,7 +53,7 @@ class ViTLayout:
     activation: Literal["gelu", "quick_gelu"] = "gelu"
     norm_eps: float = 1e-6
 
-    def grid(self, shape: tuple[int, int, int]) -> tuple[int, int]:
+    def grid(self, shape: tuple[int, ...]) -> tuple[int, int]:
         """Return patches down and across an image of a shape (channels, height, width)."""
         channels, height, width = shape
         if channels != self.channels:
@@ -98,7 +98,7 @@ class ViT(Backbone):
         feature_size: length d of the class token.
     """
 
-    def __init__(self, layout: ViTLayout, shape: tuple[int, int, int]) -> None:
+    def __init__(self, layout: ViTLayout, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.layout = layout
         self.grid = layout.grid(shape)

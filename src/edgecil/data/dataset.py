@@ -1,4 +1,4 @@
-"""Labelled images in memory, and a dataset of them; every format is read into this form."""
+"""Labelled images or vectors, and a dataset of them; every source is read into this form."""
 
 from __future__ import annotations
 
@@ -10,37 +10,40 @@ from functools import cached_property
 import numpy as np
 
 from edgecil.errors import DataError, UsageError
-from edgecil.io.arrays import Ints, Pixels
+from edgecil.io.arrays import Inputs, Ints
 
 _HASHED_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images with their labels.
+    """Images, or vectors of any modality, with their labels.
 
     Attributes:
-        pixels: (n, channels, height, width) uint8.
+        pixels: images (n, channels, height, width) uint8, or vectors (n, d) float32.
         labels: (n,) int64, at least 0.
     """
 
-    pixels: Pixels
+    pixels: Inputs
     labels: Ints
 
     def __post_init__(self) -> None:
-        if self.pixels.dtype != np.uint8:
-            raise DataError(f"Pixels must be uint8 in [0, 255]. Got {self.pixels.dtype} instead.")
-        if self.pixels.ndim != 4 or 0 in self.pixels.shape[1:]:
+        shape, kind = self.pixels.shape, self.pixels.dtype
+        if len(shape) not in (2, 4) or 0 in shape[1:]:
             raise DataError(
-                "Pixels must have the shape (n, channels, height, width). "
-                f"Got {self.pixels.shape} instead."
+                "Inputs must be images (n, channels, height, width) or vectors (n, d). "
+                f"Got the shape {shape} instead."
             )
+        if len(shape) == 4 and kind != np.uint8:
+            raise DataError(f"Pixels must be uint8 in [0, 255]. Got {kind} instead.")
+        if len(shape) == 2 and kind != np.float32:
+            raise DataError(f"Vectors must be float32. Got {kind} instead.")
         if self.labels.dtype != np.int64:
             raise DataError(f"Labels must be int64. Got {self.labels.dtype} instead.")
         if self.labels.shape != (len(self.pixels),):
             raise DataError(
-                f"There must be one label per image. Got labels of shape {self.labels.shape} "
-                f"for {len(self.pixels)} images."
+                f"There must be one label per input. Got labels of shape {self.labels.shape} "
+                f"for {len(self.pixels)} inputs."
             )
         if len(self.labels) and self.labels.min() < 0:
             raise DataError(f"Labels must be at least 0. Got {self.labels.min()} among them.")
@@ -56,8 +59,8 @@ class ImageDataset:
     Attributes:
         name: the dataset's name.
         names: N class names, in label order.
-        train: images of every class.
-        test: other images of every class, of the same shape.
+        train: inputs of every class.
+        test: other inputs of every class, of the same shape.
         notes: sentences about choices made on reading that a user should know of.
     """
 
@@ -70,7 +73,7 @@ class ImageDataset:
     def __post_init__(self) -> None:
         if self.train.pixels.shape[1:] != self.test.pixels.shape[1:]:
             raise DataError(
-                f"Images of {self.name!r} must all have one shape. Got {self.shape} for training "
+                f"Inputs of {self.name!r} must all have one shape. Got {self.shape} for training "
                 f"and {self.test.pixels.shape[1:]} for testing."
             )
         check_coverage(self.name, self.names, self.train.labels, self.test.labels)
@@ -79,10 +82,14 @@ class ImageDataset:
         return len(self.names)
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """(channels, height, width) of every image."""
-        _, channels, height, width = self.train.pixels.shape
-        return channels, height, width
+    def shape(self) -> tuple[int, ...]:
+        """(channels, height, width) of every image, or (d,) of every vector."""
+        return self.train.pixels.shape[1:]
+
+    @property
+    def channels(self) -> int:
+        """Channels of every image; 0 for vectors."""
+        return self.shape[0] if len(self.shape) == 3 else 0
 
     def counts(self) -> tuple[Ints, Ints]:
         """Return how many training and how many test images each class has, shape (N,) each."""
@@ -94,7 +101,7 @@ class ImageDataset:
     def take(self, ids: Sequence[int] | Ints) -> ImageDataset:
         """Return the classes `ids` alone, relabelled: `ids[i]` becomes class `i`.
 
-        Images are copied, in the order they had; all classes in label order are the dataset itself.
+        Inputs are copied, in the order they had; all classes in label order are the dataset itself.
         """
         if np.array_equal(ids, np.arange(len(self))):
             return self
@@ -145,7 +152,7 @@ def check_coverage(name: str, names: Sequence[str], train: Ints, test: Ints) -> 
         empty = np.flatnonzero(np.bincount(labels, minlength=len(names)) == 0)
         if len(empty):
             raise DataError(
-                f"Class {empty[0]} ({names[empty[0]]!r}) of {name!r} has no {part} images; every "
+                f"Class {empty[0]} ({names[empty[0]]!r}) of {name!r} has no {part} inputs; every "
                 "class needs some for training and some for testing."
             )
 

@@ -10,6 +10,7 @@ from edgecil.data.dataset import ImageDataset, Images
 from edgecil.data.decode import resize_images
 from edgecil.data.image_files import keeps_on_disk
 from edgecil.data.image_store import PixelStore
+from edgecil.errors import UsageError
 from edgecil.io.arrays import Pixels
 
 RESIZE_VERSION = 1  # increase it when the same images are resized to other pixels
@@ -26,6 +27,8 @@ def resize_dataset(dataset: ImageDataset, size: int | None, storage: str = "auto
     """
     if size is None or dataset.shape[1:] == (size, size):
         return dataset
+    if not dataset.channels:
+        raise UsageError(f"{dataset.name!r} has vectors, not images; leave 'image_size' out.")
     parts = (dataset.train, dataset.test)
     count, channels = sum(len(part.labels) for part in parts), dataset.shape[0]
     if not keeps_on_disk(storage, count * channels * size * size):

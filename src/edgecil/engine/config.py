@@ -48,7 +48,8 @@ class ExperimentConfig:
         weights: weights of the encoder: a folder, a file or a hub id.
         similarity: file with a similarity matrix, in place of an encoder (.npz, .npy or .csv).
         embeddings: file with class vectors, in place of an encoder (.npy or .npz).
-        backbone: network of the methods that train one from scratch.
+        backbone: network of the methods that train one; by default `resnet-tiny` for images and
+            `linear`, the vectors themselves under a trained head, for vectors.
         pretrained: pre-trained model of the methods that use one: a name, a file or a hub id.
         recipe: training recipe: `fast`, `paper`, or `published` for each method's own (with
             `-imagenet-r`, `-imagenet-a` or `-cub200` for its settings on these datasets).
@@ -94,7 +95,7 @@ class ExperimentConfig:
     weights: str | None = None
     similarity: str | None = None
     embeddings: str | None = None
-    backbone: str = "resnet-tiny"
+    backbone: str | None = None
     pretrained: str = "vit-quickdraw"
     recipe: str = "fast"
     epochs: int | None = None

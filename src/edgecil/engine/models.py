@@ -13,7 +13,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.prepare import load_context
 from edgecil.engine.store import StoreReader
 from edgecil.errors import DataError, UsageError
-from edgecil.io.arrays import Ints, Pixels
+from edgecil.io.arrays import Inputs, Ints
 from edgecil.methods import Method
 from edgecil.sequences.sequence import ClassSequence
 
@@ -29,28 +29,30 @@ class TrainedModel:
         learner: the learner itself.
         sequence: the classes that it learnt, task by task.
         names: names of the N classes; class i is `names[i]`.
-        shape: channels, height and width of its images.
+        shape: channels, height and width of its images, or (d,) of its vectors.
     """
 
     learner: Method
     sequence: ClassSequence
     names: tuple[str, ...]
-    shape: tuple[int, int, int]
+    shape: tuple[int, ...]
 
     def __repr__(self) -> str:
         learner, tasks = type(self.learner).__name__, len(self.sequence)
         return f"<TrainedModel: {learner}, {len(self.sequence.order)} classes in {tasks} tasks>"
 
-    def predict(self, images: Pixels, *, classifier: str | None = None) -> Ints:
+    def predict(self, images: Inputs, *, classifier: str | None = None) -> Ints:
         """Return the class ids of images, shape (n,).
 
         Args:
-            images: (n, channels, height, width) uint8, such as `load_dataset(...).test.pixels`.
+            images: (n, channels, height, width) uint8, or vectors (n, d) float32, such as
+                `load_dataset(...).test.pixels`.
             classifier: one of the learner's classifiers; its main one by default.
         """
-        if images.dtype != np.uint8 or images.shape[1:] != self.shape:
+        kind = "uint8" if len(self.shape) == 3 else "float32"
+        if images.dtype != kind or images.shape[1:] != self.shape:
             raise UsageError(
-                f"Images must be uint8 of shape (n, {', '.join(map(str, self.shape))}). Got "
+                f"Inputs must be {kind} of shape (n, {', '.join(map(str, self.shape))}). Got "
                 f"{images.dtype} of shape {images.shape}."
             )
         if classifier not in (None, *self.learner.classifiers):

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
-from edgecil.backbones.registry import canonical_backbone, check_backbone
+from edgecil.backbones.registry import (
+    canonical_backbone,
+    check_backbone,
+    check_inputs,
+    default_backbone,
+)
 from edgecil.classes.lists import ClassList
 from edgecil.data import ImageDataset
 from edgecil.data.registry import load_dataset
@@ -176,14 +181,20 @@ def load_context(
         protocol=format_protocols(parse_protocols(config.protocol, own=config.sequences)),
         set={_method_name(name, entries): values for name, values in config.set.items()},
     )
-    configs = {entry.name: _configure(entry, config) for entry in entries}
-    unused = [name for name in config.set if name not in configs]
+    names = [entry.name for entry in entries]
+    unused = [name for name in config.set if name not in names]
     if unused:
         raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
+    if config.backbone is not None:
+        check_backbone(config.backbone)
+    images = load_images(config, storage=storage)
+    backbone = canonical_backbone(config.backbone or default_backbone(images.shape))
+    configs = {entry.name: _configure(entry, config, backbone) for entry in entries}
+    _check_needs(images, entries, configs, backbone)
     dataset, shape = fit_images(
-        load_images(config, storage=storage),
+        images,
         entries,
-        backbone=config.backbone,
+        backbone=backbone,
         pretrained=config.pretrained,
         image_size=config.image_size,
         preparation=config.preparation,
@@ -193,7 +204,7 @@ def load_context(
     statistics = image_statistics(
         dataset,
         entries,
-        backbone=config.backbone,
+        backbone=backbone,
         pretrained=config.pretrained,
         normalisation=config.normalisation,
     )
@@ -202,7 +213,7 @@ def load_context(
         mean=statistics.mean,
         std=statistics.std,
         normalisation=cast(Any, config.normalisation),
-        backbone=canonical_backbone(config.backbone),
+        backbone=backbone,
         device=device,
         amp=config.amp,
         compile=config.compile,
@@ -293,9 +304,30 @@ def _method_name(name: str, entries: list[MethodEntry]) -> str:
     return next(own, None) or get_method(name).name
 
 
-def _configure(entry: MethodEntry, config: ExperimentConfig) -> Any:
+def _check_needs(
+    dataset: ImageDataset, entries: list[MethodEntry], configs: Mapping[str, Any], backbone: str
+) -> None:
+    """Raise an error if a learner's network cannot take the inputs."""
+    for entry in entries:
+        if entry.source is not None:
+            continue
+        need = entry.needs(configs[entry.name])
+        if need == "features" and not entry.pretrained:
+            check_inputs(backbone, dataset.shape)
+        elif need != "features" and not dataset.channels:
+            network = "residual network" if need == "residual" else "vision transformer"
+            other = "another learner, such as 'simplecil' or 'er'"
+            if entry.name == "ranpac":
+                other = "the setting 'bottleneck' 0, which leaves the adapters out"
+            raise UsageError(
+                f"{entry.name} requires the inside of a {network}, but the dataset has vectors; "
+                f"use {other}."
+            )
+
+
+def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
     """Return a method's hyper-parameters: its recipe's, with the changes of the configuration."""
-    recipe, memory = entry.recipe(config.recipe, config.backbone)
+    recipe, memory = entry.recipe(config.recipe, backbone)
     training, exemplars = dict(config.training), dict(config.memory)
     if config.epochs is not None:
         training["epochs"] = config.epochs

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Pixels = NDArray[np.uint8]
+Inputs = NDArray[Any]  # images (n, c, h, w) uint8, or vectors (n, d) float32
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 

@@ -42,6 +42,8 @@ def fit_images(
         preparation: `plain` or `centre-crop`.
         storage: where resized images are kept: `memory`, `disk` or `auto`.
     """
+    if not dataset.channels:
+        return dataset, dataset.shape
     stored = stored_size(image_size, preparation)
     if image_size is not None and preparation == "centre-crop":
         shape: Shape = (dataset.shape[0], image_size, image_size)
@@ -101,6 +103,8 @@ def image_statistics(
         pretrained: model of methods on a frozen model.
         normalisation: `model`, `dataset` or `none`.
     """
+    if not dataset.channels:
+        return Normalise((), ())
     networks = {pretrained if method.pretrained else backbone for method in methods}
     by_model = normalisation == "model" and all(is_pretrained(name) for name in networks)
     if normalisation == "none" or by_model:

@@ -19,6 +19,7 @@ from edgecil.methods.expansion import (
     ExpandingNetwork,
     residual,
 )
+from edgecil.methods.method import Need
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
@@ -47,6 +48,11 @@ class MEMO(ExpandingMethod):
     """Generalised blocks shared by all tasks, and one specialised block per task."""
 
     config: MEMOConfig
+
+    @classmethod
+    def needs(cls, config: object) -> Need:
+        """It takes the stages of a residual network apart."""
+        return "residual"
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """Return a network with a shared shallow part and last stages as extractors."""

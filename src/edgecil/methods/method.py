@@ -12,6 +12,10 @@ from edgecil.backbones.pretrained import is_pretrained, statistics_of
 from edgecil.data.augment import Pipeline
 from edgecil.methods.task import Task
 
+# `features`: any network; `residual`: one of the residual networks, whose stages it takes apart;
+# `sockets`: a vision transformer with places for prompts and adapters.
+Need = Literal["features", "residual", "sockets"]
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -19,8 +23,8 @@ class Environment:
 
     Attributes:
         shape: channels, height and width of the images that a network sees; larger stored images
-            are cropped at the centre.
-        mean: per channel, subtracted from images in [0, 1].
+            are cropped at the centre. (d,) for vectors.
+        mean: per channel, subtracted from images in [0, 1]; none for vectors.
         std: per channel; images are divided by it.
         backbone: name in `edgecil.backbones`, for learners that train a backbone.
         pretrained: name in `edgecil.backbones.pretrained`, for learners on a frozen model.
@@ -35,7 +39,7 @@ class Environment:
             for learners on one, `dataset` those of the training images, `none` 0 and 1.
     """
 
-    shape: tuple[int, int, int]
+    shape: tuple[int, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
     backbone: str
@@ -48,8 +52,11 @@ class Environment:
     normalisation: Literal["model", "dataset", "none"] = "model"
 
     def pipeline(self, steps: tuple[str, ...] = ()) -> Pipeline:
-        """Return the preparation of images with these augmentation steps."""
-        return Pipeline(steps, self.mean, self.std, self.shape[1:])
+        """Return the preparation of images with these augmentation steps; vectors have none."""
+        if len(self.shape) == 1:
+            return Pipeline((), (), ())
+        height, width = self.shape[1:]
+        return Pipeline(steps, self.mean, self.std, (height, width))
 
     def autocast(self) -> torch.autocast:
         """Return mixed precision for a `with` block, if it is on."""
@@ -61,7 +68,8 @@ def suited_to(backbone: str, environment: Environment) -> Environment:
 
     They are the pre-trained model's if the backbone is one and `normalisation` is `model`.
     """
-    if environment.normalisation != "model" or not is_pretrained(backbone):
+    on_vectors = len(environment.shape) == 1
+    if on_vectors or environment.normalisation != "model" or not is_pretrained(backbone):
         return environment
     statistics = statistics_of(backbone)
     return replace(environment, mean=statistics.mean, std=statistics.std)
@@ -85,6 +93,11 @@ class Method(ABC):
     sees_everything: ClassVar[bool] = False
     only_for_predictions: ClassVar[tuple[str, ...]] = ()
 
+    @classmethod
+    def needs(cls, config: Any) -> Need:
+        """Return what a learner with these settings needs of its network."""
+        return "features"
+
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
         self.seen: tuple[int, ...] = ()
@@ -95,9 +108,9 @@ class Method(ABC):
 
     @abstractmethod
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """New labels (n,) of uint8 images (n, c, h, w), by the name of the classifier.
+        """New labels (n,) of images (n, c, h, w) uint8 or vectors (n, d), by the classifier's name.
 
-        The images are in host memory; the labels may be on any device.
+        The inputs are in host memory; the labels may be on any device.
         """
 
     def predict(self, pixels: torch.Tensor, classifier: str | None = None) -> torch.Tensor:

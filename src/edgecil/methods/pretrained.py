@@ -1,8 +1,10 @@
-"""Base class of learners on a frozen pre-trained vision transformer."""
+"""Base class of learners on the features of a frozen network."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -13,35 +15,60 @@ from edgecil.backbones.features import (
     network_name,
 )
 from edgecil.backbones.pretrained import frozen_vit
-from edgecil.backbones.vit import Sockets
-from edgecil.methods.method import Environment, Method, suited_to
+from edgecil.backbones.vit import Sockets, ViT
+from edgecil.methods.method import Environment, Method, Need, suited_to
 from edgecil.methods.recipe import Recipe
 
 
 class PretrainedMethod(Method):
-    """Holds a frozen vision transformer, which all methods in a process share.
+    """Learns on the features of a frozen network, which all methods in a process share.
 
     Attributes:
         recipe: training recipe of prompts, adapters and heads.
-        vit: the transformer in evaluation mode, without gradients; not part of the state.
-        network: name of the transformer, derived from its content.
     """
+
+    @classmethod
+    def needs(cls, config: Any) -> Need:
+        """Prompts and adapters require sockets."""
+        return "sockets"
 
     def __init__(self, recipe: Recipe, environment: Environment) -> None:
         super().__init__(suited_to(environment.pretrained, environment))
         self.recipe = recipe
-        self.vit = frozen_vit(environment.pretrained, environment.shape, environment.device)
         self._prepare = self.environment.pipeline()
-        self.network = network_name(
+
+    @property
+    def on_vectors(self) -> bool:
+        """Whether the inputs are vectors, which are the features."""
+        return len(self.environment.shape) == 1
+
+    @cached_property
+    def vit(self) -> ViT:
+        """The transformer in evaluation mode, without gradients; not part of the state."""
+        environment = self.environment
+        return frozen_vit(environment.pretrained, environment.shape, environment.device)
+
+    @cached_property
+    def network(self) -> str:
+        """Name of the transformer, derived from its content."""
+        environment = self.environment
+        return network_name(
             environment.pretrained, self._prepare, environment.device, amp=environment.amp
         )
 
+    @property
+    def feature_size(self) -> int:
+        """Length d of a frozen feature vector."""
+        return self.environment.shape[0] if self.on_vectors else self.vit.feature_size
+
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Return features (n, d) of the unmodified transformer; prompt methods use them as queries.
+        """Return features (n, d) of the unmodified network; prompt methods use them as queries.
 
         Args:
-            pixels: uint8 (n, c, h, w).
+            pixels: images uint8 (n, c, h, w), or vectors (n, d), which are returned.
         """
+        if self.on_vectors:
+            return pixels.to(self.environment.device)
         keep = self.environment.shared is not None
         return frozen_features(
             self.environment.pretrained,

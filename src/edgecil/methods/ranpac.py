@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
-from edgecil.methods.method import Environment
+from edgecil.methods.method import Environment, Need
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.published import published_recipe
 from edgecil.methods.recipe import Recipe
@@ -40,7 +40,7 @@ class RanPACConfig:
 
     Attributes:
         recipe: training recipe of the adaptation to the first task.
-        bottleneck: width of the adapters.
+        bottleneck: width of the adapters; 0 for none, so that any features will do.
         projection: number M of random features; the Gram matrix holds M² numbers.
         ridge: how the penalty is chosen. `leave-one-out`: the least leave-one-out error within
             each task, summed over all tasks, so that the order of tasks has no effect.
@@ -57,9 +57,9 @@ class RanPACConfig:
     def __post_init__(self) -> None:
         if self.ridge not in RULES:
             raise unknown("rule for RanPAC's ridge", self.ridge, RULES)
-        if self.bottleneck < 1 or self.projection < 1:
+        if self.bottleneck < 0 or self.projection < 1:
             raise UsageError(
-                "RanPAC requires bottleneck >= 1 and projection >= 1. Got "
+                "RanPAC requires bottleneck >= 0 and projection >= 1. Got "
                 f"{self.bottleneck} and {self.projection}."
             )
 
@@ -78,7 +78,7 @@ class RanPAC(PretrainedMethod):
     """Ridge regression from additive statistics of projected features, in double precision.
 
     Attributes:
-        adapters: adapters trained on the first task.
+        adapters: adapters trained on the first task; None without a bottleneck.
         projection: random projection (d, M); it depends on the run's seed only.
         gram: sum of outer products of all projected features, (M, M). It is symmetric to the last
             bit, because a state holds its lower triangle alone.
@@ -87,13 +87,20 @@ class RanPAC(PretrainedMethod):
             last task alone (`last-task`).
     """
 
+    @classmethod
+    def needs(cls, config: RanPACConfig) -> Need:
+        """Without adapters, any features will do."""
+        return "sockets" if config.bottleneck else "features"
+
     def __init__(self, config: RanPACConfig, environment: Environment) -> None:
         super().__init__(config.recipe, environment)
         self.config = config
-        self.adapters = blank_adapters(self.vit, config.bottleneck)
+        self.adapters: torch.nn.ModuleList | None = None
+        if config.bottleneck:
+            self.adapters = blank_adapters(self.vit, config.bottleneck)
         size = config.projection
         generator = derive_generator("cpu", environment.seed, "random projection")
-        self.projection = torch.randn(self.vit.feature_size, size, generator=generator)
+        self.projection = torch.randn(self.feature_size, size, generator=generator)
         self.place(
             torch.zeros(size, size, dtype=torch.float64),
             torch.zeros(0, size, dtype=torch.float64),
@@ -110,7 +117,7 @@ class RanPAC(PretrainedMethod):
 
     def learn(self, task: Task) -> None:
         """Train adapters on the first task; then update the statistics of projected features."""
-        if not task.old_count:
+        if self.adapters is not None and not task.old_count:
             self.adapters = adapt(
                 self.vit, self.config.bottleneck, task, self.recipe, self.environment
             )
@@ -135,7 +142,9 @@ class RanPAC(PretrainedMethod):
         self.seen = task.seen
 
     def features(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Return adapted features (n, d) of images (n, c, h, w)."""
+        """Return adapted features (n, d) of images (n, c, h, w); without adapters, frozen ones."""
+        if self.adapters is None:
+            return self.frozen_features(pixels).to(self._device)
         return self.adapted_features(pixels, self.adapters).to(self._device)
 
     def project(self, features: torch.Tensor) -> torch.Tensor:
@@ -170,7 +179,7 @@ class RanPAC(PretrainedMethod):
         """Return the adapters and the statistics."""
         return {
             **super().state(),
-            "adapters": adapters_state(self.adapters),
+            **({} if self.adapters is None else {"adapters": adapters_state(self.adapters)}),
             "gram": pack_triangle(self.gram.cpu()),
             "class_sums": self.class_sums.cpu(),
             "errors": self.errors,
@@ -179,6 +188,7 @@ class RanPAC(PretrainedMethod):
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
-        self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
+        if self.adapters is not None:
+            self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
         gram = unpack_triangle(state["gram"], self.config.projection, symmetric=True)
         self.place(gram, state["class_sums"], state["errors"])

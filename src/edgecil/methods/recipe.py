@@ -119,12 +119,25 @@ PAPER_MEMORY = MemoryBudget(total=2000, per_class=20)
 # 5 of the 60 bundled drawings of a class are twice the share of 20 of CIFAR-100's 500 images.
 _FAST_MEMORY = MemoryBudget(total=2000, per_class=5)
 
+# Adam, because the scale of vectors differs from one source to another.
+_ON_VECTORS = Recipe(
+    epochs=10,
+    learning_rate=2e-3,
+    schedule="cosine",
+    optimizer="adam",
+    weight_decay=0.0,
+    batch_size=128,
+    augment=(),
+)
+
 _FAST = {
     "resnet-tiny": Recipe(
         epochs=12, learning_rate=0.05, schedule="cosine", batch_size=32, augment=("crop:2", "flip")
     ),
     "resnet32": Recipe(epochs=30, learning_rate=0.1, schedule="cosine", batch_size=64),
     "resnet18": Recipe(epochs=20, learning_rate=0.05, schedule="cosine", batch_size=64),
+    "linear": _ON_VECTORS,
+    "mlp": _ON_VECTORS,
 }
 
 _FAST_PRETRAINED = Recipe(

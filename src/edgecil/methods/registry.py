@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.method import Environment, Method
+from edgecil.methods.method import Environment, Method, Need
 from edgecil.methods.published import find_published
 from edgecil.methods.recipe import RECIPES, Recipe, get_recipe
 from edgecil.methods.source import Source
@@ -61,6 +61,12 @@ class MethodEntry:
     def pretrained(self) -> bool:
         """Whether it works on a frozen pre-trained model."""
         return self.fast is not None
+
+    def needs(self, config: Any) -> Need:
+        """Return what the learner with these settings needs of its network."""
+        build: Any = self.build
+        need: Need = build.needs(config) if hasattr(build, "needs") else Method.needs(config)
+        return need
 
     def recipe(self, name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
         """Return a training recipe by name, with its exemplar budget; see :func:`get_recipe`.

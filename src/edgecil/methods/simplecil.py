@@ -13,7 +13,7 @@ import torch
 from torch.nn.functional import normalize
 
 from edgecil.methods.adapters import class_means
-from edgecil.methods.method import Environment
+from edgecil.methods.method import Environment, Need
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
@@ -70,6 +70,11 @@ class PrototypeMethod(PretrainedMethod):
 )
 class SimpleCIL(PrototypeMethod):
     """Prototypes of the frozen model's features."""
+
+    @classmethod
+    def needs(cls, config: SimpleCILConfig) -> Need:
+        """Any features will do."""
+        return "features"
 
     def __init__(self, config: SimpleCILConfig, environment: Environment) -> None:
         super().__init__(PAPER, environment)

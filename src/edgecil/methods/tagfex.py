@@ -26,7 +26,7 @@ from edgecil.methods.expansion import (
     residual,
 )
 from edgecil.methods.merge_attention import MergeAttention
-from edgecil.methods.method import Environment
+from edgecil.methods.method import Environment, Need
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
@@ -121,6 +121,11 @@ class TagFex(ExpandingMethod):
     config: TagFexConfig
     network: TagFexNetwork
     old: nn.ModuleList
+
+    @classmethod
+    def needs(cls, config: object) -> Need:
+        """It takes the stages of a residual network apart."""
+        return "residual"
 
     def __init__(self, config: TagFexConfig, environment: Environment) -> None:
         super().__init__(config, environment)

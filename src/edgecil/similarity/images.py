@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edgecil.errors import PrerequisiteError
-from edgecil.io.arrays import Floats, Pixels
+from edgecil.io.arrays import Floats, Inputs, Pixels
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
 from edgecil.similarity.embeddings import Embeddings
@@ -46,8 +46,8 @@ def image_similarity(
     return Embeddings(images.names, np.stack(means), source).similarity()
 
 
-def _flatten(pixels: Pixels) -> Floats:
-    """Return pixels (n, c, h, w) as rows (n, c · h · w)."""
+def _flatten(pixels: Inputs) -> Floats:
+    """Return images (n, c, h, w) as rows (n, c · h · w); vectors are rows."""
     return pixels.reshape(len(pixels), -1).astype(np.float64)
 
 

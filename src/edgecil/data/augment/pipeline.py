@@ -55,7 +55,8 @@ class Pipeline:
         steps: names of the steps in order, some with a number: `("crop:4", "flip")`. The number
             is the crop's padding, the side of the cutout, the range of brightness, the least area
             of a resized crop or the degrees of the affine map.
-        mean: c channel means, for values in [0, 1] (:func:`channel_statistics`).
+        mean: c channel means, for values in [0, 1] (:func:`channel_statistics`); none for vectors,
+            which stay as they are.
         std: c standard deviations.
         size: height and width of the result; larger images are cropped at the centre, or by
             `resized-crop`. None keeps the size of the images.
@@ -79,6 +80,8 @@ class Pipeline:
             pixels: (n, c, h, w) uint8.
             generator: on the device of the pixels.
         """
+        if not self.mean:
+            return pixels
         images = to_float(pixels)
         for apply in self._apply:
             images = apply(images, generator)
@@ -86,6 +89,8 @@ class Pipeline:
 
     def plain(self, pixels: torch.Tensor) -> torch.Tensor:
         """Return normalised floats for testing, from (n, c, h, w) uint8 pixels."""
+        if not self.mean:
+            return pixels
         return self._normalise(to_float(self._cropped(pixels)))
 
     def _step(self, text: str) -> Apply:

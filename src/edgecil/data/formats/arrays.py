@@ -1,7 +1,8 @@
-"""Arrays in an .npz file.
+"""Arrays, in memory or in an .npz file.
 
-- `x_train`, `y_train`, `x_test`, `y_test`, or `x` and `y`, which are split 80/20 inside each class
-  with seed 0;
+- `x_train`, `y_train`, `x_test`, `y_test`; or `x` and `y`, which are split by `test` (n,), True for
+  test inputs, or else 80/20 inside each class with seed 0;
+- (n, d) numbers are vectors of any modality;
 - images are uint8: (n, height, width) is grey; of four axes, the one of length 1 or 3 is the
   channels, the last (n, height, width, channels) or the second (n, channels, height, width);
 - labels are integers from 0, shape (n,) or (n, 1);
@@ -10,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,77 +22,97 @@ from edgecil.classes import ClassList
 from edgecil.data.dataset import ImageDataset, Images
 from edgecil.data.split import hold_out
 from edgecil.errors import DataError, PrerequisiteError
-from edgecil.io.arrays import Ints, Pixels, read_npz
+from edgecil.io.arrays import Inputs, Ints, read_npz
 
 Values = NDArray[Any]
 
+PARTS = ("x_train", "y_train", "x_test", "y_test")
+WHOLE = ("x", "y")
+
 _CHANNELS = (1, 3)
-_PARTS = ("x_train", "y_train", "x_test", "y_test")
-_WHOLE = ("x", "y")
-_NAMES = "names"
+_TEST, _NAMES = "test", "names"
 # More classes than any dataset has; a larger label is a mistake.
 _MOST_CLASSES = 1_000_000
 
 
 def read_arrays(path: Path) -> ImageDataset:
     """Return the dataset in an .npz file; its name is the file's stem."""
-    content = _read(path, (*_PARTS, *_WHOLE, _NAMES))
-    if content.keys() >= set(_PARTS):
-        train = _images(path, content, *_PARTS[:2])
-        test = _images(path, content, *_PARTS[2:])
+    return arrays_dataset(path.stem, str(path), _read(path, (*PARTS, *WHOLE, _TEST, _NAMES)))
+
+
+def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> ImageDataset:
+    """Return the dataset in arrays with the names above.
+
+    Args:
+        name: the dataset's name.
+        source: where the arrays are, for messages.
+        content: the arrays, `x_train` and so on.
+    """
+    if content.keys() >= set(PARTS):
+        train = _inputs(source, content, *PARTS[:2])
+        test = _inputs(source, content, *PARTS[2:])
     else:
-        whole = _images(path, content, *_WHOLE)
-        testing = hold_out(whole.labels)
+        whole = _inputs(source, content, *WHOLE)
+        testing = _testing(source, content.get(_TEST), whole.labels)
         train = Images(whole.pixels[~testing], whole.labels[~testing])
         test = Images(whole.pixels[testing], whole.labels[testing])
-    names = _names(path, content.get(_NAMES), train.labels)
-    return ImageDataset(path.stem, names, train, test)
+    return ImageDataset(name, class_names(source, content.get(_NAMES), train.labels), train, test)
 
 
 def read_array_classes(path: Path) -> ClassList:
-    """Return the classes of the dataset in an .npz file; images are not read."""
+    """Return the classes of the dataset in an .npz file; inputs are not read."""
     content = _read(path, ("y_train", "y", _NAMES))
     labels = content.get("y_train", content.get("y"))
     if labels is None:
-        raise DataError(f"{path} must contain {', '.join(_PARTS)}, or x and y.")
-    return ClassList(path.stem, _names(path, content.get(_NAMES), _labels(labels)))
+        raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y.")
+    return ClassList(path.stem, class_names(str(path), content.get(_NAMES), as_labels(labels)))
 
 
 def _read(path: Path, wanted: tuple[str, ...]) -> dict[str, Values]:
     if not path.exists():
         raise PrerequisiteError(
-            f"There is no file {path}; give an .npz file with {', '.join(_PARTS)}."
+            f"There is no file {path}; give an .npz file with {', '.join(PARTS)}."
         )
     content, names = read_npz(path, wanted)
-    if not (set(names) >= set(_PARTS) or set(names) >= set(_WHOLE)):
+    if not (set(names) >= set(PARTS) or set(names) >= set(WHOLE)):
         listed = ", ".join(names[:20]) or "nothing"
-        raise DataError(f"{path} must contain {', '.join(_PARTS)}, or x and y. It holds {listed}.")
+        raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y. It holds {listed}.")
     return content
 
 
-def _images(path: Path, content: dict[str, Values], x: str, y: str) -> Images:
+def _inputs(source: str, content: Mapping[str, Values], x: str, y: str) -> Images:
     try:
-        return Images(_channels_first(content[x]), _labels(content[y]))
+        return Images(as_inputs(content[x]), as_labels(content[y]))
     except DataError as error:
-        raise DataError(f"{x} and {y} of {path} cannot be used: {error}") from error
+        raise DataError(f"{x} and {y} of {source} cannot be used: {error}") from error
 
 
-def _channels_first(pixels: Values) -> Pixels:
-    """(n, channels, height, width), contiguous."""
-    if pixels.ndim == 3:
-        return np.ascontiguousarray(pixels[:, None])
-    if pixels.ndim != 4:
-        raise DataError(f"Images must have 3 or 4 axes. Got the shape {pixels.shape}.")
-    first, last = pixels.shape[1] in _CHANNELS, pixels.shape[3] in _CHANNELS
+def as_inputs(values: Values) -> Inputs:
+    """Return images (n, channels, height, width) or vectors (n, d) float32, contiguous."""
+    if values.ndim == 2:
+        if values.dtype.kind not in "fiub":
+            raise DataError(f"Vectors must be numbers. Got {values.dtype} instead.")
+        vectors = np.ascontiguousarray(values, dtype=np.float32)
+        if not np.isfinite(vectors).all():
+            raise DataError("Vectors must be finite numbers in single precision.")
+        return vectors
+    if values.ndim == 3:
+        return np.ascontiguousarray(values[:, None])
+    if values.ndim != 4:
+        raise DataError(
+            f"Inputs must have 2 axes (vectors), 3 or 4 (images). Got the shape {values.shape}."
+        )
+    first, last = values.shape[1] in _CHANNELS, values.shape[3] in _CHANNELS
     if first == last:
         raise DataError(
             "Either the second or the last axis must contain 1 or 3 channels, not "
-            f"{'both' if first else 'neither'}. Got the shape {pixels.shape}."
+            f"{'both' if first else 'neither'}. Got the shape {values.shape}."
         )
-    return np.ascontiguousarray(pixels if first else pixels.transpose(0, 3, 1, 2))
+    return np.ascontiguousarray(values if first else values.transpose(0, 3, 1, 2))
 
 
-def _labels(labels: Values) -> Ints:
+def as_labels(labels: Values) -> Ints:
+    """Return labels (n,) int64."""
     if labels.dtype.kind not in "iu":
         raise DataError(f"Labels must be integers. Got {labels.dtype} instead.")
     flat = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
@@ -99,11 +121,29 @@ def _labels(labels: Values) -> Ints:
     return flat.astype(np.int64)
 
 
-def _names(path: Path, given: Values | None, labels: Ints) -> tuple[str, ...]:
+def _testing(source: str, given: Values | None, labels: Ints) -> NDArray[np.bool_]:
+    if given is None:
+        return hold_out(labels)
+    if given.dtype != np.bool_ or given.shape != labels.shape:
+        raise DataError(
+            f"The 'test' in {source} must say of each of {len(labels)} inputs whether it is for "
+            f"testing, as bool. Got {given.dtype} of shape {given.shape}."
+        )
+    return given
+
+
+def class_names(source: str, given: Values | None, labels: Ints) -> tuple[str, ...]:
+    """Return the classes' names in label order: those given, or `class 0`, ….
+
+    Args:
+        source: where they are, for messages.
+        given: N texts.
+        labels: (n,) labels of the training inputs.
+    """
     if given is None:
         return tuple(f"class {label}" for label in range(int(labels.max(initial=-1)) + 1))
     if given.dtype.kind not in "US" or given.ndim > 1:
-        raise DataError(f"The 'names' in {path} must be a list of texts. Got {given.dtype}.")
+        raise DataError(f"The 'names' in {source} must be a list of texts. Got {given.dtype}.")
     return tuple(
         name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
         for name in np.atleast_1d(given).tolist()

@@ -1,0 +1,157 @@
+"""Vectors are inputs like images: every learner that needs features alone runs on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.data import load_dataset
+from edgecil.errors import DataError, UsageError
+from edgecil.methods import get_method, method_names
+
+pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
+
+CLASSES, WIDTH = 6, 8
+NAMES = [f"word {label}" for label in range(CLASSES)]
+TRAINING = {"epochs": 30, "learning_rate": 0.02, "batch_size": 8}
+SETTINGS = {"ranpac": {"bottleneck": 0, "projection": 32}}
+
+
+def write_vectors(path: Path, scale: float = 1.0) -> Path:
+    """Gaussian classes of 20 vectors, split by `test`."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(CLASSES), 20)
+    x = rng.normal(size=(CLASSES, WIDTH))[labels] + 0.4 * rng.normal(size=(len(labels), WIDTH))
+    test = np.tile(np.arange(20) >= 12, CLASSES)
+    np.savez(path, x=(scale * x).astype(np.float16), y=labels, test=test, names=NAMES)
+    return path
+
+
+def needs(name: str) -> str:
+    entry = get_method(name)
+    return entry.needs(entry.configure(*entry.recipe("fast", "linear"), SETTINGS.get(name)))
+
+
+ON_FEATURES = [name for name in method_names() if needs(name) == "features"]
+OTHERS = [name for name in method_names() if needs(name) != "features"]
+
+
+def run(path: Path, out: Path, **options: Any) -> edgecil.Experiment:
+    given = {"dataset": str(path), "tasks": 3, "protocol": "random", "budget": 2, "workers": 1}
+    return edgecil.run(out=out, progress=False, **{**given, **options})
+
+
+def test_a_file_of_vectors_is_a_dataset(tmp_path: Path) -> None:
+    dataset = load_dataset(write_vectors(tmp_path / "words.npz"), ids=[4, 1])
+    assert dataset.names == ("word 4", "word 1")
+    assert (dataset.shape, dataset.channels) == ((WIDTH,), 0)
+    assert dataset.train.pixels.dtype == np.float32
+    assert (len(dataset.train), len(dataset.test)) == (24, 16)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"x": np.full((12, 3), np.nan), "y": np.repeat(np.arange(3), 4)},
+        {"x": np.zeros((12, 0)), "y": np.repeat(np.arange(3), 4)},
+        {"x": np.full((12, 3), "a"), "y": np.repeat(np.arange(3), 4)},
+        {"x": np.ones((12, 3)), "y": np.repeat(np.arange(3), 4), "test": np.ones(12)},
+    ],
+    ids=["not finite", "no numbers", "texts", "test is no mask"],
+)
+def test_wrong_vectors_are_refused_in_one_sentence(tmp_path: Path, changed: Any) -> None:
+    np.savez(tmp_path / "wrong.npz", **changed)
+    with pytest.raises(DataError) as caught:
+        load_dataset(tmp_path / "wrong.npz")
+    assert len(str(caught.value)) < 300
+
+
+def test_every_learner_on_features_learns_vectors(tmp_path: Path) -> None:
+    path = write_vectors(tmp_path / "words.npz")
+    experiment = run(path, tmp_path / "out", method=ON_FEATURES, set=SETTINGS, training=TRAINING)
+    accuracies = {result.method: result.accuracy for result in experiment.results()}
+    assert set(accuracies) == set(ON_FEATURES)
+    assert {"simplecil", "ranpac", "finetune", "er", "icarl", "der", "foster"} <= set(accuracies)
+    assert min(accuracies.values()) > 100 / CLASSES
+    assert max(accuracies.values()) > 85
+
+
+def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path: Path) -> None:
+    path = write_vectors(tmp_path / "words.npz")
+    experiment = run(path, tmp_path / "out", method="simplecil")
+    dataset = load_dataset(path)
+    train, test = dataset.train, dataset.test
+    means = np.stack([train.pixels[train.labels == label].mean(axis=0) for label in range(CLASSES)])
+    cosines = test.pixels @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
+    hits = cosines.argmax(axis=1) == test.labels
+    by_task = [
+        [100 * np.mean(hits[np.isin(test.labels, task)]) for task in result.sequence.tasks]
+        for result in experiment.results()
+    ]
+    assert [result.accuracy for result in experiment.results()] == pytest.approx(
+        [np.mean(tasks) for tasks in by_task]
+    )
+
+
+@pytest.mark.parametrize("backbone", ["linear", "mlp"])
+def test_networks_on_vectors(tmp_path: Path, backbone: str) -> None:
+    """The scale of the vectors is the user's; a network of normalised layers ignores it."""
+    accuracies = []
+    for scale in (1.0, 32.0):
+        path = write_vectors(tmp_path / f"words-{scale}.npz", scale)
+        out = tmp_path / f"out-{scale}"
+        experiment = run(path, out, method="er", backbone=backbone, training=TRAINING)
+        accuracies.append(np.mean([result.accuracy for result in experiment.results()]))
+    assert min(accuracies) > 60
+    if backbone == "mlp":
+        assert accuracies[0] == pytest.approx(accuracies[1], abs=8)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_learner_on_the_inside_of_a_network_is_refused_before_training(
+    tmp_path: Path, name: str
+) -> None:
+    path = write_vectors(tmp_path / "words.npz")
+    with pytest.raises(UsageError, match="has vectors"):
+        run(path, tmp_path / "out", method=name)
+    assert not (tmp_path / "out").exists()
+
+
+def test_ranpac_with_adapters_names_the_setting_that_leaves_them_out(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="bottleneck"):
+        run(write_vectors(tmp_path / "words.npz"), tmp_path / "out", method="ranpac")
+
+
+@pytest.mark.parametrize(
+    ("backbone", "dataset"), [("resnet-tiny", "words"), ("linear", "quickdraw")]
+)
+def test_a_network_for_other_inputs_is_refused(tmp_path: Path, backbone: str, dataset: str) -> None:
+    path = write_vectors(tmp_path / "words.npz") if dataset == "words" else dataset
+    with pytest.raises(UsageError, match=repr(backbone)):
+        run(Path(path), tmp_path / "out", method="er", backbone=backbone, classes=6)
+
+
+def test_similarities_of_vectors(tmp_path: Path) -> None:
+    path = write_vectors(tmp_path / "words.npz")
+    matrix = edgecil.similarity(dataset=str(path), images="pixels")
+    assert matrix.names == tuple(NAMES)
+    train = load_dataset(path).train
+    units = train.pixels / np.linalg.norm(train.pixels, axis=1, keepdims=True)
+    first, second = (units[train.labels == label].mean(axis=0) for label in (0, 1))
+    cosine = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
+    assert matrix.values[0, 1] == pytest.approx(cosine, abs=1e-5)
+
+
+def test_a_trained_model_predicts_vectors(tmp_path: Path) -> None:
+    path = write_vectors(tmp_path / "words.npz")
+    experiment = run(path, tmp_path / "out", method="icarl", keep_model=True, training=TRAINING)
+    result = experiment.results()[0]
+    model = experiment.model("icarl", result.sequence)
+    test = load_dataset(path).test
+    assert np.mean(model.predict(test.pixels) == test.labels) > 0.5
+    with pytest.raises(UsageError, match="float32"):
+        model.predict(test.pixels.astype(np.float64))
