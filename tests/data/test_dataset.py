@@ -95,9 +95,9 @@ def test_images_that_make_no_sense_are_told(
         (("a", "b"), Images(paint([0, 1, 1], side=9), LABELS), "one shape"),
         (("a",), Images(paint([0, 1, 1]), LABELS), r"\[0, 0\].*1.*training"),
         (("a", "b"), Images(paint([0, 1, 1]), 2 * LABELS), "2.*labels"),
-        (("a", "b", "c"), Images(paint([0, 1, 1]), LABELS), r"Class 2 \('c'\).*no training images"),
-        (("a", "b"), Images(paint([0]), LABELS[:1]), r"Class 1 \('b'\).*no test images"),
-        (("a", "b"), Images(paint([]), LABELS[:0]), r"Class 0 \('a'\).*no test images"),
+        (("a", "b", "c"), Images(paint([0, 1, 1]), LABELS), r"Class 2 \('c'\).*no training inputs"),
+        (("a", "b"), Images(paint([0]), LABELS[:1]), r"Class 1 \('b'\).*no test inputs"),
+        (("a", "b"), Images(paint([]), LABELS[:0]), r"Class 0 \('a'\).*no test inputs"),
         (("a", "a"), Images(paint([0, 1, 1]), LABELS), "must be unique"),
     ],
 )
