@@ -14,6 +14,7 @@ BUNDLED = (
     "cifar10",
     "cifar100",
     "cub200",
+    "caltech101",
     "imagenet",
     "imagenet100",
     "imagenet100-lucir",
@@ -56,6 +57,7 @@ def _entries() -> Registry[Callable[[], ClassList]]:
     entries: dict[str, Callable[[], ClassList]] = {}
     for name in BUNDLED:
         entries[name] = partial(_bundled, name)
+    entries["caltech101-images"] = partial(_bundled, "caltech101")
     return Registry("dataset", entries, aliases=ALIASES)
 
 

@@ -13,6 +13,7 @@ from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import ImageDataset
 from edgecil.data.formats import (
     arrays,
+    caltech101,
     cifar,
     cub,
     domains,
@@ -67,6 +68,8 @@ def _formats() -> dict[str, DatasetFormat]:
             download=partial(cifar.download_cifar, layout),
         )
     formats["cub200"] = DatasetFormat(cub.ADVICE, cub.list_cub)
+    formats[caltech101.NAME] = DatasetFormat(read=caltech101.read_caltech101)
+    formats[caltech101.IMAGES] = DatasetFormat(caltech101.ADVICE, caltech101.list_caltech101)
     for name in imagenet_variants.NAMES:
         formats[name] = DatasetFormat(
             imagenet_variants.advice(name),

@@ -1,0 +1,95 @@
+"""The photographs: bundled vectors, the images of the same split, and how the vectors are made."""
+
+from __future__ import annotations
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from edgecil.classes import get_classes
+from edgecil.data import load_dataset
+from edgecil.data.formats.caltech101 import TEST, TRAIN, split_class
+from edgecil.errors import PrerequisiteError
+
+
+def builder() -> Any:
+    path = Path(__file__).parents[2] / "tools" / "build_caltech101.py"
+    spec = spec_from_file_location("build_caltech101", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_bundled_vectors_tell_the_classes_apart() -> None:
+    """The nearest class mean is right for 90 % of the test images."""
+    dataset = load_dataset("caltech101")
+    assert dataset.shape == (256,)
+    assert (len(dataset), len(dataset.train), len(dataset.test)) == (100, 2000, 1929)
+    train, test = dataset.counts()
+    assert set(train) == {TRAIN}
+    assert (test.min(), test.max()) == (11, TEST)
+    means = np.stack([dataset.train.pixels[dataset.train.labels == c].mean(0) for c in range(100)])
+    nearest = (np.square(means).sum(1) - 2.0 * dataset.test.pixels @ means.T).argmin(axis=1)
+    assert np.mean(nearest == dataset.test.labels) == pytest.approx(0.904, abs=0.002)
+
+
+def test_its_names_come_with_bundled_embeddings() -> None:
+    from edgecil.similarity import text_similarity
+
+    classes = get_classes("caltech101")
+    assert "Faces_easy" not in classes.labels
+    assert get_classes("caltech101-images").labels == classes.labels
+    similarity = text_similarity(classes)
+    cats = [classes.labels.index(name) for name in ("cougar_face", "cougar_body", "wrench")]
+    assert similarity.values[cats[0], cats[1]] > similarity.values[cats[0], cats[2]] + 0.2
+
+
+@pytest.fixture(scope="module")
+def painted(tmp_path_factory) -> Path:
+    """22 images of each class and of Faces_easy; the colour tells class and number."""
+    from PIL import Image
+
+    root = tmp_path_factory.mktemp("caltech")
+    for label, name in enumerate((*(get_classes("caltech101").folders or ()), "Faces_easy")):
+        folder = root / "101_ObjectCategories" / name
+        folder.mkdir(parents=True)
+        for number in range(22):
+            image = Image.new("RGB", (8, 6), (2 * label, 10 * number, 0))
+            image.save(folder / f"image_{number + 1:04d}.jpg", quality=100, subsampling=0)
+    return root
+
+
+def test_the_images_have_the_split_of_the_vectors(painted) -> None:
+    dataset = load_dataset("caltech101-images", root=painted, size=8)
+    assert dataset.shape == (3, 8, 8)
+    for images, places in ((dataset.train, slice(0, TRAIN)), (dataset.test, slice(TRAIN, 22))):
+        red, green = images.pixels[:, 0, 4, 4] / 2.0, images.pixels[:, 1, 4, 4] / 10.0
+        np.testing.assert_allclose(red, images.labels, atol=1.5)
+        for label in (0, 41, 99):
+            numbers = green[images.labels == label].round().astype(int).tolist()
+            assert numbers == split_class(label, 22)[places].tolist()
+
+
+def test_the_builder_makes_vectors_of_a_folder(painted) -> None:
+    """A network of three outputs, the mean colours; two components keep the painted colours."""
+    made = builder()
+    stored = made.extract(painted / "101_ObjectCategories", lambda images: images.mean((2, 3)))
+    assert stored["x"].shape == (101 * 22, 3)
+    assert stored["files"][0] == "image_0001.jpg"
+    packed = made.pack(stored, components=2)
+    assert packed["components"].shape == (2, 100 * 22)
+    assert packed["components"].dtype == np.int8
+    assert packed["tested"].tolist() == [2] * 100
+    vectors = packed["components"].T * packed["step"]
+    between = np.linalg.norm(vectors[0] - vectors[22 * 99])  # red differs by 2 * 99 of 128
+    assert between == pytest.approx(2 * 99 / 128, rel=0.2)
+
+
+def test_without_the_images_the_error_names_their_source(tmp_path) -> None:
+    with pytest.raises(PrerequisiteError, match=r"10\.22002/D1\.20086"):
+        load_dataset("caltech101-images", root=tmp_path)
