@@ -61,22 +61,43 @@ def confidence_interval(
     >>> round(low, 2), round(high, 2)
     (49.6, 53.73)
     """
-    alpha = 1.0 - float(open_probability("level", level))
-    g = float(positive_number("prior", prior))
-    count = len(values)
     if not all(math.isfinite(value) for value in values):
         raise UsageError("The 'values' parameter must have finite numbers only.")
-    if count < max(2, least):
+    count = len(values)
+    scale = reach(count, level, prior=prior, least=least, unseen=unseen)
+    if scale is None:
         return None
     mean = fmean(values)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
     if variance == 0.0:
         return None  # equal values show no spread
+    half = scale * math.sqrt(variance)
+    return mean - half, mean + half
+
+
+def reach(
+    count: int,
+    level: float = 0.9,
+    *,
+    prior: float = _PRIOR,
+    least: int = _LEAST,
+    unseen: float = _UNSEEN,
+) -> float | None:
+    """Return the half-width of :func:`confidence_interval`, in sample standard deviations.
+
+    Returns:
+        None where there is no interval yet.
+
+    >>> round(reach(10), 3)
+    0.977
+    """
+    alpha = 1.0 - float(open_probability("level", level))
+    g = float(positive_number("prior", prior))
+    if count < max(2, least):
+        return None
     growth = 1.0 + count * g
     bound = (math.sqrt(growth) / alpha) ** (2.0 / count)
     if bound >= growth:
         return None
     squared = (count - 1) * (bound - 1.0) / (1.0 - bound / growth)
-    reach = math.sqrt(squared * variance / count)
-    reach += max(unseen, 0.0) * math.sqrt(variance) / (count + 1)
-    return mean - reach, mean + reach
+    return math.sqrt(squared / count) + max(unseen, 0.0) / (count + 1)

@@ -1,0 +1,580 @@
+"""One population, a new class order and a new training: what a few runs say about it.
+
+accuracy = mean + order + training, normal and nested: a run is one order trained once, σ is the
+standard deviation of a run, and a share h of its variance comes from the training. Repeats of an
+order separate the two; without repeats the split does not matter, because every run has its own
+order and its own training. Orders of a design are correlated as the design says.
+
+The mean has a flat prior. log σ is flat over the range that it has on truth tables and falls off
+outside, so that a few nearly equal runs do not give a needle; where accuracies of single classes
+are known, they say more about σ. Everything else is integrated on a small grid. All functions take
+a batch of B samples at once: arrays of shape (B, n) in place of (n,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtr, ndtr
+
+from edgecil.io.arrays import Floats
+from edgecil.io.json import read_json
+from edgecil.theory.sequential import reach
+
+Interval = tuple[float, float]
+Quantity = Literal["mean", "std", "next", "tail"]
+
+LEVEL = 0.9
+TAIL = 0.05
+LEAST_ORDERS = 3
+SCHEMA = "edgecil.priors/1"
+FILE = Path(__file__).with_name("priors.json")
+
+_SHARES: Floats = (np.arange(8, dtype=np.float64) + 0.5) / 8.0
+_COARSE, _FINE = 90, 48
+_STEPS = 44
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What truth tables say before the first run; `edgecil lab calibrate` measures it.
+
+    Attributes:
+        command: that measured it.
+        truths: number of learners and class sets that it was measured on.
+        std_range: least and greatest standard deviation of a run, points.
+        std_edge: scale in log σ of the decline outside this range.
+        class_ratio: σ² as a multiple of the variance that independent classes would give.
+        class_scale: scale of log σ around what classes suggest. It is wider than measured, so that
+            the runs outweigh the classes of a learner that is unlike the others.
+        training_share: parameters of the Beta distribution of h.
+        seed_share: equally likely variances, in σ², of the effect that one seed has on all orders
+            alike. They matter only where all runs share one training seed.
+        position_share: part of the order's variance that comes from classes and pairs of classes at
+            positions, which a design balances.
+        tail_place: standard deviations from the mean to the tail, the usual number.
+        tail_heavy: standard deviations from the mean to the tail of learners with rare bad runs.
+        tail_weight: probability of such a learner before any run.
+        tail_slope: how far skewness makes the tail's place uncertain, in σ.
+    """
+
+    command: str
+    truths: int
+    std_range: tuple[float, float]
+    std_edge: float
+    class_ratio: float
+    class_scale: float
+    training_share: tuple[float, float]
+    seed_share: tuple[float, ...]
+    position_share: float
+    tail_place: float
+    tail_heavy: tuple[float, ...]
+    tail_weight: float
+    tail_slope: float
+
+
+@lru_cache(maxsize=1)
+def measured_prior() -> Prior:
+    """Return the prior that comes with the package, for accuracies in per cent."""
+    return read_json(FILE, Prior, SCHEMA)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the likelihood needs of the runs, for each of m supposed training shares.
+
+    Attributes:
+        order_count: n.
+        freedom: degrees of freedom of σ.
+        shares: (m,) values of h.
+        centre: (…, m) generalised least squares estimate of the mean.
+        precision: (…, m) σ² over the variance of `centre`.
+        misfit: (…, m) sum of squares around `centre`, in units in which it is σ² χ².
+        log_determinant: (…, m) of the covariance, and of `precision`.
+        skewness: (…) of the runs.
+        kurtosis: (…) excess kurtosis of the runs, at least 0.
+    """
+
+    order_count: int
+    freedom: int
+    shares: Floats
+    centre: Floats
+    precision: Floats
+    misfit: Floats
+    log_determinant: Floats
+    skewness: Floats
+    kurtosis: Floats
+
+    def extended(self, more: int, squares: ArrayLike) -> Evidence:
+        """Return the evidence after more orders, trained once, that add to the sum of squares."""
+        precision = self.precision + more
+        return Evidence(
+            self.order_count + more,
+            self.freedom + more,
+            self.shares,
+            self.centre,
+            precision,
+            self.misfit + np.asarray(squares)[..., None],
+            self.log_determinant - np.log(self.precision) + np.log(precision),
+            self.skewness,
+            self.kurtosis,
+        )
+
+
+def evidence(
+    values: ArrayLike,
+    *,
+    repeats: ArrayLike | None = None,
+    within: ArrayLike = 0.0,
+    correlation: Floats | None = None,
+) -> Evidence:
+    """Summarise the runs of n >= 1 orders.
+
+    Args:
+        values: (…, n) accuracy of each order, the mean over its trainings.
+        repeats: (n,) number of trainings of each order; 1 by default.
+        within: (…) sum of squares of all trainings around the means of their orders.
+        correlation: (…, n, n) of the orders' effects, from their design; None if independent.
+    """
+    y = np.asarray(values, dtype=np.float64)
+    count = y.shape[-1]
+    times = np.ones(count) if repeats is None else np.asarray(repeats, dtype=np.float64)
+    extra = int(times.sum()) - count
+    shares = _SHARES if extra or correlation is not None else _SHARES[:1]
+    h, y = shares[:, None], y[..., None, :]
+    if correlation is None:
+        variance = (1.0 - h) + h / times
+        weights = np.broadcast_to(1.0 / variance, (*y.shape[:-2], len(shares), count))
+        determinant = np.log(variance).sum(axis=-1)
+        precision = weights.sum(axis=-1)
+        centre = (weights * y).sum(axis=-1) / precision
+        misfit = (weights * (y - centre[..., None]) ** 2).sum(axis=-1)
+    else:
+        covariance = (1.0 - h[..., None]) * correlation[..., None, :, :]
+        covariance = covariance + (h / times)[..., None] * np.eye(count)
+        inverse = np.linalg.inv(covariance)
+        determinant = np.linalg.slogdet(covariance)[1]
+        weights = inverse.sum(axis=-1)
+        precision = weights.sum(axis=-1)
+        centre = (weights * y).sum(axis=-1) / precision
+        rest = y - centre[..., None]
+        misfit = (rest * (inverse @ rest[..., None])[..., 0]).sum(axis=-1)
+    misfit = misfit + np.asarray(within)[..., None] / shares
+    z = y[..., 0, :] - y[..., 0, :].mean(axis=-1, keepdims=True)
+    second = np.maximum((z**2).mean(axis=-1), _TINY)
+    return Evidence(
+        count,
+        count - 1 + extra,
+        shares,
+        centre,
+        precision,
+        misfit,
+        determinant + extra * np.log(shares) + np.log(precision),
+        (z**3).mean(axis=-1) / second**1.5,
+        np.maximum((z**4).mean(axis=-1) / second**2 - 3.0, 0.0),
+    )
+
+
+def nested(groups: Sequence[ArrayLike]) -> tuple[Floats, Floats, float]:
+    """Return the means, the numbers and the inner sum of squares of the trainings of each order."""
+    arrays = [np.asarray(group, dtype=np.float64) for group in groups]
+    means = np.array([group.mean() for group in arrays])
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in arrays)
+    return means, np.array([float(len(group)) for group in arrays]), squares
+
+
+def independent_variance(class_accuracies: Floats) -> Floats:
+    """Return the variance of the mean over classes if classes varied independently, shape (…).
+
+    It is the mean over classes of the variance over n >= 2 runs, divided by the number of classes.
+    N classes tell more about the spread over runs than the n means of the classes alone.
+
+    Args:
+        class_accuracies: (…, n, N) final accuracy of every class in every run.
+    """
+    by_class = class_accuracies.var(axis=-2, ddof=1)
+    return np.asarray(by_class.mean(axis=-1) / class_accuracies.shape[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Mean, standard deviation, next run and tail of the population, given some runs.
+
+    Each is a mixture over a grid of S values of σ and C further components.
+
+    Attributes:
+        log_std: (…, S) grid of log σ, with equal steps.
+        weights: (…, S, C) summing to 1.
+        centre: (…, 1, C) of the mean.
+        mean_variance: (…, 1, C) of the mean, in σ².
+        extra: (…, 1, C) variance of a run beyond σ², in σ²: of the seed where all runs share one.
+        shapes: (…, Z) supposed distances from the mean to the tail, in standard deviations.
+        shape_weights: (Z,) of these.
+        evidence: the runs.
+        prior: that was used; None if it was flat.
+        class_variance: that was given.
+        one_seed: whether all runs share one training seed.
+    """
+
+    log_std: Floats
+    weights: Floats
+    centre: Floats
+    mean_variance: Floats
+    extra: Floats
+    shapes: Floats
+    shape_weights: Floats
+    evidence: Evidence
+    prior: Prior | None
+    class_variance: Floats | None
+    one_seed: bool
+
+    @property
+    def mean(self) -> Floats:
+        """The expected mean, (…)."""
+        return np.asarray((self.weights * self.centre).sum(axis=(-1, -2)))
+
+    @property
+    def std(self) -> Floats:
+        """The median of the standard deviation of a run, (…)."""
+        return self.quantile("std", 0.5)
+
+    @property
+    def tail(self) -> Floats:
+        """The median of the accuracy that 95 % of runs exceed, (…)."""
+        return self.quantile("tail", 0.5)
+
+    def cdf(self, quantity: Quantity, at: ArrayLike) -> Floats:
+        """Return the probability that a quantity is below a value, (…)."""
+        x = np.asarray(at, dtype=np.float64)[..., None, None]
+        std = np.exp(self.log_std)[..., None]
+        total = np.sqrt(1.0 + self.extra)
+        if quantity == "std":
+            step = (self.log_std[..., 1] - self.log_std[..., 0])[..., None, None]
+            edge = self.log_std[..., None] - step / 2.0
+            place = (np.log(np.maximum(x, _TINY) / total) - edge) / step
+            return _sum(self.weights * np.clip(place, 0.0, 1.0))
+        if quantity == "tail":
+            width = std * np.sqrt(self.mean_variance)
+            parts = (
+                share * _sum(self.weights * ndtr((x + shape * std * total - self.centre) / width))
+                for share, shape in zip(
+                    self.shape_weights,
+                    np.moveaxis(self.shapes, -1, 0)[..., None, None],
+                    strict=True,
+                )
+            )
+            return np.asarray(sum(parts))
+        variance = self.mean_variance
+        if quantity == "next":
+            variance = 1.0 + variance + self.extra
+        return _sum(self.weights * ndtr((x - self.centre) / (std * np.sqrt(variance))))
+
+    def quantile(self, quantity: Quantity, probability: float) -> Floats:
+        """Return the value below which a quantity is with this probability, (…)."""
+        far = np.exp(self.log_std[..., -1]) * 10.0
+        centre = self.mean
+        low, high = centre - far, centre + far
+        if quantity == "std":
+            low, high = np.zeros_like(far), 2.0 * far
+        return _bisect(lambda x: self.cdf(quantity, x), probability, low, high)
+
+    def ends(self, quantity: Quantity, level: float = LEVEL) -> tuple[Floats, Floats]:
+        """Return both ends of the central interval, (…) each."""
+        tail = (1.0 - level) / 2.0
+        return self.quantile(quantity, tail), self.quantile(quantity, 1.0 - tail)
+
+    def interval(self, quantity: Quantity, level: float = LEVEL) -> Interval:
+        """Return the central interval that contains a quantity with this probability."""
+        low, high = self.ends(quantity, level)
+        return float(low), float(high)
+
+    def half_width(self, level: float = LEVEL) -> Floats:
+        """Return half the length of the mean's interval, (…)."""
+        low, high = self.ends("mean", level)
+        return np.asarray((high - low) / 2.0)
+
+    def after(self, more: int, squares: ArrayLike) -> Posterior:
+        """Return the posterior after more orders that add to the sum of squares."""
+        return posterior(
+            self.evidence.extended(more, squares),
+            prior=self.prior,
+            class_variance=self.class_variance,
+            one_seed=self.one_seed,
+        )
+
+
+def posterior(
+    runs: Evidence,
+    *,
+    prior: Prior | None,
+    class_variance: ArrayLike | None = None,
+    one_seed: bool = False,
+) -> Posterior:
+    """Return what runs of at least 2 orders, or a repeated one, say about the population.
+
+    Args:
+        runs: from :func:`evidence`.
+        prior: for accuracies in per cent; None for values of another unit: 1/σ, Jeffreys' prior.
+        class_variance: (…) from :func:`independent_variance`; None if it is unknown.
+        one_seed: whether all runs share one training seed, whose effect they cannot show.
+    """
+    shape = prior or measured_prior()
+    freedom, misfit = runs.freedom, np.maximum(runs.misfit, _TINY)
+    a, b = shape.training_share
+    of_share = (a - 1.0) * np.log(runs.shares) + (b - 1.0) * np.log1p(-runs.shares)
+    shown = runs.order_count / (runs.order_count + 10.0)  # how far n runs show their shape
+    sharpness = (1.0 / (1.0 + 0.5 * shown * runs.kurtosis))[..., None, None]
+    between = None if class_variance is None else np.asarray(class_variance, dtype=np.float64)
+
+    def density(log_std: Floats) -> Floats:
+        squared = np.exp(2.0 * log_std)[..., None]
+        log = -0.5 * runs.log_determinant[..., None, :] - freedom * log_std[..., None]
+        log = sharpness * (log - misfit[..., None, :] / (2.0 * squared))
+        log = log + of_share
+        if prior is not None:
+            log = log + _log_prior(log_std, prior, between)[..., None]
+        weights = np.exp(log - log.max(axis=(-1, -2), keepdims=True))
+        return np.asarray(weights / weights.sum(axis=(-1, -2), keepdims=True))
+
+    middle = 0.5 * np.log(misfit.mean(axis=-1) / freedom)
+    if prior is None:
+        log_std = middle[..., None] + np.linspace(-3.0, 6.0, _COARSE)
+    else:
+        low, high = (np.log(end) for end in prior.std_range)
+        low, high = np.minimum(middle, low) - 3.0, np.maximum(middle, high) + 3.0
+        log_std = low[..., None] + (high - low)[..., None] * np.linspace(0.0, 1.0, _COARSE)
+    rough = density(log_std).sum(axis=-1)
+    centre = (rough * log_std).sum(axis=-1, keepdims=True)
+    scale = np.sqrt((rough * (log_std - centre) ** 2).sum(axis=-1, keepdims=True) + 1e-6)
+    log_std = centre + scale * np.linspace(-5.0, 7.0, _FINE)
+    weights = density(log_std)
+    mean, variance = runs.centre[..., None, :], 1.0 / runs.precision[..., None, :]
+    extra = np.zeros(1)
+    if one_seed:
+        extra = np.repeat(shape.seed_share, len(runs.shares))
+        weights = np.concatenate([weights] * len(shape.seed_share), axis=-1)
+        weights = weights / len(shape.seed_share)
+        mean, variance = (
+            np.concatenate([part] * len(shape.seed_share), axis=-1) for part in (mean, variance)
+        )
+        variance = variance + extra
+    normal, heavy = shape.tail_place, np.asarray(shape.tail_heavy)
+    wide = shape.tail_slope * shown * np.abs(runs.skewness)
+    shapes = [normal - _SPREAD * wide, normal + 0.0 * wide, normal + _SPREAD * wide]
+    shapes += [place + 0.0 * wide for place in heavy]
+    unseen = shape.tail_weight * (1.0 - 2.0 * TAIL) ** runs.order_count
+    return Posterior(
+        log_std,
+        weights,
+        mean,
+        variance,
+        extra,
+        np.stack(shapes, axis=-1),
+        np.array([(1.0 - unseen) / 3.0] * 3 + [unseen / len(heavy)] * len(heavy)),
+        runs,
+        prior,
+        between,
+        one_seed,
+    )
+
+
+_SPREAD = 1.2247448713915889  # three points at 0 and ± this have variance 1
+
+
+def _log_prior(log_std: Floats, prior: Prior, class_variance: Floats | None) -> Floats:
+    low, high = (np.log(end) for end in prior.std_range)
+    beyond = np.maximum(low - log_std, 0.0) + np.maximum(log_std - high, 0.0)
+    log = -0.5 * (beyond / prior.std_edge) ** 2
+    if class_variance is not None:
+        expected = 0.5 * np.log(np.maximum(prior.class_ratio * class_variance, 1e-4))
+        log = log - 0.5 * ((log_std - expected[..., None]) / prior.class_scale) ** 2
+    return np.asarray(log)
+
+
+def _sum(parts: Floats) -> Floats:
+    return np.asarray(parts.sum(axis=(-1, -2)))
+
+
+def _bisect(
+    cdf: Callable[[Floats], Floats], probability: float, low: Floats, high: Floats
+) -> Floats:
+    """Return where a cdf reaches a probability between two points, for each of a batch."""
+    for _ in range(_STEPS):
+        middle = (low + high) / 2.0
+        below = cdf(middle) < probability
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray((low + high) / 2.0)
+
+
+def orders_for(
+    known: Posterior, target: float, assurance: float, *, most: int = 1_000_000
+) -> int | None:
+    """Return how many more orders bring the mean's interval to a half-width with an assurance.
+
+    After m more orders the sum of squares has grown by σ² χ² with m degrees of freedom, and σ has
+    its posterior; the half-width then follows from the model. One sample only, no batch.
+
+    Args:
+        known: what the runs say so far.
+        target: wanted half-width of the 90 % interval, points.
+        assurance: wanted probability that it is reached.
+        most: the largest number of further orders.
+
+    Returns:
+        None if that many do not suffice.
+    """
+
+    def probability(more: int) -> float:
+        """Half-widths grow with the sum of squares; find the largest that is allowed."""
+        low, high = 0.0, 1.0
+        while float(known.after(more, high).half_width()) <= target:
+            low, high = high, 4.0 * high
+            if high > 1e12:
+                return 1.0
+        if float(known.after(more, 0.0).half_width()) > target:
+            return 0.0
+        for _ in range(18):
+            middle = (low + high) / 2.0
+            fits = float(known.after(more, middle).half_width()) <= target
+            low, high = (middle, high) if fits else (low, middle)
+        variance = np.exp(2.0 * known.log_std)
+        return float((known.weights.sum(axis=-1) * chdtr(more, low / variance)).sum())
+
+    if float(known.half_width()) <= target:
+        return 0
+    low, high = 0, 1
+    while probability(high) < assurance:
+        if high >= most:
+            return None
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if probability(middle) >= assurance else (middle, high)
+    return high
+
+
+def orders_to_decide(
+    known: Posterior,
+    values: ArrayLike,
+    assurance: float,
+    *,
+    most: int = 200,
+    draws: int = 400,
+) -> int | None:
+    """Return after how many more orders a difference is decided with an assurance.
+
+    Decided means that the confidence sequence of :mod:`edgecil.theory.sequential` excludes 0, so
+    that one may look after every order. Further differences are drawn from the posterior.
+
+    Args:
+        known: what the differences say so far.
+        values: (n,) the differences, one per order.
+        assurance: wanted probability.
+        most: the largest number of further orders.
+        draws: number of futures.
+
+    Returns:
+        None if that many do not suffice.
+    """
+    seen = np.asarray(values, dtype=np.float64)
+    rng = np.random.default_rng(0)
+    weights = known.weights.ravel()
+    chosen = rng.choice(len(weights), draws, p=weights / weights.sum())
+    row, column = np.unravel_index(chosen, known.weights.shape)
+    std = np.exp(known.log_std)[row]
+    width = std * np.sqrt(known.mean_variance[0, column])
+    mean = known.centre[0, column] + width * rng.standard_normal(draws)
+    future = mean[:, None] + std[:, None] * rng.standard_normal((draws, most))
+    series = np.concatenate([np.broadcast_to(seen, (draws, len(seen))), future], axis=1)
+    counts = np.arange(1, series.shape[1] + 1)
+    shifted = series - series[:, :1]
+    sums, squares = shifted.cumsum(axis=1), (shifted**2).cumsum(axis=1)
+    spread = np.sqrt(np.maximum(squares - sums**2 / counts, 0.0) / np.maximum(counts - 1, 1))
+    reaches = np.array([reach(int(count)) or np.inf for count in counts])
+    outside = np.abs(sums / counts + series[:, :1]) > reaches * np.where(spread > 0, spread, np.inf)
+    decided = outside[:, len(seen) - 1 :].cumsum(axis=1) > 0
+    enough = np.flatnonzero(decided.mean(axis=0) >= assurance)
+    return int(enough[0]) if enough.size else None
+
+
+Grade = Literal["clear", "likely", "cannot tell", "too few"]
+CLEAR, LIKELY = 0.99, 0.95
+
+
+def grade(probability: float, orders: int) -> Grade:
+    """Return how sure it is which of two methods is better, over orders and trainings.
+
+    *Likely* says that the 90 % interval of the mean difference excludes 0, *clear* that the 98 %
+    interval does.
+
+    Args:
+        probability: that the better one is better on average.
+        orders: that both ran; below three there is no verdict.
+
+    >>> grade(0.97, 5), grade(0.97, 2)
+    ('likely', 'too few')
+    """
+    if orders < LEAST_ORDERS:
+        return "too few"
+    sure = max(probability, 1.0 - probability)
+    return "clear" if sure >= CLEAR else "likely" if sure >= LIKELY else "cannot tell"
+
+
+def over_datasets(
+    known: Sequence[Posterior], level: float = LEVEL
+) -> tuple[float, Interval, float]:
+    """Return the mean over datasets, each with the same weight, of means given their runs.
+
+    Returns:
+        The expected mean, its central interval, and the probability that it is above 0.
+    """
+    rng, total = np.random.default_rng(0), np.zeros(_DRAWS)
+    for one in known:
+        places = rng.permutation((np.arange(_DRAWS) + 0.5) / _DRAWS)
+        table = np.array([float(one.quantile("mean", p)) for p in _POINTS])
+        total += np.interp(places, _POINTS, table)
+    draws = total / len(known)
+    low, high = np.quantile(draws, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    mean = float(np.mean([float(one.mean) for one in known]))
+    return mean, (float(low), float(high)), float((draws > 0.0).mean())
+
+
+_DRAWS = 20_000
+_POINTS = np.concatenate([[0.0005, 0.002, 0.005, 0.01, 0.02], np.arange(0.03, 0.98, 0.02)])
+_POINTS = np.unique(np.concatenate([_POINTS, 1.0 - _POINTS]))
+
+
+def performance_profile(
+    runs: Sequence[ArrayLike], at: ArrayLike, *, draws: int = 2_000, level: float = LEVEL
+) -> tuple[Floats, Floats, Floats]:
+    """Return the share of runs above each score, a mean over datasets, with pointwise bands.
+
+    The bands are stratified bootstrap percentiles: orders are drawn again within each dataset
+    (Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice).
+
+    Args:
+        runs: accuracies of the runs on each dataset.
+        at: (m,) scores.
+        draws: bootstrap samples.
+        level: of the bands.
+
+    Returns:
+        (m,) share, lower and upper band.
+    """
+    points, rng = np.asarray(at, dtype=np.float64), np.random.default_rng(0)
+    shares, samples = np.zeros(len(points)), np.zeros((draws, len(points)))
+    for values in runs:
+        above = np.asarray(values, dtype=np.float64)[:, None] > points
+        count = len(above)
+        drawn = rng.multinomial(count, np.full(count, 1.0 / count), draws) / count
+        shares += above.mean(axis=0) / len(runs)
+        samples += drawn @ above / len(runs)
+    low, high = np.quantile(samples, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+    return shares, low, high

@@ -1,0 +1,396 @@
+"""Calibration: whether claims about one population are right as often as they say, on truth tables.
+
+A truth is one learner on one set of classes, trained several times on every order. A draw takes n
+orders and, for each, one of its trainings; claims from it are judged by the runs that it did not
+take. Averages hide learners, so each figure comes with the worst learner and with the quarter of
+truths that has the smallest spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.estimation.accuracy_steps import accuracy_step
+from edgecil.estimation.population import (
+    LEVEL,
+    TAIL,
+    Posterior,
+    Prior,
+    evidence,
+    independent_variance,
+    measured_prior,
+    orders_for,
+    posterior,
+)
+from edgecil.io.arrays import Floats, Ints
+from edgecil.lab.truth_tables import TruthTable
+from edgecil.sequences.latin import latin
+from edgecil.sequences.overlap import position_overlap
+from edgecil.theory.sequential import reach
+
+ORDERS = (3, 5, 10, 20, 30)
+_FURTHER = 10  # runs by which a prediction is judged
+_NARROWER = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """A truth: one learner on one set of classes.
+
+    Attributes:
+        name: of the learner.
+        classes: name of the set.
+        values: (R, M) accuracy of repeat and order.
+        class_accuracies: (R, M, N); None if they are unknown.
+        table: where the orders are.
+    """
+
+    name: str
+    classes: str
+    values: Floats
+    class_accuracies: Floats | None
+    table: TruthTable
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A share or a ratio over truths.
+
+    Attributes:
+        average: over all truths.
+        least: of the learner with the smallest mean.
+        greatest: of the learner with the greatest mean.
+        small: of the quarter of truths with the smallest spread.
+    """
+
+    average: float
+    least: float
+    greatest: float
+    small: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What claims reach, by name and number of orders.
+
+    Attributes:
+        command: that measured it.
+        truths: number of truths.
+        draws: from each truth.
+        figures: by claim and number of orders (as text).
+    """
+
+    command: str
+    truths: int
+    draws: int
+    figures: dict[str, dict[str, Figure]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return a table: average [worst learner] (smallest spreads)."""
+        orders = list(dict.fromkeys(n for by in self.figures.values() for n in by))
+        lines = [
+            f"{self.truths} truths, {self.draws} draws of each. "
+            "Average [least to greatest learner] and quarter of smallest spreads.",
+            "",
+            f"| claim | {' | '.join(orders)} |",
+            f"|---|{'---|' * len(orders)}",
+        ]
+        for name, by in self.figures.items():
+            cells = (_cell(by[n]) if n in by else "–" for n in orders)
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+
+def _cell(one: Figure) -> str:
+    return f"{one.average:.3f} [{one.least:.2f} to {one.greatest:.2f}] {one.small:.2f}"
+
+
+def learners(tables: Iterable[TruthTable]) -> list[Learner]:
+    """Return the truths with repeats on every order."""
+    return [
+        Learner(name, table.name, values, table.class_accuracies(name), table)
+        for table in tables
+        if table.kind == "enumerated"
+        for name in table.methods
+        if len(values := table.accuracies(name)) > 1
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Draw:
+    """B draws of n orders, each with one of its trainings.
+
+    Attributes:
+        orders: (B, n).
+        repeats: (B, n).
+        values: (B, n).
+        held: (B, R, M) all runs, NaN where they were taken.
+        known: what the draws say.
+    """
+
+    orders: Ints
+    repeats: Ints
+    values: Floats
+    held: Floats
+    known: Posterior
+
+
+def calibrate(
+    truths: Sequence[Learner],
+    *,
+    draws: int = 200,
+    orders: Sequence[int] = ORDERS,
+    prior: Prior | None = None,
+    seed: int = 0,
+    command: str = "edgecil lab calibrate",
+) -> Calibration:
+    """Judge all claims on truths with two repeats or more.
+
+    Args:
+        truths: from :func:`learners`.
+        draws: from each truth and number of orders.
+        orders: numbers of orders.
+        prior: by default the measured one.
+        seed: of the draws.
+        command: to be stored.
+    """
+    if not truths:
+        raise UsageError("Calibration requires truth tables with two repeats of every order.")
+    spreads = np.array([truth.values.std() for truth in truths])
+    small = spreads <= np.quantile(spreads, 0.25)
+    names = [truth.name for truth in truths]
+    chosen = prior or measured_prior()
+    result = Calibration(command, len(truths), draws)
+
+    def note(claim: str, count: int, values: Sequence[float]) -> None:
+        array = np.array(values)
+        means = [
+            float(np.nanmean(rows))
+            for name in set(names)
+            if not np.isnan(rows := array[[other == name for other in names]]).all()
+        ]
+        figure = Figure(
+            float(np.nanmean(array)), min(means), max(means), float(np.nanmean(array[small]))
+        )
+        result.figures.setdefault(claim, {})[str(count)] = figure
+
+    for count in orders:
+        rng = np.random.default_rng([seed, count])
+        for protocol in ("random", "latin"):
+            rows: dict[str, list[float]] = {}
+            for truth in truths:
+                drawn = _draw(truth, count, draws, rng, chosen, balanced=protocol == "latin")
+                for claim, value in _judge(truth, drawn, rng).items():
+                    rows.setdefault(claim, []).append(value)
+            for claim, values in rows.items():
+                if protocol == "random" or claim in (
+                    "mean",
+                    "next run",
+                    "a learner against itself",
+                ):
+                    note(claim if protocol == "random" else f"{claim} (latin)", count, values)
+        pairs = [_pairs(truth, truths, count, draws, rng, chosen) for truth in truths]
+        note("difference of two learners", count, pairs)
+        note(
+            "one seed for all: mean",
+            count,
+            [_one_seed(t, count, draws, rng, chosen) for t in truths],
+        )
+    rng = np.random.default_rng(seed)
+    looks = [_until(truth, max(orders), draws, rng) for truth in truths]
+    note("until: a learner against itself", max(orders), [one for one, _ in looks])
+    note("until: mean", max(orders), [one for _, one in looks])
+    for count in [count for count in orders if count <= 10]:
+        kept = [_kept(truth, count, max(draws // 10, 4), rng, chosen) for truth in truths]
+        note("next: 80 % kept", count, kept)
+    return result
+
+
+def _draw(
+    truth: Learner,
+    count: int,
+    draws: int,
+    rng: np.random.Generator,
+    prior: Prior,
+    *,
+    balanced: bool = False,
+) -> _Draw:
+    repeats, size = truth.values.shape
+    correlation = None
+    if balanced:
+        orders, correlation = _latin(truth.table, count, draws, rng, prior)
+    else:
+        orders = np.argsort(rng.random((draws, size)), axis=1)[:, :count]
+    seeds = rng.integers(0, repeats, (draws, count))
+    values = truth.values[seeds, orders]
+    held = np.broadcast_to(truth.values, (draws, repeats, size)).copy()
+    held[np.arange(draws)[:, None], seeds, orders] = np.nan
+    classes = truth.class_accuracies
+    between = None if classes is None else independent_variance(classes[seeds, orders])
+    known = posterior(
+        evidence(values, correlation=correlation), prior=prior, class_variance=between
+    )
+    return _Draw(orders, seeds, values, held, known)
+
+
+_designs: dict[tuple[object, int, int], tuple[Ints, Floats]] = {}
+
+
+def _latin(
+    table: TruthTable, count: int, draws: int, rng: np.random.Generator, prior: Prior
+) -> tuple[Ints, Floats]:
+    key = table.sequences, count, draws
+    if key not in _designs:
+        place = {sequence: index for index, sequence in enumerate(table.sequences)}
+        designs = [latin(table.space, count, rng) for _ in range(min(draws, 60))]
+        designs = [designs[number % len(designs)] for number in range(draws)]
+        orders = np.array([[place[sequence] for sequence in design] for design in designs])
+        _designs[key] = orders, np.stack([position_overlap(design) for design in designs])
+    orders, overlap = _designs[key]
+    share = prior.position_share
+    return orders, (1.0 - share) * np.eye(count) + share * overlap
+
+
+def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, float]:
+    known, held = drawn.known, drawn.held
+    draws, repeats, size = held.shape
+    unseen = np.nanmean(held, axis=1)  # of each order, its trainings that were not taken
+    fresh = np.asarray(~np.isnan(held).any(axis=1))
+    score = np.where(fresh[:, None, :], rng.random((draws, _FURTHER, size)), -1.0)
+    following = score.argmax(axis=2)
+    other = rng.integers(0, repeats, following.shape)
+    future = truth.values[other, following]
+    step = accuracy_step(truth.values.ravel()) or 0.0
+    bad = np.nanquantile(held.reshape(draws, -1), TAIL, axis=1)
+    std = truth.values.std(ddof=1)
+    against = truth.values[(drawn.repeats + 1) % repeats, drawn.orders]
+    itself = posterior(evidence(drawn.values - against), prior=known.prior)
+    return {
+        "mean": _inside(known.cdf("mean", unseen.mean(axis=1))),
+        "next run": float(
+            np.mean([_inside(known.cdf("next", future[:, one])) for one in range(_FURTHER)])
+        ),
+        "tail": float(
+            np.mean(
+                (known.cdf("tail", bad + step / 2.0) >= (1.0 - LEVEL) / 2.0)
+                & (known.cdf("tail", bad - step / 2.0) <= (1.0 + LEVEL) / 2.0)
+            )
+        ),
+        "std": _inside(known.cdf("std", np.full(draws, std))),
+        "estimated std / true std": float((known.std / std).mean()),
+        "a learner against itself": 1.0 - _inside(itself.cdf("mean", np.zeros(draws))),
+    }
+
+
+def _inside(below: Floats) -> float:
+    return float((np.abs(below - 0.5) <= LEVEL / 2.0).mean())
+
+
+def _pairs(
+    truth: Learner,
+    truths: Sequence[Learner],
+    count: int,
+    draws: int,
+    rng: np.random.Generator,
+    prior: Prior,
+) -> float:
+    """How often the interval of a difference holds that of the runs that were not taken."""
+    rates = []
+    for other in truths:
+        if other.classes != truth.classes or other.name <= truth.name:
+            continue
+        gain = truth.values - other.values  # paired by order and seed
+        few = max(draws // 5, 10)
+        drawn = _draw(replace(truth, values=gain, class_accuracies=None), count, few, rng, prior)
+        exact = np.nanmean(drawn.held, axis=1).mean(axis=1)
+        rates.append(_inside(drawn.known.cdf("mean", exact)))
+    return float(np.mean(rates)) if rates else float("nan")
+
+
+def _one_seed(
+    truth: Learner, count: int, draws: int, rng: np.random.Generator, prior: Prior
+) -> float:
+    """How often the interval from one seed holds the mean over orders of another seed."""
+    repeats, size = truth.values.shape
+    orders = np.argsort(rng.random((draws, size)), axis=1)[:, :count]
+    seed = rng.integers(0, repeats, draws)
+    known = posterior(evidence(truth.values[seed[:, None], orders]), prior=prior, one_seed=True)
+    return _inside(known.cdf("mean", truth.values[(seed + 1) % repeats].mean(axis=1)))
+
+
+def _until(truth: Learner, most: int, draws: int, rng: np.random.Generator) -> tuple[float, float]:
+    """How often some look excludes a zero difference with itself, or the true mean."""
+    repeats, size = truth.values.shape
+    orders = np.argsort(rng.random((draws, size)), axis=1)[:, :most]
+    seeds = rng.integers(0, repeats, (draws, most))
+    first, second = truth.values[seeds, orders], truth.values[(seeds + 1) % repeats, orders]
+    return _excluded(first - second), _excluded(first - truth.values.mean())
+
+
+def _excluded(series: Floats) -> float:
+    counts = np.arange(1, series.shape[1] + 1)
+    sums, squares = series.cumsum(axis=1), (series**2).cumsum(axis=1)
+    variance = np.maximum(squares - sums**2 / counts, 0.0) / np.maximum(counts - 1, 1)
+    far = np.array([reach(int(count)) or np.inf for count in counts])
+    spread = np.where(variance > 1e-12, np.sqrt(variance), np.inf)
+    return float((np.abs(sums / counts) > far * spread).any(axis=1).mean())
+
+
+def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prior: Prior) -> float:
+    """How often the orders that `next` names with 80 % halve the interval of the mean."""
+    repeats, size = truth.values.shape
+    kept = []
+    for _ in range(draws):
+        orders = rng.permutation(size)
+        seeds = rng.integers(0, repeats, size)
+        values = truth.values[seeds, orders]
+        known = posterior(evidence(values[:count]), prior=prior)
+        target = _NARROWER * float(known.half_width())
+        more = orders_for(known, target, 0.8, most=size)
+        if more is None or count + more > size:
+            continue
+        after = posterior(evidence(values[: count + more]), prior=prior)
+        kept.append(float(after.half_width()) <= target)
+    return float(np.mean(kept)) if kept else float("nan")
+
+
+def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
+    """Measure what a prior takes from truths; its other constants stay.
+
+    Measured are the range of standard deviations, the usual share of the training and the effect
+    of a seed on all orders alike. The latter is made three times as large as it is on average,
+    because learners that are not among the truths have shown up to eight times as much.
+
+    Args:
+        truths: from :func:`learners`.
+        like: the prior whose other constants are kept.
+        command: to be stored.
+    """
+    spreads, shares, seeds = [], [], []
+    for truth in truths:
+        values = truth.values
+        training = float(values.var(axis=0, ddof=1).mean())
+        total = float(values.var(ddof=1))
+        means = values.mean(axis=1)
+        spreads.append(total**0.5)
+        shares.append(min(training / total, 0.99))
+        seeds.append((float(means.var(ddof=1)) - training / values.shape[1]) / total)
+    mean, variance = float(np.mean(shares)), max(float(np.var(shares)), 1e-3)
+    size = max(mean * (1.0 - mean) / variance - 1.0, 1.0)
+    effect = 3.0 * max(float(np.mean(seeds)), 1e-3)
+    low, high = min(spreads), max(spreads)
+    return replace(
+        like,
+        command=command,
+        truths=len(truths),
+        std_range=(round(low, 2), round(high, 2)),
+        training_share=(round(mean * size, 2), round((1.0 - mean) * size, 2)),
+        seed_share=tuple(round(effect * part, 4) for part in _CHI_SQUARED),
+    )
+
+
+_CHI_SQUARED = (0.0247, 0.2389, 0.7853, 2.3535)  # quantiles 1/8, 3/8, 5/8, 7/8 of one degree

@@ -1,0 +1,178 @@
+"""What a few runs say about the population of orders and trainings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from edgecil.estimation.population import (
+    Prior,
+    evidence,
+    grade,
+    independent_variance,
+    measured_prior,
+    nested,
+    orders_for,
+    orders_to_decide,
+    over_datasets,
+    performance_profile,
+    posterior,
+)
+
+RUNS = np.array([64.1, 66.2, 61.0])
+
+
+@pytest.fixture
+def prior() -> Prior:
+    return measured_prior()
+
+
+def test_without_a_prior_intervals_are_students() -> None:
+    known = posterior(evidence(RUNS), prior=None)
+    scale = RUNS.std(ddof=1)
+    low, high = stats.t.interval(0.9, 2, RUNS.mean(), scale / np.sqrt(3))
+    assert known.interval("mean") == pytest.approx((low, high), abs=0.01)
+    low, high = stats.t.interval(0.9, 2, RUNS.mean(), scale * np.sqrt(4 / 3))
+    assert known.interval("next") == pytest.approx((low, high), abs=0.02)
+    low, high = (scale * np.sqrt(2 / stats.chi2.ppf(p, 2)) for p in (0.95, 0.05))
+    assert known.interval("std") == pytest.approx((low, high), rel=0.03)
+
+
+def test_many_runs_outweigh_the_prior(prior: Prior) -> None:
+    values = np.random.default_rng(0).normal(60.0, 20.0, 400)
+    known = posterior(evidence(values), prior=prior)
+    assert float(known.mean) == pytest.approx(values.mean())
+    assert float(known.std) == pytest.approx(values.std(ddof=1), rel=0.02)
+    low, high = known.interval("tail")
+    assert low < 60.0 - 1.645 * 20.0 < high
+
+
+def test_nearly_equal_runs_do_not_give_a_needle(prior: Prior) -> None:
+    known = posterior(evidence([64.0, 64.001, 64.002]), prior=prior)
+    assert float(known.std) > 0.1
+    assert float(known.half_width()) > 0.1
+
+
+def test_a_batch_equals_single_samples(prior: Prior) -> None:
+    values = np.random.default_rng(1).normal(60.0, 3.0, (4, 5))
+    variance = np.array([1.0, 2.0, 3.0, 4.0])
+    batch = posterior(evidence(values), prior=prior, class_variance=variance)
+    low, high = batch.ends("tail")
+    for row in range(4):
+        one = posterior(evidence(values[row]), prior=prior, class_variance=variance[row])
+        assert one.interval("tail") == pytest.approx((low[row], high[row]), abs=1e-6)
+        assert float(one.std) == pytest.approx(batch.std[row], abs=1e-6)
+
+
+def test_one_repeat_of_each_order_is_the_same_as_none(prior: Prior) -> None:
+    means, repeats, within = nested([[value] for value in RUNS])
+    known = posterior(evidence(means, repeats=repeats, within=within), prior=prior)
+    assert known.interval("mean") == posterior(evidence(RUNS), prior=prior).interval("mean")
+
+
+def test_repeats_narrow_the_mean_but_not_the_next_run(prior: Prior) -> None:
+    rng = np.random.default_rng(2)
+    orders = rng.normal(60.0, 1.0, 10)
+    once = orders + rng.normal(0.0, 3.0, 10)
+    groups = [order + rng.normal(0.0, 3.0, 8) for order in orders]
+    means, repeats, within = nested(groups)
+    many = posterior(evidence(means, repeats=repeats, within=within), prior=prior)
+    few = posterior(evidence(once), prior=prior)
+    assert float(many.half_width()) < 0.75 * float(few.half_width())
+    low, high = many.interval("next")
+    assert high - low == pytest.approx(2 * 1.645 * np.hypot(1.0, 3.0), rel=0.25)
+    assert float(many.std) == pytest.approx(np.hypot(1.0, 3.0), rel=0.2)
+
+
+def test_the_seed_that_all_runs_share_widens_the_mean(prior: Prior) -> None:
+    values = np.random.default_rng(3).normal(60.0, 3.0, 30)
+    own = posterior(evidence(values), prior=prior)
+    shared = posterior(evidence(values), prior=prior, one_seed=True)
+    assert float(shared.half_width()) > 1.2 * float(own.half_width())
+    assert float(shared.std) > float(own.std)
+
+
+def test_a_design_that_balances_orders_narrows_the_mean(prior: Prior) -> None:
+    count = 6
+    balanced = np.full((count, count), -0.15) + 1.15 * np.eye(count)
+    values = np.random.default_rng(4).normal(60.0, 3.0, count)
+    random = posterior(evidence(values), prior=prior)
+    latin = posterior(evidence(values, correlation=balanced), prior=prior)
+    assert float(latin.half_width()) < float(random.half_width())
+    assert float(latin.mean) == pytest.approx(values.mean())
+
+
+def test_classes_that_vary_little_make_the_spread_smaller(prior: Prior) -> None:
+    stds = [
+        float(posterior(evidence(RUNS), prior=prior, class_variance=variance).std)
+        for variance in (0.1, 5.0, 100.0)
+    ]
+    assert stds == sorted(stds)
+    assert stds[0] < 0.8 * stds[-1]
+
+
+def test_variance_of_independent_classes() -> None:
+    accuracies = np.array([[0.0, 10.0], [2.0, 14.0]])
+    assert float(independent_variance(accuracies)) == pytest.approx((2.0 + 8.0) / 2 / 2)
+
+
+def test_more_assurance_and_a_narrower_target_require_more_orders(prior: Prior) -> None:
+    known = posterior(evidence([60.0, 63.0, 61.0, 66.0, 64.0]), prior=prior)
+    needed = [orders_for(known, *goal) for goal in ((1.5, 0.8), (1.5, 0.95), (1.0, 0.95))]
+    assert None not in needed
+    assert needed == sorted(needed)
+    assert needed[0] < needed[-1]
+    assert orders_for(known, 50.0, 0.95) == 0
+    assert orders_for(known, 0.01, 0.95, most=50) is None
+
+
+def test_assured_orders_reach_the_target_that_often(prior: Prior) -> None:
+    rng = np.random.default_rng(5)
+    known = posterior(evidence(rng.normal(60.0, 3.0, 10)), prior=prior)
+    more = orders_for(known, 1.0, 0.8)
+    assert more is not None
+    std = np.exp(rng.choice(known.log_std, 2_000, p=known.weights.sum(axis=-1)))
+    after = known.after(more, std**2 * rng.chisquare(more, 2_000)).half_width()
+    assert float((after <= 1.0).mean()) == pytest.approx(0.8, abs=0.06)
+
+
+def test_a_large_difference_is_decided_soon_and_none_never(prior: Prior) -> None:
+    large = np.array([10.0, 11.0, 9.0, 10.5])
+    needed = orders_to_decide(posterior(evidence(large), prior=prior), large, 0.8)
+    assert needed is not None
+    assert 1 <= needed <= 3
+    none = np.array([1.0, -1.0, 0.5, -0.5])
+    assert orders_to_decide(posterior(evidence(none), prior=prior), none, 0.8, most=40) is None
+
+
+@pytest.mark.parametrize(
+    ("probability", "orders", "expected"),
+    [
+        (0.995, 3, "clear"),
+        (0.005, 3, "clear"),
+        (0.96, 3, "likely"),
+        (0.8, 30, "cannot tell"),
+        (1.0, 2, "too few"),
+    ],
+)
+def test_grades(probability: float, orders: int, expected: str) -> None:
+    assert grade(probability, orders) == expected
+
+
+def test_datasets_weigh_the_same(prior: Prior) -> None:
+    one = posterior(evidence(np.array([1.0, 2.0, 3.0])), prior=prior)
+    other = posterior(evidence(np.linspace(-1.0, 1.0, 50)), prior=prior)
+    mean, (low, high), above = over_datasets([one, other])
+    assert mean == pytest.approx(1.0)
+    assert low < mean < high
+    assert 0.5 < above < 1.0
+    alone = over_datasets([other])[1]
+    assert alone == pytest.approx(other.interval("mean"), abs=0.02)
+
+
+def test_performance_profile_is_the_mean_over_datasets() -> None:
+    shares, low, high = performance_profile([[1.0, 3.0], [2.0, 2.0, 2.0, 4.0]], [0.0, 2.5, 5.0])
+    assert shares.tolist() == [1.0, (0.5 + 0.25) / 2, 0.0]
+    assert (low <= shares).all()
+    assert (shares <= high).all()
