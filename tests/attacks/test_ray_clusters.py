@@ -20,13 +20,12 @@ import pytest
 
 import edgecil
 from edgecil.engine.executors import Job, get_executor
-from edgecil.engine.executors.ray_cluster import Request, live_nodes, unreachable
+from edgecil.engine.executors.ray_driver import Request, live_nodes, unreachable
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.engine import fake_gpu
 from tests.engine.contexts import driver_in_this_process, make_context
 from tests.engine.test_resume import wait_for
-from tests.io.test_interpreter import hostile_directory
 
 # Importing it takes seconds.
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
@@ -107,109 +106,6 @@ def test_requests_that_no_node_can_satisfy(request_: Request, gpus: float, messa
         request_.check(offered)
 
 
-def test_a_request_that_no_remaining_node_can_satisfy() -> None:
-    """It waited forever when the only large node had left."""
-    from edgecil.engine.executors.ray_driver import RayDriver
-
-    driver = object.__new__(RayDriver)
-    nodes = [
-        {"Alive": True, "Resources": {"CPU": 1.0}},
-        {"Alive": False, "Resources": {"CPU": 4.0}},
-    ]
-    driver._ray, driver._request = SimpleNamespace(nodes=lambda: nodes), Request(4)
-    with pytest.raises(PrerequisiteError, match=r"4 processors.*resume"):
-        driver._check_nodes()
-
-
-@pytest.mark.attack
-@pytest.mark.timeout(600)
-def test_unsatisfiable_requests_and_stopped_workers_of_a_cluster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster
-
-    from edgecil.engine.executors import ray_driver
-
-    trigger = tmp_path / "trigger"
-    trigger.touch()
-    strange = {"classes": [0, 1], "file": str(trigger)}
-    context = make_context({"stopping": strange, "sleepy": strange})
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    try:
-        start = time.monotonic()
-        with pytest.raises(PrerequisiteError, match="4 processors"):
-            get_executor("ray", replace(context, threads=4), workers=1, address=cluster.address)
-        assert time.monotonic() - start < 120.0
-        monkeypatch.setattr(ray_driver, "LOST_AFTER", 8.0)
-        executor = driver_in_this_process(context, cluster.address, 1)
-        job = Job(Node("stopping", 0, ((0, 1),)), None, None)
-        with closing(executor):
-            executor.submit(job)
-            finished = executor.wait()
-            assert finished is not None
-            assert "did not respond for 8 s" in (finished.outcome.error or "")
-            executor.submit(job)  # on the only processor, which is free again
-            finished = executor.wait()
-            assert finished is not None
-            assert finished.outcome.result is not None
-        trigger.touch()
-        limited = get_executor("ray", context, workers=1, address=cluster.address, timeout=3.0)
-        with closing(limited):
-            limited.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
-            finished = limited.wait()
-            assert finished is not None
-            assert (finished.outcome.error or "").endswith(" 3 s.")
-    finally:
-        cluster.shutdown()
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        ("AuthenticationError: Invalid or missing authentication token", "refused this process"),
-        ("Ray client version mismatch", "Cannot reach a Ray cluster"),
-    ],
-)
-def test_what_a_cluster_answers_is_named(error: str, message: str) -> None:
-    from edgecil.engine.executors.ray_cluster import connect
-
-    def init(**options: object) -> None:
-        os.write(2, b"gcs_client.cc:210: not ready\n")
-        raise ConnectionError(f"{error}\nmore lines")
-
-    with pytest.raises(PrerequisiteError, match=message) as raised:
-        connect(SimpleNamespace(init=init), "auto", None)
-    assert error in str(raised.value)
-    assert "more lines" not in str(raised.value)
-
-
-def test_a_private_cluster_is_no_other_one_on_this_machine() -> None:
-    """Ray connected to one that somebody had started, and refused the number of processors."""
-    from edgecil.engine.executors.ray_cluster import connect
-
-    asked: list[dict[str, object]] = []
-    connect(SimpleNamespace(init=lambda **options: asked.append(options)), None, 2)
-    assert [(it["address"], it["num_cpus"]) for it in asked] == [("local", 2)]
-
-
-def test_a_wrong_token_is_named_although_ray_only_logs_it(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    """It took three minutes and named no cause."""
-    from edgecil.engine.executors.ray_cluster import ATTEMPTS, connect
-
-    def init(**options: object) -> None:
-        assert all(os.environ[name] == value for name, value in ATTEMPTS.items())
-        os.write(2, b"W gcs_client.cc: Unauthenticated: RPC error: InvalidAuthToken: it is wrong\n")
-        raise ConnectionError("Failed to connect to Ray cluster")
-
-    with pytest.raises(PrerequisiteError, match="refused this process: InvalidAuthToken: it is"):
-        connect(SimpleNamespace(init=init), "auto", None)
-    assert not ATTEMPTS.keys() & os.environ.keys()
-    assert capfd.readouterr().err == ""
-
-
 @pytest.mark.attack
 @pytest.mark.timeout(600)
 def test_a_real_cluster_refuses_a_wrong_token(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,99 +180,98 @@ def test_trainings_share_a_gpu_of_a_cluster(
     assert used == ["0", "0"]
 
 
-@needs_ray
-@pytest.mark.parametrize("then", ["sys.exit(3)", "time.sleep(600)"], ids=["ends", "hangs"])
-@pytest.mark.parametrize("answers", [False, True], ids=["head gone", "head alive"])
-def test_a_driver_that_ray_ends_or_that_waits_for_its_head_ends_in_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, then: str, answers: bool
-) -> None:
-    """A stand-in for the process that is connected to Ray."""
-    from edgecil.engine.executors import ray, ray_cluster
-
-    if answers and "sleep" in then:
-        pytest.skip("it would wait as long as it must")
-    with socket.socket() as head:
-        head.bind(("127.0.0.1", 0))
-        if answers:
-            head.listen(1000)
-        address = f"127.0.0.1:{head.getsockname()[1]}"
-        monkeypatch.setattr(ray, "pickled", lambda *_: b"")
-        monkeypatch.setattr(ray, "_TICK", 0.02)
-        monkeypatch.setattr(ray_cluster, "_BETWEEN", 0.02)
-        connected = ("value", ((address, {}), 1))
-        answer = f"pickle.dump({connected!r}, sys.stdout.buffer); sys.stdout.flush()"
-        monkeypatch.setattr(ray, "_START", f"import pickle, sys, time; {answer}; {then}")
-        with pytest.raises(EdgecilError, match="same options to resume") as raised:
-            get_executor("ray", make_context({"instant": {}}), workers=1)
-    end = "lost with exit code 3" if answers else "has ended"
-    assert f"Ray cluster at {address}" in str(raised.value)
-    assert end in str(raised.value)
+@pytest.mark.attack
+@pytest.mark.timeout(600)
+def test_a_training_that_takes_too_long_is_stopped_in_a_cluster(tmp_path: Path) -> None:
+    trigger = tmp_path / "trigger"
+    trigger.touch()
+    context = make_context({"sleepy": {"classes": [0, 1], "file": str(trigger)}})
+    with one_node(num_cpus=1) as address:
+        executor = get_executor("ray", context, workers=1, address=address, timeout=3.0)
+        with closing(executor):
+            executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
+            finished = executor.wait()
+            assert finished is not None
+            assert (finished.outcome.error or "").endswith(" 3 s.")
+            executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))  # it is not slow again
+            finished = executor.wait()
+            assert finished is not None
+            assert finished.outcome.result is not None
 
 
 @needs_ray
-@pytest.mark.parametrize("answered", [0, 1, 2], ids=["connect", "prepare", "wait"])
-def test_a_driver_that_is_stopped_ends_the_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answered: int
+def test_a_private_ray_is_for_this_user_on_this_machine_alone(tmp_path: Path) -> None:
+    psutil = pytest.importorskip("psutil")
+    out = tmp_path / ("a long name" * 9) / "run"
+    executor: Any = get_executor("ray", make_context({"instant": {}}), workers=1, folder=out)
+    with closing(executor):
+        (folder,) = out.iterdir()
+        assert folder.stat().st_mode & 0o077 == 0
+        assert (folder / "token").stat().st_mode & 0o777 == 0o600
+        driver = psutil.Process(executor._process.pid)
+        addresses = {
+            connection.laddr.ip.removeprefix("::ffff:")
+            for process in (driver, *driver.children(recursive=True))
+            for connection in process.net_connections("inet")
+            if connection.status == "LISTEN"
+        }
+        assert addresses == {"127.0.0.1"}
+        assert not any(
+            set(process.environ()) & {"RAY_AUTH_TOKEN"}
+            for process in driver.children(recursive=True)
+        )
+        executor.submit(Job(Node("instant", 0, ((0, 1),)), None, None))
+        finished = executor.wait(300.0)
+        assert finished is not None
+        assert finished.outcome.result is not None
+    assert not out.exists(), "nothing is left"
+
+
+@needs_ray
+def test_a_private_ray_ends_with_the_process_that_uses_it(tmp_path: Path) -> None:
+    """Killed, it leaves neither processes nor files."""
+    psutil = pytest.importorskip("psutil")
+    program = (
+        "import sys, time; from tests.engine.contexts import make_context\n"
+        "from edgecil.engine.executors import get_executor; from pathlib import Path\n"
+        "executor = get_executor('ray', make_context({'instant': {}}), workers=1, "
+        f"folder=Path({str(tmp_path / 'run')!r}))\n"
+        "print(executor._process.pid, flush=True); time.sleep(600)"
+    )
+    words = [sys.executable, "-c", program]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        driver = psutil.Process(int(process.stdout.readline()))
+        processes = [driver, *driver.children(recursive=True)]
+        assert len(processes) > 2
+        process.kill()
+    gone, alive = psutil.wait_procs(processes, timeout=60)
+    assert not alive
+    assert gone
+    assert not (tmp_path / "run").exists()
+
+
+@needs_ray
+def test_a_driver_that_ray_ends_ends_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Whatever it was asked for, also where it does not read a message larger than a pipe holds."""
+    """A stand-in for the process that is connected to Ray, which says that it is and ends."""
     from edgecil.engine.executors import ray
 
-    hostile_directory(tmp_path, monkeypatch)
     with socket.socket() as head:
         head.bind(("127.0.0.1", 0))
-        head.listen(1000)
         address = f"127.0.0.1:{head.getsockname()[1]}"
-        monkeypatch.setattr(ray, "pickled", lambda *_: bytes(2**18))
-        for name, value in (("_TICK", 0.02), ("_CLOSING", 0.1), ("HANDSHAKE", 0.0)):
-            monkeypatch.setattr(ray, name, value)
-        monkeypatch.setattr(ray, "_PATIENCE", 0.1 if answered < 2 else 2.0)
-        answers = [((address, {}), 1), (None, 1)][:answered]
-        lines = [f"pickle.dump(('value', {it!r}), sys.stdout.buffer)" for it in answers]
-        words = ["import pickle, sys, time", *lines, "sys.stdout.flush()", "time.sleep(600)"]
-        monkeypatch.setattr(ray, "_START", "; ".join(words))
-        with pytest.raises(EdgecilError, match=r"not respond.*resume"):  # noqa: PT012
-            executor = get_executor("ray", make_context({"instant": {}}), workers=1)
-            monkeypatch.setattr(ray, "_PATIENCE", 0.1)
-            with closing(executor):
-                executor.wait()
-    assert not (tmp_path / "imported").exists()
-
-
-def test_jobs_without_a_first_sign_of_life_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They waited forever in a cluster that is busy or whose workers do not start."""
-    from edgecil.engine.executors import ray_driver
-
-    class LostError(Exception):
-        pass
-
-    beats: dict[int, Any] = {}
-    driver: Any = object.__new__(ray_driver.RayDriver)
-    driver._ray = SimpleNamespace(
-        get=lambda *_, **__: beats,
-        wait=lambda *_, **__: ([], []),
-        exceptions=SimpleNamespace(RayError=LostError),
-    )
-    driver._pulse = SimpleNamespace(read=SimpleNamespace(remote=lambda: None))
-    driver._grows, driver._timeout, driver._asked, driver._alive = True, None, 0.0, 1000.0
-    driver._running = {"a": ray_driver._Sent(Job(Node("m", 0, ((0, 1),)), None, None), None, 7)}
-    now = 1000.0 + ray_driver.QUEUED
-    monkeypatch.setattr(ray_driver.time, "monotonic", lambda: now)
-    assert driver.wait(0.0) is None
-    beats[7], now = ray_driver.Beat(0, "host", "node", 1), now + 10.0
-    assert driver.wait(0.0) is None
-    del beats[7]
-    now += ray_driver.QUEUED
-    assert driver.wait(0.0) is None
-    now += 10.0
-    with pytest.raises(EdgecilError, match=r"sign of life for 3600 s.*resume"):
-        driver.wait(0.0)
-
-    def fail(*_: Any, **__: Any) -> None:
-        raise LostError
-
-    driver._ray.get, now = fail, now + 10.0
-    with pytest.raises(EdgecilError, match="resume"):
-        driver.wait(0.0)
+        connected = ("value", ((address, {}), 1))
+        answer = f"pickle.dump({connected!r}, sys.stdout.buffer); sys.stdout.flush()"
+        monkeypatch.setattr(ray, "pickled", lambda *_: b"")
+        for end in ("sys.exit(3)", "time.sleep(600)"):
+            monkeypatch.setattr(ray, "PATIENCE", 2.0 if "sleep" in end else 60.0)
+            monkeypatch.setattr(ray, "_CLOSING", 0.1)
+            monkeypatch.setattr(ray, "_START", f"import pickle, sys, time; {answer}; {end}")
+            with pytest.raises(EdgecilError, match="to resume") as raised:
+                get_executor("ray", make_context({"instant": {}}), workers=1, folder=tmp_path)
+            assert ("has ended" in str(raised.value)) == (end == "sys.exit(3)")
+    assert not list(tmp_path.glob("*")), "nothing is left"
 
 
 def test_the_cluster_that_this_process_is_connected_to_is_used(

@@ -60,7 +60,8 @@ def open_executor(name: str, directory: Path, methods: list[str]) -> Executor:
     if name == "ray":
         pytest.importorskip("ray")
     kind = "ray" if name == "ray" else "local"
-    return get_executor(kind, context, workers=1 if name == "in-process" else 2)
+    workers = 1 if name == "in-process" else 2
+    return get_executor(kind, context, workers=workers, folder=directory / "experiment")
 
 
 def methods_for(name: str) -> list[str]:

@@ -284,6 +284,7 @@ def _run(
         address=execution.address,
         timeout=execution.timeout,
         per_device=execution.workers_per_device,
+        folder=out,
     )
     with closing(executor), writing(out, overwrite=overwrite) as store:
         allowed = MACHINE if execution.allow_mismatch else ()

@@ -23,8 +23,8 @@ except ModuleNotFoundError:  # Windows
 MARKER = ".edgecil"
 LOCK = "lock"
 
-# What a process that was killed while it claimed a directory may have left.
-_UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+")
+# What a process that was killed before it claimed a directory may have left.
+_UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+|ray-\d+")
 
 
 def check_path(path: Path) -> None:

@@ -77,6 +77,7 @@ def get_executor(
     address: str | None = None,
     timeout: float | None = None,
     per_device: int | None = None,
+    folder: Path | None = None,
 ) -> Executor:
     """Return an executor by name.
 
@@ -88,6 +89,8 @@ def get_executor(
         address: address of a Ray cluster; a private one on this machine by default.
         timeout: seconds after which a job is stopped and has failed; no limit by default.
         per_device: number of jobs that share a GPU of a Ray cluster.
+        folder: the experiment directory, in which a private Ray has its files while it runs; the
+            working directory by default.
     """
     if isinstance(workers, int) and workers < 1:
         raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
@@ -106,5 +109,12 @@ def get_executor(
         from edgecil.engine.executors.ray import RayExecutor
 
         number = workers.capacity if isinstance(workers, Placement) else workers
-        return RayExecutor(context, number, address, timeout=timeout, per_device=per_device or 1)
+        return RayExecutor(
+            context,
+            number,
+            address,
+            timeout=timeout,
+            per_device=per_device or 1,
+            folder=folder or Path(),
+        )
     raise unknown("executor", name, EXECUTORS)

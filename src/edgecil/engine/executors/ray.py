@@ -1,53 +1,51 @@
-"""Training on a Ray cluster, through a process of its own that Ray may end."""
+"""Training on a Ray cluster, or on a private Ray on this machine, through a process of its own."""
 
 from __future__ import annotations
 
-import logging
+import os
 import pickle
 import queue
+import re
+import secrets
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors.executor import Finished, Job
-from edgecil.engine.executors.ray_cluster import (
-    HANDSHAKE,
-    QUEUED,
-    Head,
-    Request,
-    check_address,
-)
+from edgecil.engine.executors.ray_driver import PATIENCE, Request, ended, remove_folder, unreachable
 from edgecil.engine.handshake import expected_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import cores
+from edgecil.io.files import replace_file
 from edgecil.io.interpreter import SAFE_PATH
 
 _TICK = 1.0
-_PATIENCE = 300.0  # seconds for the driver to answer, beyond the limits of its own calls of Ray
 _CLOSING = 15.0  # seconds for the driver to close, after which it is killed
 
 # The script's name and its search path are those that Ray gives to its workers, too.
 _START = (
     "import pickle, sys; requests = sys.stdin.buffer; sys.path, sys.argv, file = "
     "pickle.load(requests); globals().update({'__file__': file} if file else {}); "
-    "from edgecil.engine.executors.ray_server import serve; serve(requests)"
+    "from edgecil.engine.executors.ray_driver import serve; serve(requests)"
 )
 
 
 class RayExecutor:
     """Sends jobs to a :class:`~edgecil.engine.executors.ray_driver.RayDriver`.
 
-    Ray ends every process that is connected to a cluster whose head or local node has ended, and
-    its calls wait for a head that does not answer. So a process of its own is connected, and this
-    one tells how it ended.
+    Ray ends every process that is connected to a cluster whose local node has ended. So a process
+    of its own is connected, and this one says how it ended.
 
     Attributes:
         capacity: the number of jobs to submit, which follows the nodes that join and leave.
@@ -60,6 +58,7 @@ class RayExecutor:
             that this process is connected to.
         timeout: seconds that a job may take.
         per_device: number of jobs that share a GPU.
+        folder: the experiment directory, in which a private Ray has its files while it runs.
     """
 
     def __init__(
@@ -70,6 +69,7 @@ class RayExecutor:
         *,
         timeout: float | None = None,
         per_device: int = 1,
+        folder: Path,
     ) -> None:
         if find_spec("ray") is None:
             raise PrerequisiteError(
@@ -77,34 +77,48 @@ class RayExecutor:
                 "executor 'local'."
             )
         address = address or _connected()
+        self._private = None
+        variables = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
         if address is None:
             workers = workers or max(1, cores() // context.threads)
-        else:
-            check_address(address)
-        on_gpus = context.environment.device.startswith("cuda")
-        request = Request(context.threads, per_device if on_gpus else None)
+            self._private = _make_private_folder(folder)
+            variables |= private_variables(self._private)
+            variables.pop("RAY_AUTH_TOKEN", None)  # which Ray would prefer to the file
+        elif (problem := unreachable(address)) is not None:
+            raise PrerequisiteError(
+                f"Cannot reach a Ray cluster at {address}: {problem}; start one with 'ray start "
+                "--head', or give its address."
+            )
         self.capacity = workers or 1
-        self._head = Head(address, private=address is None)
-        self._messages: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._head = address
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (of Ray, which is long)
         self._replies: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [sys.executable, SAFE_PATH, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, SAFE_PATH, "-c", _START],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=variables,
+            start_new_session=True,  # Ctrl-C is for this process alone
         )
-        for task in (self._read, self._write):
-            threading.Thread(target=task, daemon=True).start()
+        threading.Thread(target=self._read, daemon=True).start()
+        on_gpus = context.environment.device.startswith("cuda")
+        request = Request(context.threads, per_device if on_gpus else None)
         try:
             file = getattr(sys.modules["__main__"], "__file__", None)
-            self._messages.put((sys.path, sys.argv, file))
-            limit = _PATIENCE + (QUEUED if on_gpus else 0.0)
-            arguments = (request, workers, address, timeout)
-            head, self.identity = self._call("connect", *arguments, limit=limit)
-            self._head = Head(head, private=address is None)
-            content = pickled(context, self.identity)
-            limit = _PATIENCE + HANDSHAKE
-            self._call("prepare", content, context.allow_mismatch, limit=limit)
-        except BaseException:
+            self._send((sys.path, sys.argv, file))
+            arguments = (request, workers, address, timeout, self._private)
+            self._head, self.identity = self._call("connect", *arguments)
+            self._call("prepare", pickled(context, self.identity), context.allow_mismatch)
+        except BaseException as error:
+            refused = self._refusal() if isinstance(error, EdgecilError) else None
             self.close()
-            raise
+            if refused is None:
+                raise
+            raise PrerequisiteError(
+                f"The Ray cluster at {address} refused this process: {refused}. Set RAY_AUTH_MODE "
+                "and RAY_AUTH_TOKEN as for the cluster."
+            ) from error
 
     def submit(self, job: Job) -> None:
         """Send a job to the cluster."""
@@ -117,8 +131,6 @@ class RayExecutor:
         while True:
             left = _TICK if deadline is None else max(0.0, deadline - time.monotonic())
             finished: Finished | None = self._call("wait", min(_TICK, left))
-            if finished is not None and finished.outcome.error is not None:
-                self._check_now()
             if finished is not None or self.capacity > before:  # a node has joined
                 return finished
             if deadline is not None and time.monotonic() >= deadline:
@@ -126,62 +138,42 @@ class RayExecutor:
 
     def close(self) -> None:
         """Cancel running jobs; a cluster that existed before keeps running."""
-        if self._process.poll() is None and self._head.answers():
-            self._messages.put(("close", ()))
-            with suppress(subprocess.TimeoutExpired):
+        if self._process.poll() is None:
+            with suppress(OSError, ValueError, subprocess.TimeoutExpired):
+                self._send(("close", ()))
                 self._process.wait(_CLOSING)
         self._process.kill()
         self._process.wait()
-        self._messages.put(None)
+        for file in (self._process.stdin, self._log):
+            with suppress(OSError):
+                file.close()  # type: ignore[union-attr]
+        remove_folder(self._private)
 
-    def _call(self, name: str, *arguments: Any, limit: float | None = None) -> Any:
-        """Return what a method of the driver returns; raise an error if the cluster has ended.
-
-        Args:
-            name: the method.
-            arguments: of the method.
-            limit: seconds for the answer.
-        """
-        limit = _PATIENCE if limit is None else limit
-        self._messages.put((name, arguments))
-        silent = 0.0
-        while True:
-            try:
-                kind, content = self._replies.get(timeout=_TICK)
-            except queue.Empty:
-                silent += _TICK
-                self._head.check()
-                if silent >= limit:
-                    raise self._head.error(
-                        "The process that connects to the Ray cluster did not respond for "
-                        f"{limit:g} s"
-                    ) from None
-                continue
-            if kind == "log":
-                logger, level, message = content
-                logging.getLogger(logger).log(level, "%s", message)
-            elif kind == "end":
-                raise self._lost()
-            elif kind == "error":
-                error, trace = content
-                self._check_now()
-                raise error from RuntimeError(trace)
-            else:
-                value, self.capacity = content
-                return value
-
-    def _check_now(self) -> None:
-        """Raise an error if the head has ended, which is the cause of any other one."""
-        if not self._head.answers():
-            raise self._head.error()
-
-    def _write(self) -> None:
-        """Send messages to the driver, which may not read them, until None comes."""
+    def _send(self, message: object) -> None:
         assert self._process.stdin is not None
-        with suppress(OSError), self._process.stdin as requests:
-            while (message := self._messages.get()) is not None:
-                pickle.dump(message, requests)
-                requests.flush()
+        pickle.dump(message, self._process.stdin)
+        self._process.stdin.flush()
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        """Return what a method of the driver returns; raise an error if the cluster has ended."""
+        try:
+            self._send((name, arguments))
+            kind, content = self._replies.get(timeout=PATIENCE)
+        except OSError:
+            kind, content = "end", None
+        except queue.Empty:
+            raise ended(f"{self._cluster} did not respond for {PATIENCE:g} s") from None
+        if kind == "end":
+            raise self._lost()
+        if kind == "error":
+            error, trace = content
+            raise error from RuntimeError(trace)
+        value, self.capacity = content
+        return value
+
+    @property
+    def _cluster(self) -> str:
+        return "The private Ray" if self._private else f"The Ray cluster at {self._head}"
 
     def _read(self) -> None:
         """Read the answers of the driver until it ends."""
@@ -193,12 +185,41 @@ class RayExecutor:
 
     def _lost(self) -> EdgecilError:
         """Return the error for a driver that has ended."""
-        try:
-            code = self._process.wait(_CLOSING)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
-        return self._head.lost(code)
+        time.sleep(_TICK)  # the head may end a little later
+        if self._head is not None and unreachable(self._head) is not None:
+            return ended(f"The head of the Ray cluster at {self._head} has ended")
+        return ended(f"{self._cluster} ended the process that was connected to it")
+
+    def _refusal(self) -> str | None:
+        """Return why the cluster refused this process, which Ray only logs."""
+        self._log.seek(0)
+        lines = re.findall(rb"Unauthenticated: (?:RPC error: )?([^\n]+)", self._log.read())
+        return lines[-1].decode("utf-8", "replace").rstrip(".") if lines else None
+
+
+def _make_private_folder(directory: Path) -> Path:
+    """Make the folder of a private Ray, for this user alone; remove those of killed processes."""
+    for old in directory.glob("ray-*"):
+        with suppress(ValueError, ProcessLookupError, PermissionError):
+            os.kill(int(old.name.removeprefix("ray-")), 0)
+            continue
+        shutil.rmtree(old, ignore_errors=True)
+    folder = directory / f"ray-{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700)
+    with replace_file(folder / "token", private=True) as file:
+        file.write(secrets.token_hex(32).encode())
+    return folder.resolve()
+
+
+def private_variables(folder: Path) -> dict[str, str]:
+    """Return the environment of a Ray that listens on loopback only and requires its own token."""
+    return {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the address of its node is 127.0.0.1
+    }
 
 
 def pickled(context: WorkerContext, identity: Mapping[str, str]) -> bytes:

@@ -1,33 +1,29 @@
-"""The Ray driver: the process that is connected to a Ray cluster, and that Ray may end.
+"""The process that is connected to a Ray cluster, and that Ray may end.
 
-It is started by :class:`edgecil.engine.executors.ray.RayExecutor`, which survives its end and gets
-its answers from :mod:`edgecil.engine.executors.ray_server`. States are passed as object
-references; this process writes those to keep.
+It is started by :class:`edgecil.engine.executors.ray.RayExecutor`, which survives its end. States
+are passed as object references; this process writes those to keep.
 """
 
 from __future__ import annotations
 
-import itertools
+import json
 import logging
+import os
+import pickle
+import re
+import shutil
+import socket
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from edgecil.engine.executors import ray_worker
 from edgecil.engine.executors.executor import Finished, Job
-from edgecil.engine.executors.ray_cluster import (
-    HANDSHAKE,
-    QUEUED,
-    REACH,
-    Request,
-    can_grow,
-    connect,
-    live_nodes,
-)
-from edgecil.engine.executors.ray_worker import HEARTBEAT, Beat
 from edgecil.engine.handshake import describe_differences
 from edgecil.engine.node_training import Outcome
 from edgecil.engine.store import save_state
@@ -35,12 +31,86 @@ from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import kernel_variables
 from edgecil.io.interpreter import outside_working_directory
 
-LOST_AFTER = 60.0  # seconds without a sign of life after which a job is given up
-WAITING_AFTER = 30.0  # seconds after which a job that no node has started is worth a warning
-_TICK = 1.0
-_COUNTED = 5.0  # seconds between two counts of the nodes
+PATIENCE = 300.0  # seconds: the deadline for everything but a training
+_REACH = 5.0  # seconds to reach the head of a cluster
+_LOOK = 5.0  # seconds between two looks at the head and the nodes
 
-_log = logging.getLogger(__name__)
+
+@dataclass(frozen=True)
+class Request:
+    """What one training uses.
+
+    Attributes:
+        threads: its processors.
+        per_device: how many trainings share a GPU; None for training on processors.
+    """
+
+    threads: int
+    per_device: int | None = None
+
+    @property
+    def options(self) -> dict[str, float]:
+        """Options of a Ray task."""
+        gpus = {} if self.per_device is None else {"num_gpus": 1 / self.per_device}
+        return {"num_cpus": self.threads, **gpus}
+
+    def slots(self, resources: Mapping[str, float]) -> int:
+        """Return how many trainings fit on a node at the same time.
+
+        >>> Request(2).slots({"CPU": 7.0}), Request(1, per_device=3).slots({"CPU": 8.0, "GPU": 2.0})
+        (3, 6)
+        """
+        fitting = int(resources.get("CPU", 0.0) // self.threads)
+        if self.per_device is None:
+            return fitting
+        return min(fitting, int(resources.get("GPU", 0.0)) * self.per_device)
+
+    def check(self, offered: list[Mapping[str, float]]) -> None:
+        """Raise an error if no node can ever run a training, which would wait forever."""
+        most = max((resources.get("CPU", 0.0) for resources in offered), default=0.0)
+        if most < self.threads:
+            raise PrerequisiteError(
+                f"No node of the Ray cluster has the {self.threads} processors of one worker; "
+                f"the largest has {most:g}. Lower 'threads', or add a larger node."
+            )
+        if self.per_device is not None and not any(it.get("GPU", 0.0) >= 1 for it in offered):
+            raise PrerequisiteError(
+                "No node of the Ray cluster has a GPU; set 'device' to 'cpu', or add a node with "
+                "one."
+            )
+        if not any(self.slots(resources) for resources in offered):
+            raise PrerequisiteError(
+                f"No node of the Ray cluster has both a GPU and the {self.threads} processors of "
+                "one worker. Lower 'threads', or add such a node."
+            )
+
+
+def live_nodes(ray: Any) -> list[dict[str, Any]]:
+    """Return the nodes of the cluster that this process is connected to."""
+    return [node for node in ray.nodes() if node["Alive"]]
+
+
+def can_grow(ray: Any) -> bool:
+    """Return whether an autoscaler adds nodes to the cluster that this process is connected to.
+
+    Ray has no public function for that. Both of its autoscalers report the type of each node, as
+    the user has named it; without an autoscaler the type is `node_` and the node's id.
+    """
+    types: dict[str, str] = {}
+    with suppress(Exception):  # such as no report yet, or another version of Ray
+        from ray._private.ray_constants import DEBUG_AUTOSCALING_STATUS
+        from ray.experimental.internal_kv import _internal_kv_get
+
+        report = json.loads(_internal_kv_get(DEBUG_AUTOSCALING_STATUS))["autoscaler_report"]
+        types |= report["node_type_mapping"]
+    with suppress(Exception):
+        from ray.autoscaler.v2.sdk import get_cluster_status
+
+        status = get_cluster_status(ray.get_runtime_context().gcs_address)
+        nodes = [*status.active_nodes, *status.idle_nodes]
+        named = [node for node in nodes if not node.ray_node_type_name.startswith("node_")]
+        types |= {node.node_id: node.ray_node_type_name for node in named}
+    return any(name != f"node_{node}" for node, name in types.items())
 
 
 class RayDriver:
@@ -51,6 +121,7 @@ class RayDriver:
     Attributes:
         head: address of the head of the cluster.
         identity: the type of GPU.
+        capacity: the number of jobs to submit, which follows the nodes that join and leave.
 
     Args:
         request: what one training uses.
@@ -58,6 +129,7 @@ class RayDriver:
             and twice as many if it can grow: what waits makes an autoscaler add nodes.
         address: address of a cluster; None starts a private one on this machine.
         timeout: seconds that a job may take.
+        folder: the folder of a private one.
     """
 
     def __init__(
@@ -66,29 +138,52 @@ class RayDriver:
         workers: int | None,
         address: str | None,
         timeout: float | None = None,
+        folder: Path | None = None,
     ) -> None:
         import ray
 
         self._ray = ray
         self._request, self._workers, self._timeout = request, workers, timeout
         self._directory = None if address else str(Path.cwd())  # also that of private workers
+        self._folder = folder
+        self._link: tempfile.TemporaryDirectory[str] | None = None
+        self._running: dict[Any, tuple[Job, Any]] = {}
+        self._states: dict[Path, Any] = {}
         with outside_working_directory():
-            connect(ray, address, None if address else (workers or 1) * request.threads)
+            self._connect(address)
         try:
             self.head = str(ray.get_runtime_context().gcs_address)
             self._grows = can_grow(ray)
-            if not self._grows:
-                self._request.check([node["Resources"] for node in live_nodes(ray)])
-            self._capacity, self._counted = 1, 0.0
+            self._possible = 0.0  # when a node could run a training
+            self._looked = 0.0
+            self.capacity = workers or 1
+            self.look()
             self.identity = {} if request.per_device is None else {"gpu": self._ask_gpu()}
         except BaseException:
             self.close()
             raise
         self._train: Any = self._remote(num_returns=2, **request.options)(ray_worker.train)
-        self._numbers = itertools.count()
-        self._running: dict[Any, _Sent] = {}
-        self._states: dict[Path, Any] = {}
-        self._asked = time.monotonic()
+
+    def _connect(self, address: str | None) -> None:
+        """Connect this process to a cluster, or start a private one."""
+        options: dict[str, Any] = {"address": address}
+        if address is None:
+            # The paths of sockets have at most 107 bytes: a link in a folder of this user is short.
+            self._link = tempfile.TemporaryDirectory(prefix="edgecil-")
+            link = Path(self._link.name, "ray")
+            link.symlink_to(str(self._folder))
+            options = {
+                "address": "local",  # without it, Ray takes any cluster on this machine
+                "num_cpus": (self._workers or 1) * self._request.threads,
+                "include_dashboard": False,
+                "_temp_dir": str(link / "files"),  # Ray opens it to everybody, the folder is not
+            }
+        try:
+            self._ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+        except Exception as error:
+            line = (str(error).strip() or type(error).__name__).splitlines()[0]
+            where = f"reach a Ray cluster at {address}" if address else "start Ray on this machine"
+            raise PrerequisiteError(f"Cannot {where}: {line}") from error
 
     def prepare(self, context: bytes, allow_mismatch: bool = False) -> None:
         """Send data and settings to the workers, and compare every node with this one.
@@ -98,140 +193,69 @@ class RayDriver:
             allow_mismatch: train also on nodes that differ.
         """
         self._context = self._ray.put(context)
-        self._pulse = self._start_pulse()
         self._shake_hands(allow_mismatch=allow_mismatch)
-        self._alive = time.monotonic()
-
-    def _start_pulse(self) -> Any:
-        """Start the actor of the heartbeats on this process's own node, which cannot be lost."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        here = self._ray.get_runtime_context().get_node_id()
-        place = NodeAffinitySchedulingStrategy(here, soft=True)
-        actor = self._ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy=place)(
-            ray_worker.Pulse
-        )
-        return actor.remote()
-
-    @property
-    def capacity(self) -> int:
-        """The number of jobs to submit, which follows the nodes that join and leave."""
-        if self._workers is not None:
-            return self._workers
-        now = time.monotonic()
-        if now - self._counted > _COUNTED:
-            self._counted = now
-            slots = sum(self._request.slots(node["Resources"]) for node in live_nodes(self._ray))
-            self._capacity = max(1, 2 * slots if self._grows else slots)
-        return self._capacity
 
     def submit(self, job: Job) -> None:
         """Send a job to the cluster."""
-        number = next(self._numbers)
-        outcome, state = self._train.remote(
-            [self._context, self._pulse],
-            number,
-            job.node,
-            self._parent_state(job),
-            bool(job.keep),
-            self._directory,
-        )
-        self._running[outcome] = _Sent(job, state, number)
+        parent = self._parent_state(job)
+        arguments = [self._context], job.node, parent, bool(job.keep), self._timeout
+        outcome, state = self._train.remote(*arguments, self._directory)
+        self._running[outcome] = job, state
 
-    def wait(self, seconds: float | None = None) -> Finished | None:
+    def wait(self, seconds: float) -> Finished | None:
         """Return the next job to end; a state to keep is fetched and written to disk."""
-        deadline = None if seconds is None else time.monotonic() + seconds
-        while True:
-            tick = _TICK if deadline is None else max(0.0, min(_TICK, deadline - time.monotonic()))
-            with self._losing_the_cluster():
-                done, _ = self._ray.wait(list(self._running), num_returns=1, timeout=tick)
-            if done:
-                return self._collect(done[0])
-            lost = self._check_pulse()
-            if lost is not None:
-                return lost
-            if deadline is not None and time.monotonic() >= deadline:
-                return None
+        try:
+            done, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
+        except self._ray.exceptions.RayError as error:
+            raise ended(f"The Ray cluster failed: {str(error).splitlines()[0]}") from error
+        if done:
+            return self._collect(done[0])
+        if time.monotonic() - self._looked > _LOOK:
+            self.look()
+        return None
 
     def _collect(self, done: Any) -> Finished:
-        sent = self._running.pop(done)
-        self._alive = time.monotonic()
-        job = sent.job
+        job, state = self._running.pop(done)
         try:
-            outcome: Outcome = self._ray.get(done, timeout=LOST_AFTER)
+            outcome: Outcome = self._ray.get(done, timeout=PATIENCE)
             if job.keep is not None and outcome.result is not None:
-                save_state(job.keep, self._ray.get(sent.state, timeout=LOST_AFTER))
-                self._states[job.keep] = sent.state
+                save_state(job.keep, self._ray.get(state, timeout=PATIENCE))
+                self._states[job.keep] = state
         except self._ray.exceptions.RayError as error:
+            self.look()  # the end of the head would be the cause
             line = str(error).splitlines()[0]
             outcome = Outcome(error=f"{type(error).__name__}: {line}", trace=str(error))
         return Finished(job, outcome)
 
-    def _check_pulse(self) -> Finished | None:
-        """Return the first running job that is lost or overdue, as a failure."""
-        now = time.monotonic()
-        if now - self._asked < HEARTBEAT:
-            return None
-        self._asked = now
-        try:
-            beats: dict[int, Beat] = self._ray.get(self._pulse.read.remote(), timeout=REACH)
-        except self._ray.exceptions.RayError:  # the executor watches the head
-            self._check_progress({}, now)
-            return None
-        self._check_progress(beats, now)
-        for reference, sent in list(self._running.items()):
-            message = sent.problem(beats.get(sent.number), now, self._timeout)
-            if sent.waits and not self._grows:
-                self._check_nodes()
-            if message is None:
-                continue
-            del self._running[reference]
-            self._kill(reference, beats[sent.number])
-            return Finished(sent.job, Outcome(error=message, trace=message))
-        return None
-
-    def _check_progress(self, beats: dict[int, Beat], now: float) -> None:
-        """Raise an error if no job has given a sign of life for too long; perhaps all wait."""
-        if any(sent.number in beats for sent in self._running.values()):
-            self._alive = now  # a job that falls silent later is given up by itself
-        if now - self._alive > QUEUED:
-            raise EdgecilError(
-                f"No training has given a sign of life for {QUEUED:g} s: the Ray cluster is busy, "
-                "or its workers do not start. Finished results are stored; run the experiment "
-                "again with the same options to resume."
-            )
-
-    def _check_nodes(self) -> None:
-        """Raise an error if the nodes that could run a waiting job have left the cluster."""
-        try:
-            self._request.check([node["Resources"] for node in live_nodes(self._ray)])
-        except PrerequisiteError as error:
-            raise PrerequisiteError(
-                f"{error} Finished results are stored; run the experiment again with the same "
-                "options to resume."
-            ) from error
-
-    def _kill(self, reference: Any, beat: Beat) -> None:
-        """End the process of a job, even if it is stopped, so that its resources become free."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        with suppress(Exception):
-            self._ray.cancel(reference, force=True)
-            place = NodeAffinitySchedulingStrategy(beat.node, soft=False)
-            kill = self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(
-                ray_worker.kill
-            )
-            self._ray.get(kill.remote(beat.pid), timeout=REACH)
+    def look(self) -> None:
+        """Raise an error if the head has ended, or no node can run what is asked; count slots."""
+        now = self._looked = time.monotonic()
+        if unreachable(self.head) is not None:
+            raise ended(f"The head of the Ray cluster at {self.head} has ended")
+        offered = [node["Resources"] for node in live_nodes(self._ray)]
+        slots = sum(self._request.slots(resources) for resources in offered)
+        if self._workers is None:
+            self.capacity = max(1, 2 * slots if self._grows else slots)
+        if slots or self._grows:
+            self._possible = now
+        elif not self._possible:
+            self._request.check(offered)
+        elif now - self._possible > PATIENCE:  # the nodes that could have left
+            try:
+                self._request.check(offered)
+            except PrerequisiteError as error:
+                raise ended(str(error).rstrip(".")) from error
 
     def close(self) -> None:
         """Cancel running jobs; a cluster that existed before keeps running."""
-        if not self._ray.is_initialized():
-            return  # any further call would start a new cluster on this machine
-        with suppress(Exception):
-            for reference in getattr(self, "_running", {}):
-                self._ray.cancel(reference, force=True)
-            self._ray.kill(self._pulse)
-        self._ray.shutdown()
+        if self._ray.is_initialized():  # else any further call would start a new cluster
+            with suppress(Exception):
+                for reference in self._running:
+                    self._ray.cancel(reference, force=True)
+            self._ray.shutdown()
+        if self._link is not None:
+            self._link.cleanup()
+        remove_folder(self._folder)
 
     def _parent_state(self, job: Job) -> Any:
         """Return a reference to the parent's state, from the cluster's memory or from its file.
@@ -255,15 +279,10 @@ class RayDriver:
         """Return the type of the first GPU that is free; all others must equal it."""
         answer = self._remote(**self._request.options)(ray_worker.gpu_type).remote()
         exceptions = self._ray.exceptions
-        if not self._ray.wait([answer], timeout=WAITING_AFTER)[0]:
-            _log.warning("Waiting for a free GPU of the Ray cluster.")
         try:
-            name: str | None = self._ray.get(answer, timeout=QUEUED)
+            name: str | None = self._ray.get(answer, timeout=PATIENCE)
         except exceptions.GetTimeoutError as error:
-            raise PrerequisiteError(
-                f"No GPU of the Ray cluster became free within {QUEUED:g} s. Finished results are "
-                "stored; run the experiment again with the same options to resume."
-            ) from error
+            raise ended(f"No GPU of the Ray cluster became free within {PATIENCE:g} s") from error
         except exceptions.RayError as error:
             raise _unusable(error) from error
         if name is None:
@@ -290,7 +309,7 @@ class RayDriver:
         exceptions = self._ray.exceptions
         lost = exceptions.TaskUnschedulableError, exceptions.NodeDiedError
         greetings = []
-        end = time.monotonic() + HANDSHAKE
+        end = time.monotonic() + PATIENCE
         for answer in answers:
             try:
                 left = max(0.0, end - time.monotonic())
@@ -299,7 +318,7 @@ class RayDriver:
                 continue
             except exceptions.GetTimeoutError as error:
                 raise PrerequisiteError(
-                    f"A node of the Ray cluster did not answer within {HANDSHAKE:g} s; remove it "
+                    f"A node of the Ray cluster did not answer within {PATIENCE:g} s; remove it "
                     "from the cluster, or start it again."
                 ) from error
             except exceptions.RayError as error:
@@ -316,57 +335,65 @@ class RayDriver:
                 "each result."
             )
 
-    @contextmanager
-    def _losing_the_cluster(self) -> Iterator[None]:
-        try:
-            yield
-        except self._ray.exceptions.RayError as error:
-            raise EdgecilError(
-                f"The Ray cluster failed: {str(error).splitlines()[0]} Finished results are "
-                "stored; run the experiment again with the same options to resume."
-            ) from error
 
+def serve(requests: IO[bytes]) -> None:
+    """Answer the requests of the process that started this one; end with it.
 
-@dataclass
-class _Sent:
-    """A job in the cluster.
-
-    Attributes:
-        job: the job.
-        state: reference to its state.
-        number: its number in the heartbeats.
+    Each request is the name of a method of :class:`RayDriver` and its arguments; `connect` stands
+    for its constructor. An answer is its value with the number of jobs to submit, or the error.
     """
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what Ray prints must not be taken for an answer
+    driver: Any = None
+    name = ""
+    while name != "close":
+        try:
+            name, arguments = pickle.load(requests)
+        except (EOFError, pickle.UnpicklingError):  # the process that asks was killed
+            name, arguments = "close", ()
+        try:
+            if name == "connect":
+                driver = RayDriver(*arguments)
+                value: Any = (driver.head, driver.identity)
+            else:
+                value = None if driver is None else getattr(driver, name)(*arguments)
+            answer: Any = ("value", (value, driver and driver.capacity))
+        except Exception as error:
+            if not isinstance(error, EdgecilError):  # which perhaps cannot be pickled
+                error = RuntimeError(f"{type(error).__name__}: {error}")
+            answer = ("error", (error, traceback.format_exc()))
+        with suppress(OSError):
+            pickle.dump(answer, replies)
+            replies.flush()
+    os._exit(0)  # at once: threads of Ray may wait
 
-    job: Job
-    state: Any
-    number: int
-    submitted: float = 0.0
-    begun: float | None = None
-    heard: float = 0.0
-    last: int = -1
-    waits: bool = False
 
-    def problem(self, beat: Beat | None, now: float, timeout: float | None) -> str | None:
-        """Return why the job must be given up; None if it goes on."""
-        if beat is None:
-            self.submitted = self.submitted or now
-            if not self.waits and now - self.submitted > WAITING_AFTER:
-                self.waits = True
-                _log.warning(
-                    "A training has waited %g s for free processors of the Ray cluster.",
-                    WAITING_AFTER,
-                )
-            return None
-        self.waits = False
-        if self.begun is None and beat.trains:
-            self.begun = now
-        if beat.count != self.last:
-            self.last, self.heard = beat.count, now
-        if timeout is not None and self.begun is not None and now - self.begun > timeout:
-            return f"The training was stopped after {timeout:g} s."
-        if now - self.heard > LOST_AFTER:
-            return f"The worker on {beat.host} did not respond for {LOST_AFTER:g} s."
+def remove_folder(folder: Path | None) -> None:
+    """Remove the folder of a private Ray, and the experiment directory if it is empty."""
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.parent.rmdir()
+
+
+def ended(what: str) -> EdgecilError:
+    """Return the error for a cluster that can no longer be used, with the way to resume."""
+    return EdgecilError(
+        f"{what}. Finished results are stored; run the experiment again with the same options to "
+        "resume."
+    )
+
+
+def unreachable(address: str) -> str | None:
+    """Return why an address does not answer; None if it does or has no port."""
+    match = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:(\d{1,5})", address)
+    if match is None:
         return None
+    try:
+        socket.create_connection((match[1], int(match[2])), timeout=_REACH).close()
+    except (OSError, OverflowError) as error:
+        return str(getattr(error, "strerror", None) or error)
+    return None
 
 
 def _unusable(error: Exception) -> PrerequisiteError:
