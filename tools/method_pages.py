@@ -128,7 +128,8 @@ def _settings(method: str, entry: Any) -> list[str]:
             kept = f"{memory.per_class} per class"
         settings = {**entry.published_settings, **row.settings}
         own = ", ".join(_assignments(settings))
-        training = "nothing" if method == "simplecil" else _training(row.recipe)
+        trains = any(field.name == "recipe" for field in dataclasses.fields(entry.config))
+        training = _training(row.recipe) if trains else "nothing"
         lines.append(f"| {dataset} | {training} | {kept} | {own} | {row.source} |")
     defaults = [
         f"{field.name} = {field.default}"

@@ -34,7 +34,7 @@ SCENARIO = Scenario(DATASET)
 BRIEF = replace(QUICK, epochs=2)
 TINY = toy_dataset(train=6, test=4)
 TINY_SCENARIO = Scenario(TINY)
-CLOSED_FORM = ("simplecil",)  # nothing random
+CLOSED_FORM = ("simplecil", "fecam")  # nothing random
 OURS = [
     name
     for name in method_names()

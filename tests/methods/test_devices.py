@@ -30,9 +30,14 @@ from tests.toys import QUICK, TASKS, learn, toy_dataset, toy_environment
 DATASET = toy_dataset(train=6, test=2)
 OURS = [name for name in method_names() if get_method(name).build.__module__.startswith("edgecil.")]
 BATCH = QUICK.batch_size
-VIEWS = {"tagfex": 2}  # of each image of a batch
+VIEWS = {"tagfex": 2, "derpp": 2}  # of each image of a batch; DER++ has its exemplars there
 FULL_PRECISION = ("ewc",)  # the Fisher information: squares of small gradients
-SMALL_PRODUCTS = ("coda-prompt", "mos")  # new components, covariances of a class: on the CPU
+SMALL_PRODUCTS = (
+    "coda-prompt",
+    "mos",
+    "slca",
+    "fecam",
+)  # new components, covariances of a class: on the CPU
 SMALL = {"projection": 40, "balancing": 1, "alignment": {"epochs": 1, "batch_size": 8}}
 
 

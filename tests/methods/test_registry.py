@@ -24,7 +24,7 @@ def test_unknown_methods_are_named_with_their_neighbours() -> None:
 def test_case_and_dashes_of_a_name_do_not_matter() -> None:
     assert get_method("iCaRL") is get_method("icarl")
     assert get_method("HiDe Prompt").name == "hide-prompt"
-    assert set(method_names("*prompt")) == {"coda-prompt", "hide-prompt"}
+    assert set(method_names("*prompt")) == {"coda-prompt", "dualprompt", "hide-prompt"}
 
 
 def test_published_hyper_parameters() -> None:

@@ -66,11 +66,13 @@ class ClassGaussians(ClassStatistics):
         """
         means = [features.mean(dim=0) for features in classes]
         pairs = zip(classes, means, strict=True)
-        roots = [
-            _root(features - mean, diagonal=diagonal).to(self.roots) for features, mean in pairs
-        ]
-        self.means = torch.cat([self.means, torch.stack(means)])
-        self.roots = torch.cat([self.roots, torch.stack(roots)])
+        roots = [_root(features - mean, diagonal=diagonal) for features, mean in pairs]
+        self.append(means, roots)
+
+    def append(self, means: Sequence[torch.Tensor], roots: Sequence[torch.Tensor]) -> None:
+        """Add the next classes from their means (d,) and roots (d, d)."""
+        self.means = torch.cat([self.means, torch.stack(list(means))])
+        self.roots = torch.cat([self.roots, torch.stack(list(roots)).to(self.roots)])
 
     def sample(self, batches: Sequence[torch.Tensor], generator: torch.Generator) -> torch.Tensor:
         """Return sampled features (n, d); see :meth:`ClassStatistics.sample`."""

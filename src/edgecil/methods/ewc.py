@@ -114,10 +114,9 @@ class EWC(NetworkMethod):
         return {name: value.clamp(max=self.config.fisher_cap) for name, value in total.items()}
 
     def state(self) -> dict[str, Any]:
-        """Return the network, its anchor and the Fisher information."""
+        """Return the network, which is the anchor, and the Fisher information."""
         return {
             **super().state(),
-            "anchor": {name: value.cpu() for name, value in self.anchor.items()},
             "fisher": {name: value.cpu() for name, value in self.fisher.items()},
         }
 
@@ -125,5 +124,9 @@ class EWC(NetworkMethod):
         """Load a state from :meth:`state`."""
         super().restore(state)
         device = self.environment.device
-        self.anchor = {name: value.to(device) for name, value in state["anchor"].items()}
         self.fisher = {name: value.to(device) for name, value in state["fisher"].items()}
+        self.anchor = {
+            name: value.detach().clone()
+            for name, value in self.network.named_parameters()
+            if name in self.fisher
+        }

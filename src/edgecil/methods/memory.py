@@ -158,5 +158,5 @@ def herd(features: torch.Tensor, count: int) -> torch.Tensor:
 
 
 def draw(pixels: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
-    """Return indices of `count` samples chosen at random."""
-    return torch.randperm(len(pixels), generator=generator, device=pixels.device)[:count]
+    """Return indices of `count` samples chosen at random, on the generator's device."""
+    return torch.randperm(len(pixels), generator=generator, device=generator.device)[:count]

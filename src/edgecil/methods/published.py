@@ -25,6 +25,10 @@ COMMITS = {
     "RanPAC": "RanPAC/RanPAC 012927f",
     "CODA-Prompt": "GT-RIPL/CODA-Prompt 6417d4f",
     "APER": "zhoudw-zdw/RevisitingCIL a2e6b71",
+    "FeCAM": "dipamgoswami/FeCAM d2479b7",
+    "LUCIR": "hshustc/CVPR19_Incremental_Learning e5a90ae",
+    "ACIL": "ZHUANGHP/Analytic-continual-learning 0afd6bf",
+    "Mammoth": "aimagelab/mammoth e75a491",
 }
 
 
@@ -117,10 +121,11 @@ def _mos(
     return replace(published, recipe=replace(published.recipe, head_factor=0.1))
 
 
-def _l2p(source: str, epochs: int, batch: int) -> Published:
+def _prompts(source: str, epochs: int, batch: int, rate: float) -> Published:
+    """Adam at a constant rate on prompts, as PILOT's L2P and DualPrompt have it."""
     recipe = Recipe(
         epochs=epochs,
-        learning_rate=0.001875,
+        learning_rate=rate,
         milestones=(),
         optimizer="adam",
         weight_decay=0.0,
@@ -128,6 +133,17 @@ def _l2p(source: str, epochs: int, batch: int) -> Published:
         augment=_RESIZED,
     )
     return Published(recipe, source)
+
+
+def _slca(source: str, epochs: int, milestone: int) -> Published:
+    recipe = Recipe(
+        epochs=epochs,
+        learning_rate=0.01,
+        milestones=(milestone,),
+        batch_size=64,
+        augment=_RESIZED,
+    )
+    return Published(recipe, f"{source} (`--backbone vit-b16-in1k`)")
 
 
 def _coda(source: str, epochs: int) -> Published:
@@ -219,8 +235,8 @@ PUBLISHED: dict[str, dict[str, Published]] = {
         ),
     },
     "l2p": {
-        "cifar100": _l2p("PILOT exps/l2p.json", 5, 16),
-        "imagenet-r": _l2p("PILOT exps/l2p_inr.json", 10, 32),
+        "cifar100": _prompts("PILOT exps/l2p.json", 5, 16, 0.001875),
+        "imagenet-r": _prompts("PILOT exps/l2p_inr.json", 10, 32, 0.001875),
     },
     "coda-prompt": {
         "cifar100": _coda("PILOT exps/coda_prompt.json; CODA-Prompt configs", 20),
@@ -243,6 +259,45 @@ PUBLISHED: dict[str, dict[str, Published]] = {
             schedule="cosine",
         ),
         "cub200": _hide("train_cub_vit.sh", 1.0, length=20, contrast=0.01),
+    },
+    "dualprompt": {
+        "cifar100": _prompts("PILOT exps/dualprompt.json", 5, 24, 0.001),
+        "imagenet-r": _prompts("PILOT exps/dualprompt_inr.json", 10, 24, 0.001),
+    },
+    "slca": {
+        "cifar100": _slca("PILOT exps/slca.json", 20, 18),
+        "imagenet-r": _slca("PILOT exps/slca_inr.json", 5, 40),
+    },
+    "derpp": {
+        "cifar100": Published(
+            Recipe(
+                epochs=50,
+                learning_rate=0.03,
+                milestones=(35, 45),
+                decay=0.2,
+                momentum=0.0,
+                weight_decay=0.0,
+                batch_size=32,
+            ),
+            "Mammoth models/config/derpp.yaml, datasets/configs/seq-cifar100/xder.yaml",
+            _TOTAL,
+        )
+    },
+    "lucir": {
+        "cifar100": Published(
+            replace(PAPER, epochs=160, milestones=(80, 120)),
+            "LUCIR cifar100-class-incremental/class_incremental_cosine_cifar100.py",
+            _PER_CLASS,
+        )
+    },
+    "fecam": {
+        "cifar100": Published(PAPER, "FeCAM FeCAM_vit_cifar100.py: nothing is trained"),
+        "imagenet-r": Published(PAPER, "FeCAM FeCAM_vit_imagenet-r.py: nothing is trained"),
+    },
+    "acil": {
+        "cifar100": Published(
+            PAPER, "ACIL README.md, analytic/ACIL.py: nothing is trained (there the backbone is)"
+        )
     },
     "simplecil": {
         dataset: Published(PAPER, "PILOT models/simplecil.py: nothing is trained")

@@ -17,21 +17,19 @@ from torch.nn import functional
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.published import published_recipe
+from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.ridge import RIDGES, held_out_errors, last_task_errors
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
-from edgecil.methods.triangle import pack_triangle, unpack_triangle
 
 PUBLISHED = published_recipe("ranpac")
 RULES = ("leave-one-out", "last-task")
 
 _EQUAL = 1e-6  # errors with a smaller relative difference count as equal
 _LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand rounding errors
-_AT_ONCE = 4096  # images whose projections are in memory at once
 
 
 @dataclass(frozen=True)
@@ -74,15 +72,11 @@ class RanPACConfig:
     fast_settings={"projection": 500},
     published_settings={"ridge": "last-task"},
 )
-class RanPAC(PretrainedMethod):
-    """Ridge regression from additive statistics of projected features, in double precision.
+class RanPAC(RandomRegression):
+    """Ridge regression on projected features of adapters, with a penalty chosen from the data.
 
     Attributes:
         adapters: adapters trained on the first task; None without a bottleneck.
-        projection: random projection (d, M); it depends on the run's seed only.
-        gram: sum of outer products of all projected features, (M, M). It is symmetric to the last
-            bit, because a state holds its lower triangle alone.
-        class_sums: sums of projected features by class, (classes seen, M).
         errors: squared error on held-out images for each ridge: summed over the tasks, or of the
             last task alone (`last-task`).
     """
@@ -93,27 +87,17 @@ class RanPAC(PretrainedMethod):
         return "sockets" if config.bottleneck else "features"
 
     def __init__(self, config: RanPACConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.recipe, environment, config.projection)
         self.config = config
         self.adapters: torch.nn.ModuleList | None = None
         if config.bottleneck:
             self.adapters = blank_adapters(self.vit, config.bottleneck)
-        size = config.projection
-        generator = derive_generator("cpu", environment.seed, "random projection")
-        self.projection = torch.randn(self.feature_size, size, generator=generator)
-        self.place(
-            torch.zeros(size, size, dtype=torch.float64),
-            torch.zeros(0, size, dtype=torch.float64),
-            torch.zeros(len(RIDGES), dtype=torch.float64),
-        )
+        self.errors = torch.zeros(len(RIDGES), dtype=torch.float64)
 
-    def place(self, gram: torch.Tensor, class_sums: torch.Tensor, errors: torch.Tensor) -> None:
-        """Set the statistics; they are on the device if it supports double precision."""
-        device = torch.device(self.environment.device)
-        self._device = torch.device("cpu") if device.type == "mps" else device
-        self.projection = self.projection.to(self._device)
-        self.gram, self.class_sums = gram.to(self._device), class_sums.to(self._device)
-        self.errors = errors
+    def draw_projection(self, size: int) -> torch.Tensor:
+        """Return normal weights (d, M)."""
+        generator = derive_generator("cpu", self.environment.seed, "random projection")
+        return torch.randn(self.feature_size, size, generator=generator)
 
     def learn(self, task: Task) -> None:
         """Train adapters on the first task; then update the statistics of projected features."""
@@ -121,18 +105,8 @@ class RanPAC(PretrainedMethod):
             self.adapters = adapt(
                 self.vit, self.config.bottleneck, task, self.recipe, self.environment
             )
-        alone = task.alone()
-        features = self.features(alone.pixels)
-        labels = alone.labels.to(self._device)
-        targets = functional.one_hot(labels, len(task.classes)).double()
-        sums = torch.zeros(len(task.classes), len(self.gram), dtype=torch.float64)
-        sums = sums.to(self._device)
-        for part, hits in zip(features.split(_AT_ONCE), targets.split(_AT_ONCE), strict=True):
-            projected = self.project(part)
-            self.gram = self.gram + projected.T @ projected
-            sums = sums + hits.T @ projected
-        self.gram = self.gram.tril() + self.gram.tril(-1).T
-        self.class_sums = torch.cat([self.class_sums, sums])
+        features, targets = self.features(task.pixels), self.targets(task)
+        self.add(features, targets)
         if self.config.ridge == "last-task":
             generator = derive_generator("cpu", task.seed, "ridge")
             order = torch.randperm(len(features), generator=generator).to(self._device)
@@ -147,10 +121,6 @@ class RanPAC(PretrainedMethod):
             return self.frozen_features(pixels).to(self._device)
         return self.adapted_features(pixels, self.adapters).to(self._device)
 
-    def project(self, features: torch.Tensor) -> torch.Tensor:
-        """Return random features (n, M) of features (n, d), in double precision."""
-        return functional.relu(features @ self.projection).double()
-
     @property
     def ridge(self) -> float:
         """The penalty with the least error on held-out images; the largest among equal errors.
@@ -163,25 +133,15 @@ class RanPAC(PretrainedMethod):
         return max(best, _LEAST * float(self.gram.trace()))
 
     def weights(self) -> torch.Tensor:
-        """Fit a ridge regression (M, classes) from projected features to classes, on all tasks."""
-        penalised = self.gram.clone()
-        penalised.diagonal().add_(self.ridge)
-        solution: torch.Tensor = torch.linalg.solve(penalised, self.class_sums.T)
-        return functional.normalize(solution, dim=0) if self.config.cosine else solution
-
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Return the class with the largest regression value."""
-        weights = self.weights()
-        parts = self.features(pixels).split(_AT_ONCE)
-        return {"head": torch.cat([(self.project(part) @ weights).argmax(dim=1) for part in parts])}
+        """Return the regression (M, classes); of unit length by class if `cosine` is set."""
+        weights = super().weights()
+        return functional.normalize(weights, dim=0) if self.config.cosine else weights
 
     def state(self) -> dict[str, Any]:
         """Return the adapters and the statistics."""
         return {
             **super().state(),
             **({} if self.adapters is None else {"adapters": adapters_state(self.adapters)}),
-            "gram": pack_triangle(self.gram.cpu()),
-            "class_sums": self.class_sums.cpu(),
             "errors": self.errors,
         }
 
@@ -190,5 +150,4 @@ class RanPAC(PretrainedMethod):
         super().restore(state)
         if self.adapters is not None:
             self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
-        gram = unpack_triangle(state["gram"], self.config.projection, symmetric=True)
-        self.place(gram, state["class_sums"], state["errors"])
+        self.errors = state["errors"]

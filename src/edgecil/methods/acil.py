@@ -1,0 +1,84 @@
+"""ACIL: recursive least squares on random projections of frozen features.
+
+Zhuang et al. (NeurIPS 2022), "ACIL: Analytic Class-Incremental Learning with Absolute Memorization
+and Privacy Protection". The recursion gives the ridge regression on the images of all tasks, which
+is solved here directly, so the order of classes has no effect. The authors train the backbone on
+the first half of the classes; here it is frozen from the start.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from edgecil.errors import UsageError
+from edgecil.methods.method import Environment, Need
+from edgecil.methods.random_regression import RandomRegression
+from edgecil.methods.recipe import PAPER, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
+
+
+@dataclass(frozen=True)
+class ACILConfig:
+    """Hyper-parameters of ACIL; the defaults are the authors' for CIFAR-100.
+
+    Attributes:
+        projection: number M of random features, the authors' buffer size; the Gram matrix holds M²
+            numbers.
+        ridge: γ, the penalty.
+    """
+
+    projection: int = 8192
+    ridge: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.projection < 1 or not self.ridge > 0.0:
+            raise UsageError(
+                f"ACIL requires projection >= 1 and ridge > 0. Got {self.projection} and "
+                f"{self.ridge}."
+            )
+
+
+@register_method(
+    "acil",
+    ACILConfig,
+    "recursive least squares on random features, nothing trained (2022)",
+    fast=Recipe(epochs=1, augment=()),  # unused
+    fast_settings={"projection": 500, "ridge": 100.0},  # few images: a larger penalty
+)
+class ACIL(RandomRegression):
+    """Ridge regression with a fixed penalty on projected frozen features."""
+
+    @classmethod
+    def needs(cls, config: ACILConfig) -> Need:
+        """Any features will do."""
+        return "features"
+
+    def __init__(self, config: ACILConfig, environment: Environment) -> None:
+        super().__init__(PAPER, environment, config.projection)
+        self.config = config
+
+    def draw_projection(self, size: int) -> torch.Tensor:
+        """Return weights (d, M) as of a linear layer: uniform in ± 1 / √d."""
+        generator = derive_generator("cpu", self.environment.seed, "random projection")
+        width = self.feature_size
+        drawn = torch.empty(width, size).uniform_(-1.0, 1.0, generator=generator)
+        return drawn / math.sqrt(width)
+
+    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Return frozen features (n, d)."""
+        return self.frozen_features(pixels).to(self._device)
+
+    @property
+    def ridge(self) -> float:
+        """The penalty γ."""
+        return self.config.ridge
+
+    def learn(self, task: Task) -> None:
+        """Add the task's images to the regression."""
+        self.add(self.features(task.pixels), self.targets(task))
+        self.seen = task.seen

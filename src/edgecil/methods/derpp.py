@@ -1,0 +1,127 @@
+"""DER++: replay exemplars with their labels and with the logits that they had.
+
+Buzzega et al. (NeurIPS 2020), "Dark Experience for General Continual Learning: a Strong, Simple
+Baseline". Not to be confused with `der`, Dynamically Expandable Representation. The authors fill
+a reservoir while they train; here the memory is that of the other learners: equally many images of
+each class, chosen at random when its task ends, with the logits of that moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
+from edgecil.methods.method import Environment
+from edgecil.methods.network import NetworkMethod
+from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.task import Task
+
+
+@dataclass(frozen=True)
+class DERppConfig:
+    """Hyper-parameters of DER++; the defaults are Mammoth's for CIFAR-100.
+
+    Attributes:
+        recipe: training recipe of each task.
+        memory: exemplar budget.
+        alpha: α, weight of the squared distance from the stored logits.
+        beta: β, weight of the cross-entropy on exemplars.
+    """
+
+    recipe: Recipe = PAPER
+    memory: MemoryBudget = PAPER_MEMORY
+    alpha: float = 0.3
+    beta: float = 0.5
+
+
+@register_method("derpp", DERppConfig, "dark experience replay: labels and logits (2020)")
+class DERpp(NetworkMethod):
+    """Trains on the task's images, and in every step on two batches of exemplars.
+
+    Attributes:
+        memory: the exemplars.
+        logits: logits of each class's exemplars, (m, classes seen when they were stored).
+    """
+
+    classifiers = ("head", "nme")
+    memory: ExemplarMemory
+
+    def __init__(self, config: DERppConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment, config.memory)
+        self.config = config
+        self.logits: list[torch.Tensor] = []
+
+    def begin(self, task: Task) -> None:
+        """Put the exemplars and their logits on the device; NaN where a logit did not exist."""
+        pixels, self._labels = self.memory.data(task)
+        self._pixels = pixels.to(task.device)
+        rows = [
+            torch.nn.functional.pad(part, (0, task.old_count - part.shape[1]), value=torch.nan)
+            for part in self.logits
+        ]
+        self._logits = torch.cat(rows).to(task.device) if rows else torch.zeros(0)
+        recipe = self.recipe.at(task.index)
+        self._batch, self._prepare = recipe.batch_size, self.environment.pipeline(recipe.augment)
+        self._generator = task.generator("replay")
+
+    def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the task's images and labels."""
+        return task.pixels, task.labels
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """Cross-entropy on the task's images, plus both terms on exemplars."""
+        value = cross_entropy(self.network(images), labels)
+        if not task.old_count:
+            return value
+        outputs, chosen = self.replay()
+        distance = logit_distance(outputs[:, : task.old_count], self._logits[chosen])
+        outputs, chosen = self.replay()
+        again = cross_entropy(outputs, self._labels[chosen])
+        return value + self.config.alpha * distance + self.config.beta * again
+
+    def replay(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits (b, classes) of exemplars drawn at random, and their indices (b,)."""
+        chosen = draw(self._pixels, self._batch, self._generator)
+        images = self._prepare(self._pixels[chosen], self._generator)
+        return self.network(images), chosen
+
+    def end(self, task: Task) -> None:
+        """Release the exemplars on the device."""
+        del self._pixels, self._labels, self._logits
+
+    def remember(self, memory: ExemplarMemory, task: Task) -> None:
+        """Choose exemplars of the new classes at random, and store their logits."""
+        memory.update(task, partial(draw, generator=task.generator("exemplars")))
+        kept = zip(self.logits, range(task.old_count), strict=True)
+        self.logits = [logits[: len(memory.of_class(label))] for logits, label in kept]
+        with torch.no_grad():
+            for label in range(task.old_count, len(task.seen)):
+                features = self.features(memory.of_class(label))
+                self.logits.append(self.network.head(features).cpu())
+
+    def state(self) -> dict[str, Any]:
+        """Return the network, the exemplars and their logits."""
+        return {**super().state(), "logits": [logits.clone() for logits in self.logits]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        self.logits = list(state["logits"])
+
+
+def logit_distance(outputs: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
+    """Return the mean squared distance of logits (n, k) from stored ones, where these are numbers.
+
+    Args:
+        outputs: (n, k).
+        stored: (n, k); NaN for classes that came later.
+    """
+    known = ~stored.isnan()
+    apart = torch.where(known, outputs - stored, 0.0)
+    return apart.square().sum() / known.sum()

@@ -1,0 +1,133 @@
+"""DualPrompt: general prompts for all tasks, and expert prompts for each, chosen by keys.
+
+Wang et al. (ECCV 2022), "DualPrompt: Complementary Prompting for Rehearsal-free Continual
+Learning". The first blocks get general prompts, which every task trains; the next ones get the
+prompts of one task: the image's own in training, those of the nearest key in testing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch.nn.functional import cosine_similarity, normalize
+
+from edgecil.backbones.vit import Prefix, Sockets
+from edgecil.errors import UsageError
+from edgecil.methods.method import Environment
+from edgecil.methods.network import new_classes_only
+from edgecil.methods.prompts import PromptMethod
+from edgecil.methods.published import published_recipe
+from edgecil.methods.recipe import Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import Task
+
+PUBLISHED = published_recipe("dualprompt")
+
+
+@dataclass(frozen=True)
+class DualPromptConfig:
+    """Hyper-parameters of DualPrompt; the defaults are PILOT's.
+
+    Attributes:
+        recipe: training recipe of each task.
+        length: tokens that a prompt adds to the keys and to the values of a block.
+        general: number of first blocks with general prompts; at most all but one.
+        expert: number of blocks after them with expert prompts.
+        pull: λ, weight of the term that pulls a task's key towards the queries.
+        batchwise: whether all images of a test batch get the prompts that most of them choose, as
+            in PILOT. Predictions then depend on which images are tested together.
+        mixed: whether the first half of a batch gets an expert prompt's key tokens as keys and as
+            values, and the other half its value tokens, as PILOT's code arranges them.
+    """
+
+    recipe: Recipe = PUBLISHED
+    length: int = 5
+    general: int = 2
+    expert: int = 3
+    pull: float = 0.1
+    batchwise: bool = False
+    mixed: bool = False
+
+    def __post_init__(self) -> None:
+        counts = (self.length, self.general, self.expert)
+        if min(counts) < 1:
+            raise UsageError(f"DualPrompt requires length, general and expert >= 1. Got {counts}.")
+
+
+@register_method(
+    "dualprompt",
+    DualPromptConfig,
+    "general prompts, and expert prompts by task (2022)",
+    fast=replace(
+        PUBLISHED, epochs=4, learning_rate=0.01, schedule="cosine", batch_size=16, augment=()
+    ),
+    published_settings={"batchwise": True, "mixed": True},
+)
+class DualPrompt(PromptMethod):
+    """Each task has expert prompts and a key; the last set holds the general prompts too."""
+
+    def __init__(self, config: DualPromptConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
+        self.config = config
+        depth = self.vit.layout.depth
+        self.general = min(config.general, depth - 1)
+        self.expert = min(config.expert, depth - self.general)
+
+    def grow(self, task: Task) -> None:
+        """Add a key and a copy of the last expert prompts; the first are uniform in ±1."""
+        generator = derive_generator("cpu", task.seed, "prompts")
+        length, width = self.config.length, self.vit.feature_size
+
+        def draw(*shape: int) -> torch.Tensor:
+            return torch.empty(*shape).uniform_(-1, 1, generator=generator)
+
+        key = draw(width)
+        if self.prompts:
+            last = self.prompts[-1]
+            general, expert = last.pop("general").detach(), last["expert"].detach()
+        else:
+            general = draw(self.general, 2, length, width)
+            expert = draw(self.expert, 2, length, width)
+        self.add_prompts(general=general, expert=expert, key=key)
+
+    def prompted(self, images: torch.Tensor, tasks: torch.Tensor) -> torch.Tensor:
+        """Return the class token (n, d) with the general prompts and those of tasks (n,)."""
+        expert = torch.stack([prompts["expert"] for prompts in self.prompts], dim=2)
+        chosen = expert[:, :, tasks]  # (blocks, 2, n, length, d)
+        if self.config.mixed:
+            chosen = chosen.flatten(1, 2).unflatten(1, (-1, 2)).transpose(1, 2)
+        pairs = [*self.prompts[-1]["general"], *chosen]
+        prefixes: dict[int, Prefix] = {
+            block: (pair[0], pair[1]) for block, pair in enumerate(pairs)
+        }
+        return self.vit(images, Sockets(prefixes=prefixes))
+
+    def choose(self, queries: torch.Tensor) -> torch.Tensor:
+        """Return the task (n,) whose key has the largest cosine with each query (n, d)."""
+        keys = torch.stack([prompts["key"] for prompts in self.prompts])
+        nearest = (normalize(queries, dim=1) @ normalize(keys, dim=1).T).argmax(dim=1)
+        if self.config.batchwise:
+            votes = torch.bincount(nearest, minlength=len(keys))
+            nearest = votes.argmax().expand(len(nearest))
+        return nearest
+
+    @property
+    def test_batch(self) -> int:
+        """The recipe's batch size if predictions depend on the batch."""
+        together = self.config.batchwise or self.config.mixed
+        return self.recipe.batch_size if together else super().test_batch
+
+    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+        """Input of the head, (n, d)."""
+        return self.prompted(images, self.choose(queries))
+
+    def loss(
+        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
+    ) -> torch.Tensor:
+        """Cross-entropy over the new classes minus the weighted cosine of the task's key."""
+        features = self.prompted(images, torch.full_like(labels, task.index))
+        value = new_classes_only(self.head(features), labels, task.old_count)
+        pulled = cosine_similarity(queries, self.prompts[-1]["key"][None], dim=1)
+        return value - self.config.pull * pulled.mean()

@@ -1,0 +1,111 @@
+"""FeCAM: the nearest class mean by the Mahalanobis distance of each class, on frozen features.
+
+Goswami et al. (NeurIPS 2023), "FeCAM: Exploiting the Heterogeneity of Class Distributions in
+Exemplar-Free Continual Learning", in the authors' form for a pre-trained transformer. Nothing is
+trained and each class has its own statistics, so the order of classes has no effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import normalize
+
+from edgecil.errors import UsageError
+from edgecil.methods.class_statistics import ClassGaussians
+from edgecil.methods.method import Environment, Need
+from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.recipe import PAPER, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.task import Task
+
+_LEAST = 1e-12  # variance of a class whose features are all equal
+
+
+@dataclass(frozen=True)
+class FeCAMConfig:
+    """Hyper-parameters of FeCAM; the default is the authors' for a pre-trained transformer.
+
+    Attributes:
+        shrinkage: multiple of a class's mean variance that is added to each of its variances. It
+            makes the covariance of few images invertible.
+    """
+
+    shrinkage: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.shrinkage > 0.0:
+            raise UsageError(f"FeCAM requires shrinkage > 0. Got {self.shrinkage}.")
+
+
+@register_method(
+    "fecam",
+    FeCAMConfig,
+    "Mahalanobis distances to classes in frozen features (2023)",
+    fast=Recipe(epochs=1, augment=()),  # unused
+)
+class FeCAM(PretrainedMethod):
+    """Means and correlations of each class's features, scaled to unit length.
+
+    Attributes:
+        gaussians: class means, and the roots of the shrunk covariances scaled to unit variances.
+    """
+
+    @classmethod
+    def needs(cls, config: FeCAMConfig) -> Need:
+        """Any features will do."""
+        return "features"
+
+    def __init__(self, config: FeCAMConfig, environment: Environment) -> None:
+        super().__init__(PAPER, environment)
+        self.config = config
+        self.gaussians = ClassGaussians(0, environment.device)
+
+    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Return frozen features (n, d) of unit length."""
+        return normalize(self.frozen_features(pixels), dim=1)
+
+    def learn(self, task: Task) -> None:
+        """Add the mean and the correlations of each new class."""
+        features, labels = self.features(task.pixels), task.alone().labels
+        classes = [features[labels == label] for label in range(len(task.classes))]
+        if not task.old_count:
+            self.gaussians = ClassGaussians(features.shape[1], features.device)
+        roots = [correlation_root(part, self.config.shrinkage) for part in classes]
+        self.gaussians.append([part.mean(dim=0) for part in classes], roots)
+        self.seen = task.seen
+
+    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return the class with the least Mahalanobis distance."""
+        features = self.features(pixels)
+        pairs = zip(self.gaussians.means, self.gaussians.roots, strict=True)
+        distances = [mahalanobis(features - mean, root) for mean, root in pairs]
+        return {"head": torch.stack(distances, dim=1).argmin(dim=1)}
+
+    def state(self) -> dict[str, Any]:
+        """Return means and roots."""
+        return {**super().state(), "gaussians": self.gaussians.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        self.gaussians.restore(state["gaussians"], self.environment.device)
+
+
+def correlation_root(features: torch.Tensor, shrinkage: float) -> torch.Tensor:
+    """Return the Cholesky factor (d, d) of the correlations of features (n, d), shrunk before.
+
+    Computed on the CPU in double precision.
+    """
+    apart = (features - features.mean(dim=0)).cpu().double()
+    covariance = apart.T @ apart / max(1, len(apart) - 1)
+    covariance.diagonal().add_(shrinkage * covariance.diagonal().mean() + _LEAST)
+    lengths = covariance.diagonal().sqrt()
+    return torch.linalg.cholesky(covariance / torch.outer(lengths, lengths))
+
+
+def mahalanobis(apart: torch.Tensor, root: torch.Tensor) -> torch.Tensor:
+    """Return squared distances (n,) of differences (n, d) by the lower root (d, d)."""
+    return torch.linalg.solve_triangular(root, apart.T, upper=False).square().sum(dim=0)

@@ -1,0 +1,177 @@
+"""SLCA: a slow learning rate for the pre-trained backbone, and a classifier aligned afterwards.
+
+Zhang et al. (ICCV 2023), "SLCA: Slow Learner with Classifier Alignment for Continual Learning on a
+Pre-trained Model". The whole network is trained, the backbone a hundred times slower than the head.
+After each task a copy of the head is trained on features sampled from class statistics; it
+predicts, and the next task continues from the head before.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from edgecil.backbones import Backbone, GrowingLinear
+from edgecil.backbones.pretrained import is_pretrained
+from edgecil.errors import UsageError
+from edgecil.methods.class_statistics import ClassGaussians, align
+from edgecil.methods.method import Environment
+from edgecil.methods.network import Network, NetworkMethod, new_classes_only
+from edgecil.methods.prompts import PromptHead
+from edgecil.methods.recipe import PAPER, Recipe
+from edgecil.methods.registry import register_method
+from edgecil.methods.task import Task
+from edgecil.methods.training import Loss, fit
+
+ALIGNMENT = Recipe(epochs=3, learning_rate=0.01, schedule="cosine", batch_size=256, augment=())
+_SHRINKAGE = 0.1  # of the oldest means: features have moved since they were stored
+
+
+@dataclass(frozen=True)
+class SLCAConfig:
+    """Hyper-parameters of SLCA; the defaults are PILOT's.
+
+    Attributes:
+        recipe: training recipe of each task; its learning rate is the head's.
+        slow: learning rate of the backbone relative to the head's. A backbone that is not
+            pre-trained learns its first task at the full rate.
+        alignment: training recipe of the head on sampled features, with one batch per class in an
+            epoch.
+        temperature: logits are divided by this and by their norm, the mean over the tasks, while
+            the head is aligned; None leaves them as they are.
+    """
+
+    recipe: Recipe = PAPER
+    slow: float = 0.01
+    alignment: Recipe = ALIGNMENT
+    temperature: float | None = 0.1
+
+    def __post_init__(self) -> None:
+        if not self.slow > 0.0 or not (self.temperature is None or self.temperature > 0.0):
+            raise UsageError(
+                f"SLCA requires slow > 0 and temperature > 0 or none. Got {self.slow} and "
+                f"{self.temperature}."
+            )
+
+
+@register_method("slca", SLCAConfig, "slow backbone, head aligned by class statistics (2023)")
+class SLCA(NetworkMethod):
+    """Fine-tunes slowly, and predicts with an aligned copy of the head.
+
+    Attributes:
+        aligned: the head that predicts.
+        gaussians: Gaussians of each class's features at the end of its task.
+        sizes: number of classes by task.
+    """
+
+    only_for_predictions = ("aligned",)
+
+    def __init__(self, config: SLCAConfig, environment: Environment) -> None:
+        super().__init__(config.recipe, environment)
+        self.config = config
+        self.aligned = copy.deepcopy(self.network.head)
+        self.gaussians = ClassGaussians(self.network.head.feature_size, environment.device)
+        self.sizes: list[int] = []
+
+    def assemble(self, backbone: Backbone) -> Network:
+        """Return a network whose new outputs begin small."""
+        return Network(backbone, PromptHead(backbone.feature_size))
+
+    def train(
+        self,
+        network: Network,
+        loss: Loss,
+        task: Task,
+        *,
+        recipe: Recipe | None = None,
+        stage: str = "learn",
+    ) -> None:
+        """Train the backbone slowly and the head fast; outputs of old classes stay as they are."""
+        recipe = (recipe or self.recipe).at(task.index)
+        if task.old_count or is_pretrained(self.environment.backbone):
+            slow = self.config.slow
+            recipe = replace(
+                recipe, learning_rate=slow * recipe.learning_rate, head_factor=1.0 / slow
+            )
+        old = [value.detach()[: task.old_count].clone() for value in network.head.parameters()]
+        network.train()
+        fit(
+            network.backbone.parameters(),
+            self.training_data(task),
+            loss,
+            recipe,
+            task,
+            self.environment,
+            stage=stage,
+            head=network.head.parameters(),
+        )
+        network.eval()
+        with torch.no_grad():
+            for value, before in zip(network.head.parameters(), old, strict=True):
+                value[: task.old_count] = before  # weight decay has reduced them
+
+    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+        """Cross-entropy over the new classes."""
+        return new_classes_only(self.network(images), labels, task.old_count)
+
+    def end(self, task: Task) -> None:
+        """Store class statistics and align a copy of the head."""
+        features, labels = self.features(task.pixels), task.alone().labels
+        self.gaussians.add(*(features[labels == label] for label in range(len(task.classes))))
+        self.sizes.append(len(task.classes))
+        self.aligned = copy.deepcopy(self.network.head)
+        if task.old_count:
+            self.align(task)
+
+    def align(self, task: Task) -> None:
+        """Train the copy on sampled features; the means of older classes are shrunk more."""
+        ages = torch.arange(1, len(self.sizes) + 1) / len(self.sizes)
+        factors = (1.0 - _SHRINKAGE + _SHRINKAGE * ages).repeat_interleave(torch.tensor(self.sizes))
+        statistics = copy.copy(self.gaussians)
+        statistics.means = self.gaussians.means * factors.to(task.device)[:, None]
+        classifier: nn.Module = self.aligned
+        if self.config.temperature is not None:
+            classifier = NormalisedLogits(self.aligned, self.sizes, self.config.temperature)
+        recipe, batches = self.config.alignment, len(task.seen)
+        align(classifier, statistics, recipe, task, batches=batches, stage="alignment")
+
+    def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
+        """New labels (n,) with the largest logit of the aligned head for features (n, d)."""
+        with torch.no_grad():
+            return self.aligned(features).argmax(dim=1)
+
+    def state(self) -> dict[str, Any]:
+        """Return the network, the aligned head and the class statistics."""
+        aligned = self.aligned.state_dict()
+        return {
+            **super().state(),
+            "aligned": {name: value.to("cpu", copy=True) for name, value in aligned.items()},
+            "gaussians": self.gaussians.state(),
+            "sizes": list(self.sizes),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        if "aligned" in state:
+            self.aligned.load_state_dict(state["aligned"])
+        self.gaussians.restore(state["gaussians"], self.environment.device)
+        self.sizes = list(state["sizes"])
+
+
+class NormalisedLogits(nn.Module):  # type: ignore[misc]
+    """Logits of a head, divided by the mean over tasks of their norms and by a temperature."""
+
+    def __init__(self, head: GrowingLinear, sizes: list[int], temperature: float) -> None:
+        super().__init__()
+        self.head, self.sizes, self.temperature = head, sizes, temperature
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Return scaled logits (n, classes) of features (n, d)."""
+        logits = self.head(features)
+        norms = torch.stack([part.norm(dim=1) + 1e-7 for part in logits.split(self.sizes, dim=1)])
+        return logits / norms.mean(dim=0)[:, None] / self.temperature

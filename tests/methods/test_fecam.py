@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from edgecil.errors import UsageError
+from edgecil.methods.fecam import FeCAM, correlation_root
+from edgecil.methods.task import Scenario
+from tests.toys import TASKS, Tasks, build, learn_all, toy_dataset
+
+DATASET = toy_dataset(train=8, test=6)
+SCENARIO = Scenario(DATASET)
+
+
+def trained(tasks: Tasks = TASKS, **settings: object) -> FeCAM:
+    method = build("fecam", DATASET, settings=settings)
+    assert isinstance(method, FeCAM)
+    learn_all(method, SCENARIO, tasks)
+    return method
+
+
+def test_distances_by_the_formulas_of_the_paper() -> None:
+    """The covariance of unit features, shrunk, scaled to unit variances and inverted."""
+    method = trained(shrinkage=0.5)
+    features = method.features(SCENARIO.train.pixels).double().numpy()
+    images = method.features(SCENARIO.test.pixels).double().numpy()
+    distances = []
+    for class_ in method.seen:
+        rows = features[SCENARIO.train.labels.numpy() == class_]
+        covariance = np.cov(rows.T)
+        covariance += 0.5 * np.diag(covariance).mean() * np.eye(len(covariance))
+        lengths = np.sqrt(np.diag(covariance))
+        inverse = np.linalg.pinv(covariance / np.outer(lengths, lengths))
+        apart = images - rows.mean(axis=0)
+        distances.append(np.einsum("nd,de,ne->n", apart, inverse, apart))
+    expected = np.stack(distances).argmin(axis=0)
+    assert method.classify(SCENARIO.test.pixels)["head"].tolist() == expected.tolist()
+
+
+def test_the_order_does_not_matter() -> None:
+    one, other = trained(), trained(TASKS[::-1])
+    pixels = SCENARIO.test.pixels
+    assert torch.equal(one.predict(pixels), other.predict(pixels))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_class_of_equal_images_has_no_correlations(count: int) -> None:
+    assert torch.equal(correlation_root(torch.ones(count, 4), 1.0), torch.eye(4).double())
+
+
+def test_without_shrinkage_few_images_have_no_inverse() -> None:
+    with pytest.raises(UsageError, match="shrinkage"):
+        trained((), shrinkage=0.0)
