@@ -25,7 +25,7 @@ import numpy as np
 from edgecil import lab
 from edgecil.estimation.calibration import FILE, SCHEMA, Calibration
 from edgecil.estimation.comparison import SEED_EFFECT
-from edgecil.estimation.distances import SAME
+from edgecil.estimation.distributions import SAME
 from edgecil.estimation.intervals import LEVEL, posteriors
 from edgecil.io.json import to_json
 from edgecil.lab.designs import Designs

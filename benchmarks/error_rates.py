@@ -28,9 +28,9 @@ from scipy.special import betaincinv
 from edgecil import lab
 from edgecil.estimation import correlate, objective_predictor
 from edgecil.estimation.comparison import holm
-from edgecil.estimation.placebo import MEASURES, compare_protocols
-from edgecil.estimation.redraws import Candidates
 from edgecil.estimation.relabelling import relabelled_values
+from edgecil.lab.placebo import MEASURES, compare_protocols
+from edgecil.lab.redraws import Candidates
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
 from edgecil.theory import confidence_interval

@@ -20,13 +20,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from edgecil.estimation import ESTIMATORS, Observations, Predictor, wasserstein
+from edgecil.estimation import Predictor
+from edgecil.lab.distances import wasserstein
+from edgecil.lab.estimators import ESTIMATORS, Observations
 
 CORRELATIONS = (-0.6, 0.0, 0.2, 0.4, 0.6, 0.8, 0.95)
 BUDGETS = (3, 5, 10)
 SPACES = (90, 100_000)
 STD = 5.0
-NAMES = ("gaussian", "regression", "stratified")
+NAMES = ("gaussian", "regression")
 
 
 def standardised(values: np.ndarray) -> np.ndarray:

@@ -21,12 +21,13 @@ import numpy as np
 from scipy.special import chdtrc
 
 from edgecil import lab
-from edgecil.estimation import estimators, get_estimator, intervals
-from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.estimators import Estimate, Observations
+from edgecil.estimation import estimators, intervals
+from edgecil.estimation.distributions import SAME
 from edgecil.estimation.intervals import posteriors
 from edgecil.lab._leaderboard import BUDGETS, REFERENCE
 from edgecil.lab.designs import Designs
+from edgecil.lab.distances import Target
+from edgecil.lab.estimators import Estimate, Observations, get_estimator
 from edgecil.lab.truth_tables import TruthTable
 
 USUAL = estimators._KERNEL, estimators._CLASS_SHARE, estimators._CLASS_WEIGHT

@@ -24,10 +24,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from edgecil import lab
-from edgecil.estimation.distances import Target
-from edgecil.estimation.estimators import default_estimator, get_estimator
+from edgecil.estimation.smoothing import default_estimator
 from edgecil.lab._leaderboard import BUDGETS, REFERENCE
 from edgecil.lab.designs import Designs
+from edgecil.lab.distances import Target
+from edgecil.lab.estimators import get_estimator
 from edgecil.lab.leaderboard_table import leaderboard_tables
 from edgecil.lab.set_scores import set_score
 from edgecil.lab.truth_tables import TruthTable, Values

@@ -77,9 +77,7 @@ def measure(
 ) -> str:
     tables = [make_table(*sizes, metric) for metric in metrics]
     start = time.process_time()
-    first, *others = (
-        edgecil.analyze(table, metric=table.metric, draws=200).datasets[0] for table in tables
-    )
+    first, *others = (edgecil.analyze(table, metric=table.metric).datasets[0] for table in tables)
     analysed = time.process_time()
     files = page_files(compose_page(first, Origin("made-up.csv", "report"), others), folder)
     replace_files(files.items())

@@ -60,7 +60,7 @@ def analysis(folder: Path, rows: int, classes: int = 10, tasks: int = 5) -> dict
     import edgecil
 
     path = write_table(folder / "runs.csv", rows, classes, tasks)
-    edgecil.analyze(ROOT / "tests" / "demo" / "accuracies.csv", draws=5)  # loads compiled code
+    edgecil.analyze(ROOT / "tests" / "demo" / "accuracies.csv")  # loads compiled code
     start = time.process_time()
     edgecil.analyze(path)
     return {"seconds": time.process_time() - start}
@@ -131,7 +131,7 @@ def demo(folder: Path, rows: int) -> dict[str, float]:
     import edgecil
 
     path = ROOT / "tests" / "demo" / "accuracies.csv"
-    edgecil.analyze(path, draws=5)
+    edgecil.analyze(path)
     start = time.process_time()
     edgecil.analyze(path)
     return {"seconds": time.process_time() - start}

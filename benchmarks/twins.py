@@ -27,8 +27,9 @@ from collections.abc import Sequence
 import edgecil
 from edgecil import lab
 from edgecil.engine.accuracies import AccuracyTable, Run
-from edgecil.estimation import DatasetAnalysis, MethodAnalysis
-from edgecil.estimation.placebo import ProtocolComparison
+from edgecil.estimation import DatasetAnalysis
+from edgecil.lab import DatasetAudit, MethodAudit
+from edgecil.lab.placebo import ProtocolComparison
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
 
@@ -75,7 +76,7 @@ def with_protocols(
     return AccuracyTable(tuple(runs), table.classes)
 
 
-def method_rows(analysis: DatasetAnalysis) -> list[tuple[str, ...]]:
+def method_rows(analysis: DatasetAnalysis, audit: DatasetAudit) -> list[tuple[str, ...]]:
     """One row per method: truth, points covered by each protocol, and r."""
     rows = []
     for name, method in analysis.methods.items():
@@ -85,30 +86,29 @@ def method_rows(analysis: DatasetAnalysis) -> list[tuple[str, ...]]:
             (
                 name,
                 *(f"{value:.1f}" for value in (low, high, high - low)),
-                *(f"{covered(method, protocol):.1f}" for protocol in PROTOCOLS),
+                *(f"{covered(audit.methods[name], protocol):.1f}" for protocol in PROTOCOLS),
                 f"{correlation:+.2f}".replace("-", "−"),
             )
         )
     return rows
 
 
-def protocol_rows(analysis: DatasetAnalysis) -> list[tuple[str, ...]]:
+def protocol_rows(audit: DatasetAudit) -> list[tuple[str, ...]]:
     """One row per protocol: ratios with intervals, placebo, footrules, and counts of methods."""
     rows = []
     for name in PROTOCOLS:
-        ranking = analysis.rankings[name][ESTIMATOR]
+        ranking = audit.rankings[name][ESTIMATOR]
         footrules = f"{ranking.error:.0f}", f"{ranking.average.error:.1f}"
         if name == "random":
             rows.append((name, "1", "1", "", "", *footrules, "", "", ""))
             continue
-        comparison = analysis.protocol_comparisons[name]
+        comparison = audit.protocol_comparisons[name]
         ratios = [comparison.measures[measure] for measure in ("wasserstein", "jsd")]
         closer = [sum(value < 1.0 for value in ratio.methods.values()) for ratio in ratios]
         wider = sum(
-            covered(method, name) > covered(method, "random")
-            for method in analysis.methods.values()
+            covered(method, name) > covered(method, "random") for method in audit.methods.values()
         )
-        counts = [f"{count} of {len(analysis.methods)}" for count in (*closer, wider)]
+        counts = [f"{count} of {len(audit.methods)}" for count in (*closer, wider)]
         rows.append((name, *ratio_cells(comparison), *footrules, *counts))
     return rows
 
@@ -127,18 +127,18 @@ def ratio_cells(comparison: ProtocolComparison) -> list[str]:
     return [*shown, *placebo]
 
 
-def covered(method: MethodAnalysis, protocol: str) -> float:
+def covered(method: MethodAudit, protocol: str) -> float:
     """Points of the range that three orders of a protocol cover on average."""
     average = method.averages[protocol][ESTIMATOR]
     return average.max - average.min
 
 
-def sentences(analyses: dict[str, DatasetAnalysis]) -> str:
+def sentences(pairs: dict[str, tuple[DatasetAnalysis, DatasetAudit]]) -> str:
     """Which ratios neither the interval nor the placebo explains, and the range of r."""
     outcomes: dict[str, list[str]] = {"better": [], "worse": []}
     correlations, p_values = [], []
-    for seed, analysis in analyses.items():
-        for name, comparison in analysis.protocol_comparisons.items():
+    for seed, (analysis, audit) in pairs.items():
+        for name, comparison in audit.protocol_comparisons.items():
             for measure, label in (("wasserstein", "W₁"), ("jsd", "JSD")):
                 outcome = comparison.measures[measure].outcome
                 if outcome in outcomes:
@@ -175,16 +175,17 @@ def print_encoders(table: TruthTable) -> None:
         similarity = edgecil.similarity(dataset="quickdraw", classes=6, **options)
         runs = with_protocols(table, similarity, ("random", "edge"), ENCODER_METHODS)
         analysis = edgecil.analyze(runs, similarity=similarity).datasets[0]
+        audit = lab.audit(runs, similarity=similarity).datasets[0]
         for row, protocol in (("random", "random"), (name, "edge")):
             cells = by_method.setdefault(row, [])
             if cells:
                 continue
-            for method in analysis.methods.values():
-                average = method.averages[protocol][ESTIMATOR]
+            for learner, method in analysis.methods.items():
+                average = audit.methods[learner].averages[protocol][ESTIMATOR]
                 r = f"{method.correlations['adjacent'].pearson:+.2f}".replace("-", "−")
                 cells += [f"{average.jsd:.3f}", f"{average.wasserstein:.2f}"]
                 cells += ["" if protocol == "random" else r]
-        ratios.append((name, *ratio_cells(analysis.protocol_comparisons["edge"])))
+        ratios.append((name, *ratio_cells(audit.protocol_comparisons["edge"])))
     header = [f"{cell} of {name}" for name in analysis.methods for cell in ("JSD", "W₁", "r")]
     print_table(("three orders", *header), [(name, *cells) for name, cells in by_method.items()])
     print_table(("three orders", "W₁", "JSD", "placebo, W₁", "placebo, JSD"), ratios)
@@ -206,19 +207,18 @@ def main() -> None:
         *("protocol", "W₁", "JSD", "placebo, W₁", "placebo, JSD", "footrule", "average"),
         *("closer by W₁", "by JSD", "wider"),
     )
-    methods, protocols, analyses = [], [], {}
+    methods, protocols, pairs = [], [], {}
     for seed, name in sets.items():
-        analysis = edgecil.analyze(
-            with_protocols(tables[name], tables[name].similarity())
-        ).datasets[0]
-        analyses[seed] = analysis
+        runs = with_protocols(tables[name], tables[name].similarity())
+        analysis, audit = edgecil.analyze(runs).datasets[0], lab.audit(runs).datasets[0]
+        pairs[seed] = analysis, audit
         marked = (seed,) if seed else ()
-        methods += [(*marked, *row) for row in method_rows(analysis)]
-        protocols += [(*marked, *row) for row in protocol_rows(analysis)]
+        methods += [(*marked, *row) for row in method_rows(analysis, audit)]
+        protocols += [(*marked, *row) for row in protocol_rows(audit)]
     column = ("seed",) if "" not in sets else ()
     for header, rows in ((first, methods), (second, protocols)):
         print_table((*column, *header), rows)
-    print(textwrap.fill(sentences(analyses), 120))
+    print(textwrap.fill(sentences(pairs), 120))
 
 
 if __name__ == "__main__":

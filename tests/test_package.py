@@ -160,7 +160,7 @@ def test_run_analyze_and_report_without_the_command_line(tmp_path: Path) -> None
         "    tasks=2, protocol='random', budget=2, workers=1,\n"
         "    device='cpu')\n"
         "assert len(experiment.results()) == 2 and experiment.status().complete\n"
-        "analysis = edgecil.analyze(experiment, draws=5)\n"
+        "analysis = edgecil.analyze(experiment)\n"
         "assert analysis['simplecil'].runs == {'random': 2}\n"
         "report = edgecil.write_report(analysis)\n"
         "assert [page.as_posix() for page in report.pages] == ['x/report/index.html']\n"

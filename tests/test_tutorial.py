@@ -14,8 +14,8 @@ SHORTER = {
     "classes=6": "classes=4",
     "tasks=3": "tasks=2",
     "epochs=1": "epochs=1, workers=1",
-    "analyze(experiment)": "analyze(experiment, draws=10)",
-    "write_report(experiment)": "write_report(experiment, draws=10, metrics=())",
+    "analyze(experiment)": "analyze(experiment)",
+    "write_report(experiment)": "write_report(experiment, metrics=())",
 }
 
 

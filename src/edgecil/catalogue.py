@@ -212,7 +212,7 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
     from edgecil.data.image_files import STORAGES
     from edgecil.engine.config import NORMALISATIONS, PREPARATIONS
     from edgecil.engine.metrics import METRICS
-    from edgecil.estimation.estimators import ESTIMATORS
+    from edgecil.lab.estimators import ESTIMATORS
     from edgecil.recipes import recipe_names
     from edgecil.sequences import OBJECTIVES, PROTOCOLS
     from edgecil.similarity import encoder_names

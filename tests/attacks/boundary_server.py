@@ -30,7 +30,7 @@ def work(dataset: str, directory: str) -> None:
     edgecil.run(
         out=out / "run", method="instant", dataset=dataset, tasks=2, protocol="enumerate", workers=1
     )
-    analysis = edgecil.analyze(out / "run", draws=20)
+    analysis = edgecil.analyze(out / "run")
     analysis.save(out / "analysis.json")
 
 

@@ -366,7 +366,7 @@ template = "{name}"
 def _analysis_bytes(directory: Path) -> bytes:
     experiment_bytes(directory / "analysed")
     path = directory / "analysis.json"
-    analyze(directory / "analysed", draws=5).save(path)
+    analyze(directory / "analysed").save(path)
     return path.read_bytes()
 
 

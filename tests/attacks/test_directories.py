@@ -63,7 +63,7 @@ def test_a_directory_of_somebody_else_is_refused_and_unchanged(
 def test_a_path_that_no_file_system_has_is_refused(tmp_path: Path) -> None:
     experiment_bytes(tmp_path / "run")
     with pytest.raises(UsageError, match="null"):
-        write_report(tmp_path / "run", out=tmp_path / "a\0b", draws=2)
+        write_report(tmp_path / "run", out=tmp_path / "a\0b")
     for verb in (run, plan_run):
         with pytest.raises(UsageError, match="null"):
             verb(out="a\0b", dataset="quickdraw", method="finetune", classes=4, tasks=2)
@@ -139,7 +139,7 @@ def test_reading_needs_no_write_access(tmp_path: Path) -> None:
     for path in (directory, *directory.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        analysis = analyze(directory, draws=20)
+        analysis = analyze(directory)
         status = Experiment.open(directory).status()
     finally:
         for path in (directory, *directory.rglob("*")):
@@ -230,16 +230,16 @@ def test_a_report_that_cannot_be_written_in_the_experiment_may_be_elsewhere(
 
     monkeypatch.setattr("edgecil.report.write.claim", refuse)
     with pytest.raises(EdgecilError, match=r"Read-only file system; .* 'out'\.$"):
-        write_report(tmp_path / "run", draws=2, metrics=())
+        write_report(tmp_path / "run", metrics=())
     with pytest.raises(EdgecilError, match=r"Read-only file system\.$"):
-        write_report(tmp_path / "run", draws=2, metrics=(), out=tmp_path / "elsewhere")
+        write_report(tmp_path / "run", metrics=(), out=tmp_path / "elsewhere")
 
 
 def test_a_pipe_in_place_of_the_similarity_does_not_stop_an_analysis(tmp_path: Path) -> None:
     experiment_bytes(tmp_path / "run")
     (tmp_path / "run" / "similarity.npz").unlink(missing_ok=True)
     os.mkfifo(tmp_path / "run" / "similarity.npz")
-    code = "import sys, edgecil; print(len(edgecil.analyze(sys.argv[1], draws=2).datasets))"
+    code = "import sys, edgecil; print(len(edgecil.analyze(sys.argv[1]).datasets))"
     words = [sys.executable, "-c", code, str(tmp_path / "run")]
     answer = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert answer.stdout == "1\n", answer.stderr

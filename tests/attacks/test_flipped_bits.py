@@ -107,7 +107,7 @@ def test_states() -> None:
 
 def test_saved_analyses(tmp_path: Path) -> None:
     experiment_bytes(tmp_path / "run")
-    analysis = analyze(tmp_path / "run", draws=20)
+    analysis = analyze(tmp_path / "run")
     path = tmp_path / "analysis.json"
     analysis.save(path)
     expected = repr(Analysis.load(path)) + str(Analysis.load(path).datasets)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 
 def analysis_of(seed: int) -> Analysis:
-    return analyze(table_of({"m": noisy(seed)}, ("latin",)), draws=5)
+    return analyze(table_of({"m": noisy(seed)}, ("latin",)))
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ LIGHT = (
 
 def test_every_verb_names_its_schema() -> None:
     assert TYPES.keys() == VERBS.keys() - {"completion"}
-    assert schema_name("analyze") == SCHEMA == "edgecil.analysis/3"
+    assert schema_name("analyze") == SCHEMA == "edgecil.analysis/4"
     assert schema_name("space") == "edgecil.space/1"
 
 

@@ -206,7 +206,6 @@ def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None
         (("next", "--order-seed", "-1"), "--order-seed"),
         (("next", "--metric", ""), "no column"),
         (("compare", "--metric", ""), "no column"),
-        (("analyze", "--draws", 10**12), "1,000,000"),
         (("leaderboard", "--own", "--draws", 10**12), "1,000,000"),
     ],
 )

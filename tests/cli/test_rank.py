@@ -33,16 +33,14 @@ def test_a_table_that_is_not_there(cli: Cli) -> None:
 
 
 def test_tables_in_the_papers_layout(cli: Cli, accuracies: Path) -> None:
-    answer = cli(
-        "paper-tables", accuracies, "--draws", 2, "--out", "tex", "--wasserstein-order", 2, "--bits"
-    )
+    answer = cli("paper-tables", accuracies, "--out", "tex", "--wasserstein-order", 2, "--bits")
     assert r"$W_2$ EDGE" in answer.out
     assert "bits" in answer.out
     written = {path.stem for path in Path("tex").iterdir()}
     assert written == {"paper-classic", "paper-enumerable", "paper-ranking"}
-    tables = cli("paper-tables", accuracies, "--draws", 2, "--json").json["tables"]
+    tables = cli("paper-tables", accuracies, "--json").json["tables"]
     assert set(tables) == {"classic", "enumerable", "ranking"}
-    chosen = cli("paper-tables", accuracies, "--draws", 2, "--protocol", "latin,edge").out
+    chosen = cli("paper-tables", accuracies, "--protocol", "latin,edge").out
     assert "latin" in chosen
     assert (
         "--wasserstein-order" in cli("paper-tables", accuracies, "--wasserstein-order", 3).sentence

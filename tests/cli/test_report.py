@@ -39,15 +39,15 @@ def few(tmp_path) -> Path:
 
 
 def test_the_report_goes_into_the_run_directory_and_its_path_is_printed(cli, few) -> None:
-    answer = cli("report", few, "--draws", 2)
+    answer = cli("report", few)
     assert answer.code == 0
     assert f"Report: {few}/report/index.html" in answer.out.replace("\n", "")
     assert (few / "report" / "figures" / "overview.png").is_file()
-    assert (few / "report" / "tables" / "ranges.tex").is_file()
+    assert (few / "report" / "tables" / "summary.tex").is_file()
 
 
 def test_a_program_gets_the_paths(cli, few, tmp_path) -> None:
-    answer = cli("report", few, "--draws", 2, "--out", tmp_path / "r", "--json")
+    answer = cli("report", few, "--out", tmp_path / "r", "--json")
     assert answer.json == {
         "schema": "edgecil.report/1",
         "pages": [str(tmp_path / "r" / "index.html")],
@@ -59,14 +59,14 @@ def test_a_csv_needs_a_place_for_its_report(cli, few, tmp_path) -> None:
     write_accuracies(table.runs, tmp_path / "a.csv")
     assert cli("report", tmp_path / "a.csv").code == 2
     assert "--out" in cli("report", tmp_path / "a.csv").sentence
-    answer = cli("report", tmp_path / "a.csv", "--draws", 2, "--out", tmp_path / "r", "--json")
+    answer = cli("report", tmp_path / "a.csv", "--out", tmp_path / "r", "--json")
     assert Path(answer.json["pages"][0]).is_file()
 
 
 def test_each_dataset_of_a_csv_has_its_own_page(cli, few, tmp_path) -> None:
     runs = read_accuracies(few)[0].runs
     write_accuracies([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
-    answer = cli("report", tmp_path / "a.csv", "--draws", 2, "--out", tmp_path / "r", "--json")
+    answer = cli("report", tmp_path / "a.csv", "--out", tmp_path / "r", "--json")
     pages = [Path(page) for page in answer.json["pages"]]
     assert pages[0] == tmp_path / "r" / "made-up" / "index.html"
     assert pages[1].parent.parent == tmp_path / "r"
@@ -76,11 +76,9 @@ def test_each_dataset_of_a_csv_has_its_own_page(cli, few, tmp_path) -> None:
 def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(cli, few) -> None:
     runs = [replace(run, dataset="quickdraw") for run in read_accuracies(few)[0].runs]
     write_accuracies(runs, "my runs.csv")
-    write_accuracies(runs, "pilot.csv")
     np.save("D.npy", six_classes().values)
-    options = ("--similarity", "D.npy", "--predictor", "pilot", "--pilot", "pilot.csv")
-    more = ("--draws", "2")
-    asked = ("report", "my runs.csv", "--out", "r", *options, *more)
+    options = ("--similarity", "D.npy", "--predictor", "intra")
+    asked = ("report", "my runs.csv", "--out", "r", *options)
     page = Path(cli(*asked, "--json").json["pages"][0])
     (command,) = printed_commands(page)
     assert sorted(command) == sorted(asked)
@@ -101,7 +99,7 @@ def test_the_commands_that_a_page_on_runs_prints_repeat_them(cli, place) -> None
     save_toy(Path("toy.npz"))
     asked = ("--method", "instant", "--dataset", "toy.npz", "--tasks", 2, "--eval", "random")
     assert cli("run", *asked, "--out", "runs", "--workers", 1).code == 0
-    page = cli("report", "runs", "--draws", 2, *place, "--json").json["pages"][0]
+    page = cli("report", "runs", *place, "--json").json["pages"][0]
     run, report = printed_commands(page)
     assert cli(*run, "--workers", 1).code == 0
     again = cli(*report, "--json").json["pages"][0]
@@ -120,7 +118,7 @@ def test_runs_without_one_accuracy_are_nothing_to_report(cli, few, tmp_path) -> 
 
 def test_letters_that_no_font_has_are_told_once(cli, tmp_path) -> None:
     directory = write_run(tmp_path / "odd", {"\ue000": varied, r"$\foo \ue000$": steady}, ("edge",))
-    answer = cli("report", directory, "--draws", 2)
+    answer = cli("report", directory)
     assert answer.code == 0
     assert answer.err.count("font has the letters \ue000") == 1
     page = (directory / "report" / "index.html").read_text(encoding="utf-8")
@@ -143,7 +141,7 @@ def test_open_shows_the_page_in_the_browser_without_torch(few, tmp_path) -> None
         "raise SystemExit(main() or 'torch' in sys.modules)"
     )
     subprocess.run(
-        [sys.executable, "-c", start, "report", str(few), "--draws", "2", "--open"],
+        [sys.executable, "-c", start, "report", str(few), "--open"],
         env={**os.environ, "BROWSER": f"{browser} %s"},
         check=True,
         capture_output=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,3 +52,13 @@ def noisy(seed: int, *, mean: float = 50.0, std: float = 5.0) -> Callable[[Class
     drawn = np.random.default_rng(seed).normal(mean, std, SPACE.size)
     values = dict(zip(SPACE.enumerate(), drawn.tolist(), strict=True))
     return lambda sequence: values[sequence]
+
+
+def two_hard_orders(table: AccuracyTable, method: str) -> AccuracyTable:
+    """The table with a second hard order of `edge`, run by a method."""
+    hard = next(run for run in table.runs if run.label == "hard")
+    other = next(
+        run for run in table.runs if run.protocol == "enumerate" and run.sequence != hard.sequence
+    )
+    second = replace(other, method=method, protocol="edge", label="hard")
+    return replace(table, runs=(*table.runs, second))

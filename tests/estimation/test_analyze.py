@@ -22,7 +22,7 @@ from edgecil.report.narrative import remarks, warnings
 from edgecil.sequences import ClassSequence
 from edgecil.similarity import save_similarity
 from tests.estimation.experiments import NAMES, add_result, write_experiment
-from tests.estimation.tables import SPACE, noisy, six_classes, table_of
+from tests.estimation.tables import SPACE, noisy, six_classes, table_of, two_hard_orders
 
 SIMILARITY = six_classes()
 MODULE = sys.modules[analyze.__module__]
@@ -43,7 +43,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def quick(source: Any, **options: Any) -> Analysis:
-    return analyze(source, **{"similarity": SIMILARITY, "draws": 2, **options})
+    return analyze(source, **{"similarity": SIMILARITY, **options})
 
 
 def test_a_second_analysis_of_an_unchanged_experiment_recomputes_nothing(
@@ -58,7 +58,7 @@ def test_a_second_analysis_of_an_unchanged_experiment_recomputes_nothing(
 
 @pytest.mark.parametrize(
     "options",
-    [{"draws": 3}, {"draw_seed": 1}, {"predictor": "intra"}, {"similarity": six_classes(1)}],
+    [{"metric": "forgetting"}, {"predictor": "intra"}, {"similarity": six_classes(1)}],
 )
 def test_other_options_recompute(
     tmp_path: Path, computed: list[str], options: dict[str, Any]
@@ -104,7 +104,7 @@ def test_a_directory_that_cannot_be_written_is_analysed(tmp_path: Path) -> None:
 def test_only_the_latest_analyses_are_kept(tmp_path: Path) -> None:
     write_experiment(tmp_path / "a", {"m": noisy(0)}, ("edge",))
     for seed in range(12):
-        quick(tmp_path / "a", draw_seed=seed)
+        quick(tmp_path / "a", similarity=six_classes(seed))
     assert len(list((tmp_path / "a" / "analyses").iterdir())) == 10
 
 
@@ -146,19 +146,12 @@ def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
     analysis.save(tmp_path / "saved.json")
     again = analyze(tmp_path / "saved.json")
     assert to_plain(again) == to_plain(analysis)
-    assert analyze(tmp_path / "saved.json", draws=2).options.draws == 2
-    with pytest.raises(UsageError, match="has draws 2"):
-        analyze(tmp_path / "saved.json", draws=9)
-    for name, value in (
-        ("draws", 2000),
-        ("metric", "last"),
-        ("draw_seed", 1),
-        ("predictor", "intra"),
-    ):
+    assert analyze(tmp_path / "saved.json", predictor="adjacent").options == analysis.options
+    for name, value in (("metric", "last"), ("predictor", "intra"), ("similarity", "D.npz")):
         with pytest.raises(UsageError, match=f"has {name} "):
             analyze(tmp_path / "saved.json", **{name: value})
     (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"edgecil.analysis/3"):
+    with pytest.raises(DataError, match=r"edgecil.analysis/4"):
         analyze(tmp_path / "other.json")
 
 
@@ -167,9 +160,9 @@ def test_an_option_that_equals_its_default_is_compared_with_a_saved_analysis(
 ) -> None:
     directory = write_experiment(tmp_path / "a", {"m": noisy(0)})
     saved = tmp_path / "last.json"
-    quick(directory, metric="forgetting", draw_seed=5, predictor="intra").save(saved)
-    assert analyze(saved, metric="forgetting").options.draw_seed == 5
-    for given in ({"metric": "accuracy"}, {"draw_seed": 0}, {"predictor": "adjacent"}):
+    quick(directory, metric="forgetting", predictor="intra").save(saved)
+    assert analyze(saved, metric="forgetting").options.predictor == "intra"
+    for given in ({"metric": "accuracy"}, {"predictor": "adjacent"}):
         with pytest.raises(UsageError, match=f"has {next(iter(given))} "):
             analyze(saved, **given)
 
@@ -190,7 +183,7 @@ def test_experiments_have_one_shape_whatever_their_number(tmp_path: Path, count:
 
 
 def test_what_is_saved_has_the_members_of_the_json_schema() -> None:
-    schema = json_schema(Analysis, "edgecil.analysis/3")
+    schema = json_schema(Analysis, "edgecil.analysis/4")
     plain = to_plain(quick(table_of({"m": noisy(0)})))
     assert set(plain) == set(schema["properties"]) - {"schema"}
     for name, value in (
@@ -250,9 +243,9 @@ def test_sources_with_other_classes_or_task_sizes_are_refused(tmp_path: Path) ->
 def test_the_similarity_may_be_a_file_or_several_by_name(tmp_path: Path) -> None:
     table = table_of({"m": noisy(0)})
     save_similarity(SIMILARITY, tmp_path / "D.npz")
-    from_file = analyze(table, similarity=tmp_path / "D.npz", draws=2)
+    from_file = analyze(table, similarity=tmp_path / "D.npz")
     assert to_plain(from_file["m"].correlations) == to_plain(quick(table)["m"].correlations)
-    both = analyze(table, similarity={"a": SIMILARITY, "b": six_classes(1)}, draws=2)["m"]
+    both = analyze(table, similarity={"a": SIMILARITY, "b": six_classes(1)})["m"]
     assert {"adjacent", "b adjacent"} <= set(both.correlations)
 
 
@@ -263,7 +256,7 @@ def test_an_analysis_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.Monkey
         store.add_config({**config, "encoder": "clip-vit-b-16"})
     assert experiment.required_encoder == "clip-vit-b-16"
     monkeypatch.setattr(Experiment, "similarity", None)
-    (dataset,) = analyze(experiment, draws=2).datasets
+    (dataset,) = analyze(experiment).datasets
     assert any("clip-vit-b-16" in note for note in dataset.notes)
     assert "adjacent" in dataset.methods["m"].correlations
     save_similarity(SIMILARITY, experiment.directory / SIMILARITY_FILE)
@@ -271,7 +264,7 @@ def test_an_analysis_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_without_a_similarity_a_note_says_why() -> None:
-    (dataset,) = analyze(table_of({"m": noisy(0)}), draws=2).datasets
+    (dataset,) = analyze(table_of({"m": noisy(0)})).datasets
     assert dataset.predictor is None
     assert "'made-up'" in dataset.notes[-1]
     assert warnings(dataset)[-1] == dataset.notes[-1]
@@ -281,7 +274,7 @@ def test_without_a_similarity_a_note_says_why() -> None:
 def test_missing_class_names_are_one_remark_and_no_warning() -> None:
     table = table_of({"m": noisy(0)})
     runs = tuple(replace(run, dataset="", protocol="random") for run in table.runs)
-    (dataset,) = analyze(AccuracyTable(runs), draws=2).datasets
+    (dataset,) = analyze(AccuracyTable(runs)).datasets
     assert dataset.predictor is None
     (remark,) = remarks(dataset)
     assert "'dataset'" in remark
@@ -303,8 +296,6 @@ def test_the_predictor_is_summed_up_for_every_sequence() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"draws": 0}, "'draws' parameter"),
-        ({"predictor": "pilot"}, "requires the pilot's runs"),
         ({"predictor": "nothing"}, "'nothing'"),
         ({"metric": "last"}, "'metric' parameter"),
         ({"similarity": six_classes().take(np.arange(3))}, "covers 3 classes"),
@@ -332,7 +323,7 @@ def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from edgecil.estimation import analyze\n"
-        f"analysis = analyze({str(tmp_path / 'a.csv')!r}, draws=1)\n"
+        f"analysis = analyze({str(tmp_path / 'a.csv')!r})\n"
         "assert analysis['m'].predictor == 'adjacent'\n"
         "heavy = [name for name in ('torch', 'PIL', 'edgecil.data') if name in sys.modules]\n"
         "sys.exit(', '.join(heavy) or 0)"
@@ -343,24 +334,12 @@ def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_analysis_is_a_data_frame() -> None:
-    analysis = quick(table_of({"m": noisy(0), "n": noisy(1)}))
-    frame = analysis.to_pandas()
-    truth = frame[(frame.method == "m") & (frame.protocol == "truth")].iloc[0]
-    assert truth["mean"] == analysis["m"].truth.mean  # type: ignore[union-attr]
-    row = frame.set_index(["method", "protocol", "estimator"]).loc[("n", "edge", "gaussian-c4")]
-    estimate = analysis["n"].estimates["edge"]["gaussian-c4"].estimate
-    assert estimate is not None
-    assert (row["mean_low"], row["mean_high"]) == estimate.mean_interval
-    assert row["average_jsd"] == analysis["n"].averages["edge"]["gaussian-c4"].jsd
-
-
 def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
     analysis = quick(table_of({"m<": noisy(0), "n": noisy(1)}, ("random", "edge")))
     axes = analysis.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["m<", "n"]
     drawn = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert drawn == ["class orders", "random", "edge"]
+    assert drawn == ["class orders", "90 % of all orders"]
     assert analysis.plot(ax=axes) is axes
     assert repr(analysis) == "<Analysis of a table of made-up: made-up: m<, n on 5 class orders>"
     from IPython.lib.pretty import pretty
@@ -373,7 +352,7 @@ def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
 
 def test_printing_an_analysis_gives_the_claims_of_each_method() -> None:
     stored = Path(__file__).parents[1] / "demo" / "accuracies.csv"
-    analysis = analyze(stored, draws=1)
+    analysis = analyze(stored)
     claim = analysis["icarl"].answer.mean.value
     assert f"icarl: mean {claim:.1f}; " in str(analysis)
     warnings = {one for method in analysis.datasets[0].methods.values() for one in method.warnings}
@@ -397,24 +376,21 @@ def test_more_orders_than_floats_can_count(tmp_path: Path) -> None:
     assert answer.next_order.interval is not None
 
 
+def test_an_analysis_is_a_data_frame() -> None:
+    analysis = quick(table_of({"m": noisy(0), "n": noisy(1)}, ("random", "edge")))
+    frame = analysis.to_pandas().set_index("method")
+    said = analysis["n"].answer
+    assert list(frame.index) == ["m", "n"]
+    assert frame.loc["n", "mean"] == said.mean.value
+    assert (frame.loc["n", "next_low"], frame.loc["n", "next_high"]) == said.next_order.interval
+
+
 @pytest.mark.parametrize("method", ["m", "n"])
-def test_two_different_hard_orders_are_named_and_not_mixed(method: str) -> None:
+def test_two_different_hard_orders_are_named(method: str) -> None:
     """Given to `edge` for one method, or one for each of two methods."""
     table = table_of({"m": noisy(0)})
-    hard = next(run for run in table.runs if run.label == "hard")
-    other = next(
-        run for run in table.runs if run.protocol == "enumerate" and run.sequence != hard.sequence
-    )
-    second = replace(other, method=method, protocol="edge", label="hard")
-    dataset = quick(replace(table, runs=(*table.runs, second))).datasets[0]
-    (note,) = (note for note in dataset.notes if "'hard'" in note)
+    assert not any("'hard'" in note for note in quick(table).datasets[0].notes)
+    twice = quick(two_hard_orders(table, method)).datasets[0]
+    (note,) = (note for note in twice.notes if "'hard'" in note)
     assert note.startswith("edge has 2 different orders")
-    compared = method == "n"  # a method of its own does not change the first one
-    assert ("not compared" in note) != compared
-    assert ("edge" in dataset.methods["m"].outside_range) == compared
-    alone = quick(table).datasets[0]
-    assert "edge" in alone.methods["m"].outside_range
-    assert not any("'hard'" in note for note in alone.notes)
-    if compared:
-        expected = alone.methods["m"].outside_range["edge"]
-        assert dataset.methods["m"].outside_range["edge"] == expected
+    assert ("not compared" in note) == (method == "m")

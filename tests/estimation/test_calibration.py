@@ -10,13 +10,12 @@ from scipy import stats
 
 import edgecil
 from edgecil.engine import write_accuracies
-from edgecil.estimation import Observations, get_estimator
 from edgecil.estimation.accuracy_steps import accuracy_step
 from edgecil.estimation.calibration import describe_coverage, is_calibrated, reached_coverage
 from edgecil.estimation.claims import Claim
-from edgecil.estimation.estimators import smoothed
 from edgecil.estimation.intervals import LEVEL, Interval, posterior, posteriors
 from edgecil.estimation.summary import summaries
+from edgecil.lab.estimators import Observations, get_estimator, smoothed
 from edgecil.report.method_tables import summary_table
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer as page_answer

@@ -59,7 +59,7 @@ def test_equal_runs_have_no_interval_and_say_why() -> None:
 
 def test_all_orders_are_measured() -> None:
     table = table_of({"m": noisy(0)})
-    said = analyze_table(table, draws=4).methods["m"].answer
+    said = analyze_table(table).methods["m"].answer
     values = table.orders("m", "enumerate").accuracies
     assert (said.mean.validity, said.estimator, said.order_count) == ("measured", None, 90)
     assert said.mean.value == pytest.approx(values.mean())
@@ -131,12 +131,10 @@ def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
 
 
 def test_a_fraction_among_per_cent_is_named() -> None:
-    (note,) = (
-        n for n in analyze_table(table_with(0.612, 58.9, 64.0), draws=4).notes if "0.612" in n
-    )
+    (note,) = (n for n in analyze_table(table_with(0.612, 58.9, 64.0)).notes if "0.612" in n)
     assert "'0 1|2 3|4 5'" in note
     assert "58.9 to 64" in note
-    usual = analyze_table(table_with(0.9, 20.0, 25.0), draws=4).notes
+    usual = analyze_table(table_with(0.9, 20.0, 25.0)).notes
     assert not any("fraction" in note for note in usual)
 
 
@@ -164,5 +162,5 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
     assert (alone.blind, alone.order_count, alone.outside.value) == (False, 25, None)
     pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
     assert (pair.blind, pair.protocols) == (False, ("enumerate",))
-    warnings = analyze_table(part, draws=4).methods["m"].warnings
+    warnings = analyze_table(part).methods["m"].warnings
     assert any(warning.startswith("enumerate: 65 orders") for warning in warnings)

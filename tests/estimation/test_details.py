@@ -56,7 +56,7 @@ def counts(head: ClassCounts) -> NodeResult:
 
 
 def details(directory: Path, **options: object) -> DatasetAnalysis:
-    return analyze(write(directory), draws=2, **options).datasets[0]  # type: ignore[arg-type]
+    return analyze(write(directory), **options).datasets[0]  # type: ignore[arg-type]
 
 
 def test_curves_are_the_accuracy_on_all_classes_seen(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_class_keeps_its_name_across_experiments_that_number_classes_different
 ) -> None:
     first = write(tmp_path / "a")
     other = write(tmp_path / "b", ("dog", "cat", "bee", "ant"))
-    both = analyze([first, other], draws=2).datasets[0]
+    both = analyze([first, other]).datasets[0]
     assert both.table.names == NAMES
     # ant is class 3 of the second experiment: 40, then 70
     assert both.class_positions["m"].mean[0].tolist() == [35.0, 80.0]
@@ -187,6 +187,6 @@ def test_the_configuration_names_the_metric(tmp_path: Path) -> None:
     with closing(Store(tmp_path)) as store:
         config = ExperimentConfig(("m",), "pets", tasks=2, metric="average")
         store.add_config(asdict(config))
-    assert analyze(experiment, draws=2).options.metric == "average"
-    assert analyze(experiment, draws=2, metric="last").options.metric == "last"
-    assert analyze(experiment.table("bwt"), draws=2).options.metric == "bwt"
+    assert analyze(experiment).options.metric == "average"
+    assert analyze(experiment, metric="last").options.metric == "last"
+    assert analyze(experiment.table("bwt")).options.metric == "bwt"

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.estimation import (
-    AccuracyTable,
-    column_predictor,
-    objective_predictor,
-    pilot_predictor,
-)
+from edgecil.estimation import AccuracyTable, column_predictor, objective_predictor, pilot_predictor
 from edgecil.sequences import SequenceSpace, profile
 from edgecil.sequences.objective import get_objective
 from edgecil.similarity import SimilarityMatrix

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from edgecil.estimation import analyze_table
 from edgecil.estimation.order_table import list_orders
-from edgecil.estimation.summary import (
-    compare_pair,
-    protocol_budget,
-    protocol_range,
-    random_coverage,
-    summaries,
-    summarize,
-)
+from edgecil.estimation.summary import compare_pair, summaries, summarize
 from tests.estimation.tables import noisy, six_classes, table_of
 
 MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
@@ -24,13 +15,13 @@ MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
 
 @pytest.fixture(scope="module")
 def enumerated():
-    return analyze_table(table_of(MODELS), similarities={"text": six_classes()}, draws=4)
+    return analyze_table(table_of(MODELS), similarities={"text": six_classes()})
 
 
 @pytest.fixture(scope="module")
 def few():
     table = table_of(MODELS, ("random", "edge"))
-    return analyze_table(table, similarities={"text": six_classes()}, draws=4)
+    return analyze_table(table, similarities={"text": six_classes()})
 
 
 def test_with_a_truth_the_summary_is_exact(enumerated) -> None:
@@ -44,7 +35,7 @@ def test_with_a_truth_the_summary_is_exact(enumerated) -> None:
 def test_without_a_truth_it_is_the_answer_from_the_blind_orders(few) -> None:
     summary, said = summarize(few, "low"), few.methods["low"].answer
     assert summary.basis == "estimate"
-    assert (summary.chosen.protocol, summary.chosen.estimator) == ("random", "gaussian")
+    assert summary.distribution == said.distribution
     assert summary.mean == said.mean.value
     assert summary.mean_interval == said.mean.interval
     assert summary.central == said.next_order.interval
@@ -61,27 +52,6 @@ def test_a_comparison_can_be_turned_around(enumerated) -> None:
     assert back.interval == (-forth.interval[1], -forth.interval[0])
     assert back.won == 1.0 - forth.won
     assert compare_pair(enumerated, "low", "other") is None
-
-
-def test_the_range_of_a_protocol_is_the_mean_over_draws_or_that_of_its_runs(
-    enumerated, few
-) -> None:
-    drawn = enumerated.methods["low"].averages["edge"]["gaussian"]
-    assert protocol_range(enumerated.methods["low"], "edge") == (drawn.min, drawn.max)
-    runs = few.table.orders("low", "edge").accuracies
-    assert protocol_range(few.methods["low"], "edge") == (runs.min(), runs.max())
-    assert protocol_range(few.methods["low"], "latin") is None
-
-
-def test_random_counts_three_runs_if_it_was_not_run(enumerated) -> None:
-    assert protocol_budget(enumerated.methods["low"], "edge") == 3
-    assert protocol_budget(replace(enumerated.methods["low"], runs={}), "random") == 3
-
-
-def test_coverage_is_the_share_of_the_range(enumerated, few) -> None:
-    low, high = random_coverage(enumerated)
-    assert 0.0 < low <= high < 1.0
-    assert random_coverage(few) is None
 
 
 def test_every_order_is_listed_once_with_all_who_chose_it(enumerated) -> None:

@@ -11,8 +11,9 @@ from scipy.stats import t
 
 from edgecil import lab
 from edgecil.errors import EdgecilWarning, UsageError
-from edgecil.estimation import Distribution, Estimate, Observations, write_accuracies
+from edgecil.estimation import Distribution, write_accuracies
 from edgecil.lab._leaderboard import _groups
+from edgecil.lab.estimators import Estimate, Observations
 from edgecil.lab.set_scores import set_score
 from edgecil.lab.truth_tables import TruthTable, Values
 from edgecil.sequences import ClassSequence, SequenceSpace

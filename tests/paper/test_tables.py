@@ -2,16 +2,15 @@ from __future__ import annotations
 
 import math
 import re
-from inspect import signature
 from pathlib import Path
 
 import pytest
 
-import edgecil
-from edgecil import paper
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation import Analysis, analyze, wasserstein
-from edgecil.estimation.distances import wasserstein_2
+from edgecil.estimation import Analysis, analyze
+from edgecil.lab import DatasetAudit
+from edgecil.lab._audit import audit_table
+from edgecil.lab.distances import wasserstein, wasserstein_2
 from edgecil.paper.tables import paper_tables
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import noisy, six_classes
@@ -22,7 +21,12 @@ def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
     directory = tmp_path_factory.mktemp("run") / "a"
     methods = {"first_one": noisy(0), "second": noisy(1)}
     write_experiment(directory, methods, ("random", "edge", "enumerate"))
-    return analyze(directory, similarity=six_classes(), draws=2)
+    return analyze(directory, similarity=six_classes())
+
+
+@pytest.fixture(scope="module")
+def audited(analysis: Analysis) -> DatasetAudit:
+    return audit_table(analysis.datasets[0].table, draws=1)
 
 
 def cells(row: str) -> list[str]:
@@ -61,10 +65,10 @@ def test_the_captions_name_the_metric(analysis: Analysis) -> None:
 
 def analyze_metric(analysis: Analysis, metric: str) -> Analysis:
     [experiment] = analysis.datasets[0].experiments
-    return analyze(experiment.directory, similarity=six_classes(), draws=2, metric=metric)
+    return analyze(experiment.directory, similarity=six_classes(), metric=metric)
 
 
-def test_the_layout_of_tables_1_and_2(analysis: Analysis) -> None:
+def test_the_layout_of_tables_1_and_2(analysis: Analysis, audited: DatasetAudit) -> None:
     _, head, low, random_low, edge_low, *_ = body = rows(paper_tables(analysis)["enumerable"])
     assert head == ["Metric", r"first\_one", "second"]
     truth = analysis["second"].truth
@@ -81,15 +85,15 @@ def test_the_layout_of_tables_1_and_2(analysis: Analysis) -> None:
         "$W_1$ RS",
         "$W_1$ EDGE",
     ]
-    closeness = analysis["second"].estimates["edge"]["gaussian"].closeness
+    closeness = audited.methods["second"].estimates["edge"]["gaussian"].closeness
     assert closeness is not None
     assert plain(body[9][2]) == f"{closeness.jsd:.2f}"
     assert plain(body[11][2]) == f"{closeness.wasserstein:.2f}"
 
 
-def test_bits_and_w2_on_request(analysis: Analysis) -> None:
+def test_bits_and_w2_on_request(analysis: Analysis, audited: DatasetAudit) -> None:
     body = rows(paper_tables(analysis, wasserstein_order=2, bits=True)["enumerable"])
-    own, truth = analysis["second"].estimates["edge"]["gaussian"], analysis["second"].truth
+    own, truth = audited.methods["second"].estimates["edge"]["gaussian"], analysis["second"].truth
     assert own.estimate is not None
     assert own.closeness is not None
     assert truth is not None
@@ -99,27 +103,27 @@ def test_bits_and_w2_on_request(analysis: Analysis) -> None:
     assert (body[11][0], plain(body[11][2])) == ("$W_2$ EDGE", f"{distance:.2f}")
 
 
-def test_the_layout_of_the_large_tables(analysis: Analysis) -> None:
+def test_the_layout_of_the_large_tables(analysis: Analysis, audited: DatasetAudit) -> None:
     *_, random, edge = rows(paper_tables(analysis)["classic"])
     assert random[0] == r"\multirow{2}{*}{second}"
     assert edge[:2] == ["", r"\cellcolor{gray!20}EDGE"]
-    estimate = analysis["second"].estimates["edge"]["gaussian"].estimate
+    estimate = audited.methods["second"].estimates["edge"]["gaussian"].estimate
     assert estimate is not None
     spread = estimate.distribution
     assert plain(edge[4]) == rf"{spread.mean:.2f}$_{{\pm {spread.std:.2f}}}$"
 
 
-def test_the_layout_of_the_ranking_tables(analysis: Analysis) -> None:
+def test_the_layout_of_the_ranking_tables(analysis: Analysis, audited: DatasetAudit) -> None:
     _, _, names, first, _ = rows(paper_tables(analysis)["ranking"])
     assert [plain(name) for name in names[1:]] == ["Real", "RS", "EDGE"] * 3
-    ranking = analysis.datasets[0].true_ranking
+    ranking = audited.true_ranking
     assert ranking is not None
     assert plain(first[1]) == f"{ranking.lower['first_one']:g}"
 
 
 def test_without_a_truth_the_other_tables_remain(tmp_path: Path) -> None:
     write_experiment(tmp_path / "a", {"m": noisy(0)})
-    tables = paper_tables(tmp_path / "a", similarity=six_classes(), draws=2, out=tmp_path / "tex")
+    tables = paper_tables(tmp_path / "a", out=tmp_path / "tex")
     assert set(tables) == {"classic"}
     assert (tmp_path / "tex" / "paper-classic.tex").read_text(encoding="utf-8") == tables["classic"]
 
@@ -131,13 +135,7 @@ def test_what_cannot_be_compared_is_refused(analysis: Analysis) -> None:
         paper_tables(analysis, wasserstein_order=3)
     with pytest.raises(UsageError, match="magic"):
         paper_tables(analysis, estimator="magic")
-    with pytest.raises(UsageError, match="draws"):
-        paper_tables(analysis, draws=3)
-
-
-@pytest.mark.parametrize("use", [paper.paper_tables, edgecil.write_report])
-def test_the_options_are_those_of_analyze(use) -> None:
-    own = signature(edgecil.analyze).parameters.keys()
-    assert own <= signature(use).parameters.keys()
-    with pytest.raises(TypeError, match="drws"):
-        use("a.csv", drws=1)
+    with pytest.raises(UsageError, match="regression"):
+        paper_tables(analysis, estimator="regression")
+    with pytest.raises(UsageError, match="metric"):
+        paper_tables(analysis, metric="last")

@@ -20,7 +20,7 @@ PATH = Path(__file__).parent / "golden_page.html"
 def golden_page() -> str:
     """The page of two methods on all 90 orders; drawings, style and script are left out."""
     table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)})
-    analysis = analyze(table, similarity=six_classes(), draws=20)
+    analysis = analyze(table, similarity=six_classes())
     html = compose_page(analysis.datasets[0], Origin(("runs.csv",), "report")).html
     html = re.sub(r"(<svg\b[^>]*>).*?</svg>", r"\1</svg>", html, flags=re.DOTALL)
     return re.sub(r"<(style|script)>.*?</\1>", r"<\1></\1>", html, flags=re.DOTALL)

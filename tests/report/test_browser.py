@@ -109,7 +109,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def file(directory, tmp_path_factory) -> Path:
     """A page of two methods on all 90 orders with a switch between two metrics."""
     own, other = (
-        analyze(directory, similarity=six_classes(), draws=4, metric=metric).datasets[0]
+        analyze(directory, similarity=six_classes(), metric=metric).datasets[0]
         for metric in ("accuracy", "average")
     )
     path = tmp_path_factory.mktemp("page") / "index.html"
@@ -121,7 +121,7 @@ def file(directory, tmp_path_factory) -> Path:
 def table_file(tmp_path_factory) -> Path:
     """A page of a table of accuracies and nothing else."""
     table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)})
-    analysis = analyze(table, similarity=six_classes(), draws=4)
+    analysis = analyze(table, similarity=six_classes())
     path = tmp_path_factory.mktemp("table") / "index.html"
     path.write_text(compose_page(analysis.datasets[0], Origin(("a.csv",))).html, encoding="utf-8")
     return path
@@ -134,7 +134,7 @@ def metrics(tmp_path_factory) -> dict[str, DatasetAnalysis]:
     folder = tmp_path_factory.mktemp("classes") / "runs"
     directory = write_run(folder, shares, ("latin", "random"), runs=6, by_class=True)
     return {
-        metric: analyze(directory, similarity=six_classes(), draws=2, metric=metric).datasets[0]
+        metric: analyze(directory, similarity=six_classes(), metric=metric).datasets[0]
         for metric in ("accuracy", "last", "average", "forgetting")
     }
 
@@ -160,7 +160,7 @@ def crowd_file(tmp_path_factory) -> Path:
         for n in range(12)
         for i, order in enumerate(orders)
     ]
-    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}, draws=2).datasets[0]
+    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}).datasets[0]
     path = tmp_path_factory.mktemp("crowd") / "index.html"
     path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     return path
@@ -362,7 +362,7 @@ def test_hostile_names_are_text_and_have_tooltips(browser, tmp_path) -> None:
         for name in names
         for place, order in enumerate(orders)
     ]
-    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}, draws=2).datasets[0]
+    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}).datasets[0]
     path = tmp_path / "index.html"
     path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     browser.resize(1280)
@@ -428,7 +428,7 @@ def test_the_metric_switch_changes_the_page_to_the_numbers_of_that_analysis(
     browser.run(CLICK, "input[name=metric]", 1)
     (after,) = browser.run(FACTS)["answer"]
     assert before != after or "incremental" in after
-    other = analyze(directory, similarity=six_classes(), draws=4, metric="average").datasets[0]
+    other = analyze(directory, similarity=six_classes(), metric="average").datasets[0]
     place = browser.run(HEADERS).index("varied")
     shown = {float(text) for text in browser.run(COLUMN, place)}
     expected = {round(v, 1) for v in other.table.orders("varied").by_sequence().values()}

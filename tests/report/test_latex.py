@@ -87,7 +87,7 @@ def test_every_table_and_figure_compiles(page: Page, tmp_path: Path) -> None:
 def test_the_paper_s_tables_compile(odd: Path, tmp_path: Path) -> None:
     if not has_package("multirow"):
         pytest.skip("the package multirow is not installed")
-    tables = paper_tables(odd, similarity=six_classes(), draws=2)
+    tables = paper_tables(odd)
     packages = "\n".join({text.splitlines()[0].removeprefix("% ") for text in tables.values()})
     log = compile_latex("\n".join(tables.values()), tmp_path, packages)
     assert "Missing character" not in log

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from edgecil import Analysis
 
 
-def _show_analysis(answer: Analysis, *, full: bool = False) -> Iterator[Table | str]:
+def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.estimation.summary import summaries
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.tables import terminal_tables
@@ -22,9 +22,7 @@ def _show_analysis(answer: Analysis, *, full: bool = False) -> Iterator[Table | 
         yield "".join(f"{name}: {method.answer}\n" for name, method in dataset.methods.items())
         if noise := noise_sentences(dataset, summaries(dataset)):
             yield f"{' '.join(noise)}\n"
-        yield from terminal_tables(dataset, full=full)
-    if not full:
-        yield "Tables of protocols, estimators and predictors: add --full, or write a report."
+        yield from terminal_tables(dataset)
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
@@ -41,23 +39,19 @@ def _show_rankings(answer: dict[str, Any]) -> Iterator[Table]:
         yield from ranking_tables(ranking)
 
 
-_OPTIONS = "metric classifier similarity predictor pilot draws draw_seed"
+_OPTIONS = "metric classifier similarity predictor"
 VERBS = (
     Verb(
         "analyze",
-        "estimate the accuracy over all class orders; compare methods and protocols",
+        "say what may be claimed about each method over all class orders; compare methods",
         ("edgecil analyze demo", "edgecil analyze accuracies.csv --metric last --json"),
         {
-            "": (
-                "<source...>",
-                Option("full", "", "also print tables of protocols, estimators and predictors"),
-            ),
+            "": ("<source...>",),
             "analysis": (_OPTIONS,),
         },
         calling("analyze"),
         _show_analysis,
         api="edgecil.estimation.analyze:analyze",
-        shown=("full",),
         notes=_notes,
     ),
     Verb(
@@ -117,7 +111,7 @@ VERBS = (
                 Option("wasserstein_order", "N", "1 for the distance W₁ (default), 2 for W₂", int),
                 Option("bits", "", "give the JSD in bits instead of nats"),
             ),
-            "analysis": (_OPTIONS,),
+            "analysis": ("metric classifier",),
         },
         calling("paper_tables", "tables", "edgecil.paper"),
         lambda answer: answer["tables"].values(),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecil.estimation.distances import SAME
-from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.distributions import SAME, Distribution
 from edgecil.io.arrays import Floats
 
 _IMAGES = np.arange(1, 2_001)

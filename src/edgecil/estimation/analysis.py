@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.record import ExperimentRecord
 from edgecil.errors import unknown
-from edgecil.estimation.budgets import BudgetPoint, OutsideRange
 from edgecil.estimation.claims import Answer
-from edgecil.estimation.closeness import AverageCloseness, Closeness
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.correlation import Correlation
 from edgecil.estimation.details import ClassPositions, Confusion, TaskCurve
-from edgecil.estimation.estimators import Estimate
 from edgecil.estimation.next_step import NextStep
-from edgecil.estimation.normality import Normality
-from edgecil.estimation.placebo import ProtocolComparison
-from edgecil.estimation.ranking import AverageRanking, Ranking
-from edgecil.estimation.redraws import RedrawnEstimates
 from edgecil.estimation.truth import Truth
 from edgecil.estimation.variance import OrderEffect
 from edgecil.io.arrays import Floats
@@ -35,25 +28,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ProtocolEstimate:
-    """An estimate and, if the truth is available, its distance from the truth.
-
-    Attributes:
-        estimate: None if there is none; `reason` says why.
-        runs: how many runs it uses; an order that was run under two labels may count once.
-        closeness: None without a truth.
-        reason: why there is no estimate.
-        quantiles: of the estimated distribution, by probability (`0.05` to `0.95`).
-    """
-
-    estimate: Estimate | None
-    runs: int
-    closeness: Closeness | None = None
-    reason: str | None = None
-    quantiles: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class MethodAnalysis:
     """Everything about one method.
 
@@ -62,17 +36,9 @@ class MethodAnalysis:
         order_effect: how far orders differ by more than training noise.
         next_step: what to run next.
         truth: None if the table does not contain it.
-        estimates: by protocol and estimator.
         runs: how many orders each protocol ran.
-        redraws: by protocol and estimator, what other draws of the protocol's random part give.
-        averages: by protocol and estimator, the mean closeness to the truth over these draws.
         predictor: name of the predictor used; None without one.
         correlations: of accuracy with every predictor, by name.
-        normality: of the truth, or of the orders not chosen by similarity.
-        by_budget: closeness of the Gaussian as the budget grows, for `random` and each protocol
-            with extreme sequences.
-        outside_range: by protocol with extreme sequences, how many orders have accuracies outside
-            the range of these sequences.
         warnings: sentences.
     """
 
@@ -80,36 +46,22 @@ class MethodAnalysis:
     order_effect: OrderEffect
     next_step: NextStep
     truth: Truth | None
-    estimates: dict[str, dict[str, ProtocolEstimate]]
     runs: dict[str, int]
-    redraws: dict[str, dict[str, RedrawnEstimates]]
-    averages: dict[str, dict[str, AverageCloseness]]
     predictor: str | None
     correlations: dict[str, Correlation]
-    normality: Normality
-    by_budget: dict[str, tuple[BudgetPoint, ...]]
-    outside_range: dict[str, OutsideRange]
     warnings: tuple[str, ...]
 
-
-@dataclass(frozen=True)
-class ProtocolRanking:
-    """A ranking of methods and its distance from the true one.
-
-    Attributes:
-        ranking: by worst order, best order and stability; None for a protocol that was not run.
-        error: footrule to the true ranking of the same methods; None without a truth.
-        average: over other draws of the protocol's random part; None without a truth.
-    """
-
-    ranking: Ranking | None
-    error: float | None
-    average: AverageRanking | None
+    @property
+    def chosen_by(self) -> tuple[str, ...]:
+        """The protocols that chose some of its orders; none of them ran every order."""
+        truth = self.truth
+        every = truth.protocols if truth is not None and truth.kind == "enumerated" else ()
+        return tuple(name for name in self.runs if name not in every)
 
 
 @dataclass(frozen=True)
 class PredictorSummary:
-    """The predictor that estimates use, and its value for every sequence that was run.
+    """A predictor of accuracy, and its value for every sequence that was run.
 
     Attributes:
         name: an objective's name, a column of the table, or `pilot`.
@@ -132,7 +84,7 @@ class PredictorSummary:
 
 
 # Name and version of the JSON form of an analysis; a changed field is a new version.
-SCHEMA = "edgecil.analysis/3"
+SCHEMA = "edgecil.analysis/4"
 
 # Protocols with a hard, a median and an easy sequence; figures show the first that was run.
 _EXTREME = (
@@ -150,12 +102,8 @@ class DatasetAnalysis:
         metric: what `accuracies` hold: `accuracy` (the paper's A(O)), `last`, ...
         table: the runs, with the classes numbered 0 ... N-1.
         methods: by name.
-        true_ranking: of the methods; None unless the truth of every one is available.
-        rankings: by protocol and estimator.
         comparisons: by first and second method, on the orders that both ran.
-        predictor: the one that estimates use, if it is the same for every method.
-        protocol_comparisons: by protocol, its distance from the truth beside that of as many random
-            orders and of a placebo; empty without a truth.
+        predictor: whose values are shown beside the orders; None without one.
         notes: what was left out, and why.
         experiments: those that the runs come from, each with its directory, its configurations and
             what determines its results; empty for a file.
@@ -176,11 +124,8 @@ class DatasetAnalysis:
     metric: str
     table: AccuracyTable
     methods: dict[str, MethodAnalysis]
-    true_ranking: Ranking | None
-    rankings: dict[str, dict[str, ProtocolRanking]]
     comparisons: dict[str, dict[str, Comparison]]
     predictor: PredictorSummary | None = None
-    protocol_comparisons: dict[str, ProtocolComparison] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     experiments: tuple[ExperimentRecord, ...] = ()
     accuracy_matrices: dict[str, dict[str, Floats]] = field(default_factory=dict)
@@ -192,16 +137,9 @@ class DatasetAnalysis:
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """Protocols that are evaluated: all but those whose runs are the truth."""
-        evaluated = {name for method in self.methods.values() for name in method.estimates}
-        return tuple(name for name in self.table.protocols if name in evaluated)
-
-    @property
-    def compared_protocols(self) -> tuple[str, ...]:
-        """The protocols, `random` first; it has averages over draws even if it was not run."""
-        redrawn = any("random" in method.averages for method in self.methods.values())
-        others = tuple(name for name in self.protocols if name != "random")
-        return ("random", *others) if redrawn or "random" in self.protocols else others
+        """The protocols that chose some orders: all but those that ran every order."""
+        chosen = {name for method in self.methods.values() for name in method.chosen_by}
+        return tuple(name for name in self.table.protocols if name in chosen)
 
     @property
     def extreme_protocol(self) -> str | None:
@@ -222,18 +160,12 @@ class AnalysisOptions:
         metric: the metric.
         classifier: the classifier whose metric it is; None for each method's main one.
         predictor: name of the predictor.
-        draws: how often random parts of protocols are drawn.
-        draw_seed: seed of those draws.
         similarity: where the given similarity comes from; None if none was given.
-        pilot: where the pilot's runs come from; None without a pilot.
     """
 
     metric: str = "accuracy"
     predictor: str = "adjacent"
-    draws: int = 2_000
-    draw_seed: int = 0
     similarity: str | None = None
-    pilot: str | None = None
     classifier: str | None = None
 
 
@@ -273,13 +205,13 @@ class Analysis:
         return read_json(path, cls, SCHEMA)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a row for each dataset, method, protocol and estimator, and for each truth."""
+        """Return a row for each dataset and method."""
         from edgecil.estimation.display import analysis_frame
 
         return analysis_frame(self)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw each method's accuracies and the central 90 % of what each protocol estimates.
+        """Draw each method's accuracies and the central 90 % of the distribution over all orders.
 
         Args:
             ax: the axes to draw on; new ones by default.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.errors import DataError, EdgecilError, UsageError
@@ -37,7 +36,6 @@ from edgecil.estimation.sources import (
     class_names,
     default_metric,
     describe_source,
-    is_experiment,
     is_saved_analysis,
     list_sources,
     read_runs,
@@ -55,11 +53,8 @@ def analyze(
     classifier: str | None = None,
     similarity: Similarities | None = None,
     predictor: str | None = None,
-    pilot: Source | None = None,
-    draws: int | None = None,
-    draw_seed: int | None = None,
 ) -> Analysis:
-    """Estimate how accuracy is distributed over class orders, and how far to trust the estimates.
+    """Say how accuracy depends on the class order: what may be claimed, and what to run next.
 
     The analysis of an experiment is saved in its directory, as `analyses/<digest>.json`, and
     reused as long as results, options and the version of edgecil stay the same.
@@ -76,25 +71,14 @@ def analyze(
         similarity: file with the similarity of the classes, for predictors. By default that of the
             experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
             also a similarity, or several by the name of their source.
-        predictor: what the estimators `regression` and `stratified` use: an objective, a column of
-            the CSV file, or `pilot`; by default `adjacent`, the paper's S.
-        pilot: cheap runs of the same methods on the same classes.
-        draws: number of random draws of each protocol; if there are fewer possible draws, each is
-            made once; 2,000 by default.
-        draw_seed: seed of those draws; 0 by default.
+        predictor: predictor of accuracy to show beside the orders: an objective, or a column of
+            the CSV file; by default `adjacent`, the paper's S.
     """
-    options = _Options(metric, classifier, similarity, predictor, pilot, draws, draw_seed)
+    options = _Options(metric, classifier, similarity, predictor)
     if is_saved_analysis(source):
         return _load(source, options)
     request = _Request.of(source, options)
     return request.load() or request.analyze()
-
-
-def saved_analysis(source: Source | Sequence[Source], **options: Any) -> Analysis | None:
-    """Return what :func:`analyze` with the same arguments has saved earlier; None without it."""
-    if not is_experiment(source):  # only their analyses are saved
-        return None
-    return _Request.of(source, _Options(**options)).load()
 
 
 def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) -> Analysis:
@@ -124,25 +108,10 @@ class _Options:
     classifier: str | None = None
     similarity: Similarities | None = None
     predictor: str | None = None
-    pilot: Source | None = None
-    draws: int | None = None
-    draw_seed: int | None = None
-
-    def described(self, metric: str) -> AnalysisOptions:
-        """Return the options as plain values, for an analysis of this metric."""
-        if self.predictor == "pilot" and self.pilot is None:
-            raise UsageError(
-                "The predictor 'pilot' requires the pilot's runs; give the 'pilot' parameter."
-            )
-        return AnalysisOptions(**{**self.plain(), "metric": metric})
 
     def plain(self) -> dict[str, Any]:
         """Return the options that are given, as an analysis records them."""
-        given = {
-            **vars(self),
-            "similarity": describe_given(self.similarity),
-            "pilot": None if self.pilot is None else describe_source(self.pilot),
-        }
+        given = {**vars(self), "similarity": describe_given(self.similarity)}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -155,7 +124,6 @@ class _Request:
         options: as the analysis records them.
         similarity: as it is given.
         runs: by dataset.
-        pilots: cheap runs by dataset.
         saved: the file of the analysis; None if it is not of a single experiment.
     """
 
@@ -163,24 +131,20 @@ class _Request:
     options: AnalysisOptions
     similarity: Similarities | None
     runs: list[DatasetRuns]
-    pilots: list[DatasetRuns]
     saved: Path | None
 
     @classmethod
     def of(cls, source: Source | Sequence[Source], given: _Options) -> _Request:
         sources = list_sources(source)
         metric = default_metric(sources) if given.metric is None else given.metric
-        options = given.described(metric)
+        options = AnalysisOptions(**{**given.plain(), "metric": metric})
         runs = read_runs(sources, options.metric, options.classifier)
-        pilots = []
-        if given.pilot is not None:
-            pilots = read_runs(list_sources(given.pilot), options.metric, options.classifier)
         saved = None
         if len(sources) == 1 and isinstance(sources[0], Experiment):
-            digest = _digest(sources[0], options, runs, given.similarity, pilots)
+            digest = _digest(sources[0], options, runs, given.similarity)
             saved = sources[0].directory / _FOLDER / f"{digest}.json"
         words = tuple(map(describe_source, sources))
-        return cls(words, options, given.similarity, runs, pilots, saved)
+        return cls(words, options, given.similarity, runs, saved)
 
     def load(self) -> Analysis | None:
         """Return the saved analysis; None if there is none."""
@@ -191,9 +155,8 @@ class _Request:
 
     def analyze(self) -> Analysis:
         """Analyse the runs, and save the result if it is of a single experiment."""
-        cheap = {part.table.dataset: part.table for part in self.pilots}
         datasets = tuple(
-            _analyze_dataset(part, self.options, self.similarity, cheap) for part in self.runs
+            _analyze_dataset(part, self.options, self.similarity) for part in self.runs
         )
         analysis = Analysis(self.sources, self.options, datasets, version("edgecil"))
         if self.saved is not None:
@@ -233,19 +196,13 @@ def _analyze_dataset(
     runs: DatasetRuns,
     options: AnalysisOptions,
     similarity: Similarities | None,
-    pilots: Mapping[str, AccuracyTable],
 ) -> DatasetAnalysis:
     table = runs.table
-    if pilots and table.dataset not in pilots:
-        raise UsageError(f"The pilot has no runs on {table.dataset!r}, but on {', '.join(pilots)}.")
     similarities, notes, why_none = find_similarities(runs, similarity)
     analysis = analyze_table(
         table,
         similarities=similarities,
         predictor=options.predictor,
-        pilot=pilots.get(table.dataset),
-        draws=options.draws,
-        seed=options.draw_seed,
         why_none=why_none,
     )
     experiments = runs.experiments
@@ -288,7 +245,6 @@ def _digest(
     options: AnalysisOptions,
     runs: Sequence[DatasetRuns],
     similarity: Similarities | None,
-    pilots: Sequence[DatasetRuns],
 ) -> str:
     """A key of everything that an experiment's analysis depends on."""
     parts = {
@@ -298,7 +254,6 @@ def _digest(
         "configs": experiment.configs,
         "identity": experiment.identity,
         "runs": [part.table for part in runs],
-        "pilots": [part.table for part in pilots],
         "similarity": similarity_key(experiment, similarity),
     }
     return hashlib.sha256(to_json(parts, SCHEMA)).hexdigest()[:16]

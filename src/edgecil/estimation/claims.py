@@ -11,15 +11,14 @@ from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import find_metric
 from edgecil.estimation.calibration import TOLERATED, is_calibrated, reached_coverage
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.estimators import (
-    Observations,
+from edgecil.estimation.intervals import LEVEL, Interval, Posterior, posterior
+from edgecil.estimation.predictors import blind_protocols
+from edgecil.estimation.smoothing import (
     default_estimator,
-    get_estimator,
+    estimate_distribution,
     independent_variance,
     unbiasing,
 )
-from edgecil.estimation.intervals import LEVEL, Interval, Posterior, posterior
-from edgecil.estimation.predictors import blind_protocols
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.rounding import rounded, rounded_limit
@@ -201,12 +200,7 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
     made = posterior(values, overlap=sample.overlap, space_size=size)
     name = default_estimator(count)
     classes = table.class_accuracies(method, sample.sequences) if count > 1 else None
-    runs = Observations(
-        values,
-        space_size=size,
-        class_variance=None if classes is None else float(independent_variance(classes)),
-    )
-    estimate = get_estimator(name)(runs)
+    class_variance = None if classes is None else float(independent_variance(classes))
     mean, bounds = float(values.mean()), bounds_of(table.metric)
     std = float(values.std(ddof=1)) / unbiasing(count) if count > 1 else None
     return Answer(
@@ -217,7 +211,7 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
         float(values.min()),
         float(values.max()),
         name,
-        estimate.distribution,
+        estimate_distribution(values, class_variance, size),
         _interval_claim("mean", mean, values, made, protocol, bounds),
         _interval_claim("std", std, values, made, protocol),
         _interval_claim("next", mean, values, made, protocol, bounds),

@@ -16,7 +16,7 @@ from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import find_metric
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import reached_coverage
-from edgecil.estimation.distances import SAME
+from edgecil.estimation.distributions import SAME
 from edgecil.estimation.intervals import LEVEL, Interval, posterior
 from edgecil.estimation.predictors import blind_protocols
 from edgecil.io.arrays import Bools, Floats, Ints

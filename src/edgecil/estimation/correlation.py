@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from edgecil.estimation.distances import SAME
+from edgecil.estimation.distributions import SAME
 from edgecil.io.arrays import Floats
 
 Trust = Literal["good", "weak", "undecided", "backward", "unknown"]

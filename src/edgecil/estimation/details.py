@@ -9,7 +9,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric
 from edgecil.engine.results import RunResult
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
@@ -201,7 +201,7 @@ class RunDetails:
     def class_positions(self) -> dict[str, ClassPositions]:
         """By method, the metric of each class by the task in which it comes."""
         positions = {}
-        higher_is_better = METRICS[self.metric].higher_is_better
+        higher_is_better = find_metric(self.metric).higher_is_better
         for method, by_sequence in self.results.items():
             places: list[Ints] = []
             values: list[Floats] = []

@@ -6,9 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis, MethodAnalysis
-from edgecil.estimation.estimators import Estimate, default_estimator
-from edgecil.estimation.summary import of_default_estimator
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
 
 if TYPE_CHECKING:
@@ -17,80 +15,38 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 4
 """Methods that a sentence names."""
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_COLOUR = "#0072B2"
 
 
 def analysis_frame(analysis: Analysis) -> pandas.DataFrame:
-    """Return a row for each dataset, method, protocol and estimator, and for each truth."""
+    """Return a row for each dataset and method."""
     frame: pandas.DataFrame = require_pandas().DataFrame(
-        row
-        for dataset in analysis.datasets
-        for name, method in dataset.methods.items()
-        for row in _rows(dataset, name, method)
+        _row(dataset, name) for dataset in analysis.datasets for name in dataset.methods
     )
     return frame
 
 
-def _rows(dataset: DatasetAnalysis, name: str, method: MethodAnalysis) -> list[dict[str, Any]]:
-    about = {"dataset": dataset.dataset, "method": name}
-    rows = []
-    if method.truth is not None:
-        truth = method.truth
-        rows.append(
-            {
-                **about,
-                "protocol": "truth",
-                "estimator": truth.kind,
-                "runs": len(truth.sequences),
-                "mean": truth.mean,
-                "std": truth.std,
-                "min": truth.min,
-                "max": truth.max,
-            }
-        )
-    for protocol, answers in method.estimates.items():
-        for estimator, answer in answers.items():
-            if answer.estimate is None:
-                continue
-            average = method.averages.get(protocol, {}).get(estimator)
-            rows.append(
-                {
-                    **about,
-                    "protocol": protocol,
-                    "estimator": estimator,
-                    "runs": answer.runs,
-                    **_numbers(answer.estimate),
-                    "jsd": None if answer.closeness is None else answer.closeness.jsd,
-                    "wasserstein": None
-                    if answer.closeness is None
-                    else answer.closeness.wasserstein,
-                    "average_jsd": None if average is None else average.jsd,
-                    "average_wasserstein": None if average is None else average.wasserstein,
-                }
-            )
-    return rows
-
-
-def _numbers(estimate: Estimate) -> dict[str, float | None]:
-    low, high = estimate.mean_interval or (None, None)
-    least, most = estimate.std_interval or (None, None)
-    return {
-        "mean": estimate.distribution.mean,
-        "mean_low": low,
-        "mean_high": high,
-        "std": estimate.distribution.std,
-        "std_low": least,
-        "std_high": most,
-        "min": estimate.min,
-        "max": estimate.max,
+def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
+    said = dataset.methods[name].answer
+    row: dict[str, Any] = {
+        "dataset": dataset.dataset,
+        "method": name,
+        "orders": said.order_count,
+        "trainings": said.trainings,
+        "chosen by": " + ".join(said.protocols),
     }
+    for title, claim in (("mean", said.mean), ("std", said.std), ("next", said.next_order)):
+        low, high = claim.interval or (None, None)
+        row |= {} if title == "next" else {title: claim.value}
+        row |= {f"{title}_low": low, f"{title}_high": high}
+    return {**row, "lowest": said.lowest, "highest": said.highest}
 
 
 def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
-    """Draw each method's accuracies and what each protocol estimates.
+    """Draw each method's accuracies and the distribution over all orders.
 
     A grey dot is the accuracy of one class order. A coloured line is the central 90 % of the
-    distribution that a protocol's default estimator gives, with a dot at its mean.
+    distribution over all orders, estimated or measured, with a dot at its mean.
 
     Args:
         analysis: what to draw.
@@ -98,7 +54,6 @@ def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
     """
     entries = [(dataset, name) for dataset in analysis.datasets for name in dataset.methods]
     axes = new_axes(_figure_size(analysis)) if axes is None else axes
-    protocols = list(dict.fromkeys(name for entry in analysis.datasets for name in entry.protocols))
     labels = []
     for row, (dataset, name) in enumerate(entries):
         accuracies = dataset.table.orders(name).accuracies
@@ -111,23 +66,11 @@ def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
             alpha=0.5,
             label="class orders" if row == 0 else None,
         )
-        for place, protocol in enumerate(protocols):
-            method = dataset.methods[name]
-            result = of_default_estimator(method, method.estimates, protocol)
-            if result is None or result.estimate is None:
-                continue
-            estimate = result.estimate
-            y = row + 0.12 + 0.6 * (place + 1) / (len(protocols) + 1)
-            colour = _COLOURS[place % len(_COLOURS)]
-            axes.plot(estimate.distribution.interval(0.9), (y, y), color=colour, linewidth=2)
-            axes.plot(
-                [estimate.distribution.mean],
-                [y],
-                "o",
-                color=colour,
-                markersize=4,
-                label=protocol if row == 0 else None,
-            )
+        distribution = dataset.methods[name].answer.distribution
+        y = row + 0.35
+        axes.plot(distribution.interval(0.9), (y, y), color=_COLOUR, linewidth=2)
+        label = "90 % of all orders" if row == 0 else None
+        axes.plot([distribution.mean], [y], "o", color=_COLOUR, markersize=4, label=label)
         several = len(analysis.datasets) > 1
         labels.append(f"{name}\n{dataset.dataset}" if several else name)
     axes.set_yticks(range(len(labels)), labels)
@@ -181,21 +124,18 @@ def describe_warnings(analysis: Analysis) -> list[str]:
 
 def analysis_html(analysis: Analysis) -> str:
     """Return an analysis as a table and a figure."""
-    rows: list[tuple[str, ...]] = [
-        ("dataset", "method", "protocol", "estimator", "runs", "mean", "std", "min", "max")
-    ]
+    titles = ("dataset", "method", "orders", "mean", "std", "lowest", "highest")
+    rows: list[tuple[str, ...]] = [titles]
     for dataset in analysis.datasets:
-        for name, method in dataset.methods.items():
-            for row in _rows(dataset, name, method):
-                is_truth = row["protocol"] == "truth"
-                if is_truth or row["estimator"] == default_estimator(row["runs"]):
-                    numbers = (f"{row[key]:.2f}" for key in ("mean", "std", "min", "max"))
-                    words = (str(row[key]) for key in rows[0][:5])
-                    rows.append((*words, *numbers))
+        for name in dataset.methods:
+            row = _row(dataset, name)
+            numbers = (row[key] for key in titles[3:])
+            cells = ("–" if number is None else f"{number:.2f}" for number in numbers)
+            rows.append((*(str(row[key]) for key in titles[:3]), *cells))
     title = f"<p>{html.escape(describe_analysis(analysis))}</p>"
     figure = html_figure(
         lambda axes: plot_analysis(analysis, axes),
-        "accuracies and estimates of each method",
+        "accuracies of each method",
         _figure_size(analysis),
     )
     warnings = "".join(f"<p>{html.escape(line)}</p>" for line in describe_warnings(analysis))

@@ -18,6 +18,9 @@ from scipy.special import ndtr, ndtri
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
 
+# Accuracies that differ by less are equal: means over seeds have rounding errors.
+SAME = 1e-9
+
 _STEPS = 60
 _NEAR = 1e-12
 _ALL = np.ones(1)  # the weights of every single location
@@ -172,3 +175,28 @@ def invert(
         if moved <= _NEAR * (1.0 + np.abs(point).max()):
             break
     return point
+
+
+def grid(truth: ArrayLike) -> Floats:
+    """Inner edges of the bins of a histogram; the JSD is computed in them.
+
+    ⌈2 n^(1/3)⌉ bins of one width (the Rice rule) from the least to the greatest of n accuracies,
+    and an open bin on either side. A truth of one value has one bin that holds just that value.
+
+    >>> grid([3.0, 3.0]).round(3)
+    array([3., 3.])
+    """
+    values = as_accuracies(truth)
+    low, high = values.min(), values.max()
+    bins = int(np.ceil(2.0 * len(values) ** (1.0 / 3.0) - SAME)) if high - low > SAME else 1
+    edges = np.linspace(low, high, bins + 1)
+    edges[0], edges[-1] = low - SAME, high + SAME
+    return edges
+
+
+def as_accuracies(truth: ArrayLike) -> Floats:
+    """Return the accuracies of a truth, (n,); an error unless all are finite."""
+    values = np.atleast_1d(np.asarray(truth, dtype=np.float64))
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+        raise UsageError("A true distribution requires at least one accuracy, all of them finite.")
+    return values

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, chdtri, stdtr, stdtrit
 
-from edgecil.estimation.distances import SAME
+from edgecil.estimation.distributions import SAME
 from edgecil.io.arrays import Floats
 
 Interval = tuple[float, float]

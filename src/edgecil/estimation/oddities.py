@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from edgecil.engine.accuracies import AccuracyTable, Run
+from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
 from edgecil.engine.metrics import find_metric
-from edgecil.estimation.redraws import EXTREMES, labelled_orders
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.protocols import describe_duplicates
 from edgecil.sequences.sequence import ClassSequence
 
+EXTREMES = ("hard", "easy")
 _NAMED = 3
 _FRACTION = 1.0
 _NEAR = 10.0  # points
@@ -114,6 +114,14 @@ def _note_extremes(table: AccuracyTable) -> list[str]:
                 f"{effect}. Give each its own protocol."
             )
     return notes
+
+
+def labelled_orders(orders: OrderAccuracies, label: str) -> set[ClassSequence]:
+    """Return the different orders with a label; a protocol should have one hard and one easy."""
+    if label not in orders.labels:
+        return set()
+    pairs = zip(orders.labels, orders.sequences, strict=True)
+    return {sequence for name, sequence in pairs if name == label}
 
 
 def _note_fractions(table: AccuracyTable) -> list[str]:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri
 
-from edgecil.estimation.distances import SAME
-from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.estimators import Observations, smoothed
+from edgecil.estimation.distributions import SAME, Distribution
 from edgecil.estimation.intervals import LEVEL, Interval
+from edgecil.estimation.smoothing import smooth
 from edgecil.io.arrays import Floats
 
 _NUMBERS = 2_000_000
@@ -165,4 +164,4 @@ def _shrunken(means: Floats, std: float, factors: Floats) -> Distribution:
     if std <= SAME or spread <= SAME:
         return Distribution.normal(centre, 0.0 if std <= SAME else std)
     middle = moved.mean()
-    return smoothed(Observations(middle + (moved - middle) * (std / spread))).distribution
+    return smooth(middle + (moved - middle) * (std / spread), None, None)

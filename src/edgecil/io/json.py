@@ -29,7 +29,7 @@ def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
 
     Args:
         value: what to encode.
-        schema: name and version, such as `edgecil.analysis/3`.
+        schema: name and version, such as `edgecil.analysis/4`.
         indent: blanks per level; 0 writes one line.
 
     >>> to_json({"mean": np.float64(1.5), "values": np.array([1.0, np.nan])}, "example/1")

@@ -16,20 +16,15 @@ import numpy as np
 
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.errors import UsageError, warn
-from edgecil.estimation.budgets import check_draws
-from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.estimators import (
-    ESTIMATORS,
-    Estimate,
-    Estimator,
-    Observations,
-    get_estimator,
-)
-from edgecil.estimation.ranking import average_ranking, rank
+from edgecil.estimation.distributions import SAME
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import html_table, require_pandas
+from edgecil.lab.budgets import check_draws
 from edgecil.lab.designs import Designs, OwnProtocol
+from edgecil.lab.distances import Target
+from edgecil.lab.estimators import ESTIMATORS, Estimate, Estimator, Observations, get_estimator
 from edgecil.lab.learnt_scale import SCALES, scale_curve, scaled
+from edgecil.lab.ranking import average_ranking, rank
 from edgecil.lab.set_scores import Score, set_score
 from edgecil.lab.truth_tables import Source, TruthTable, truths
 

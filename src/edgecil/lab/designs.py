@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from edgecil.errors import UsageError
-from edgecil.estimation.budgets import draw_runs
-from edgecil.estimation.estimators import Observations, independent_variance
 from edgecil.estimation.predictors import objective_predictor
+from edgecil.estimation.smoothing import independent_variance
 from edgecil.io.arrays import Floats, Ints
+from edgecil.lab.budgets import draw_runs
+from edgecil.lab.estimators import Observations
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.sequences.latin import latin
 from edgecil.sequences.overlap import position_overlap

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.estimators import Estimate, Observations
+from edgecil.estimation.distributions import SAME, Distribution
 from edgecil.io.arrays import Floats, Ints
+from edgecil.lab.distances import Target
+from edgecil.lab.estimators import Estimate, Observations
 from edgecil.lab.truth_tables import TruthTable
 
 SCALES = np.linspace(0.7, 1.6, 46)

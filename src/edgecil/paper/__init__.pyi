@@ -1,3 +1,8 @@
+from ._normality import (
+    Normality as Normality,
+    check_normality as check_normality,
+    normality as normality,
+)
 from ._space import (
     BoundSummary as BoundSummary,
     SeenRange as SeenRange,

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from edgecil.engine.accuracy_files import DataFrame
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.estimation.ranking import CRITERIA, Ranking, rank as rank_numbers, ranking_error
 from edgecil.io.files import check_header, read_rows
 from edgecil.io.numbers import parse_cell
+from edgecil.lab.ranking import CRITERIA, Ranking, rank as rank_numbers, ranking_error
 
 TRUTH = "truth"
 PUBLISHED = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-baselines")

@@ -14,17 +14,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.metrics import find_metric
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
-from edgecil.estimation.distances import wasserstein_2
-from edgecil.estimation.estimators import get_estimator
-from edgecil.estimation.ranking import Ranking
 from edgecil.io.files import check_new, replace_file
+from edgecil.lab._audit import estimate_methods
+from edgecil.lab.audits import MethodAudit
+from edgecil.lab.distances import wasserstein_2
+from edgecil.lab.estimators import get_estimator
+from edgecil.lab.method_rankings import rank_protocols, rank_truth
+from edgecil.lab.ranking import Ranking
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import escape_latex
 
 if TYPE_CHECKING:
-    from edgecil.estimation.given_similarity import Similarities
     from edgecil.estimation.sources import Source
 
 _PACKAGES = r"% \usepackage{booktabs,multirow,graphicx} \usepackage[table]{xcolor}"
@@ -61,11 +65,6 @@ def paper_tables(
     bits: bool = False,
     metric: str | None = None,
     classifier: str | None = None,
-    similarity: Similarities | None = None,
-    predictor: str | None = None,
-    pilot: Source | None = None,
-    draws: int | None = None,
-    draw_seed: int | None = None,
     overwrite: bool = False,
 ) -> dict[str, str]:
     """LaTeX tables in the layout of the paper: `enumerable`, `classic` and `ranking`.
@@ -74,20 +73,14 @@ def paper_tables(
     `ranking` two methods.
 
     Args:
-        source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
+        source: anything that :func:`edgecil.analyze` accepts, or an :class:`Analysis`.
         out: a folder to which each table is also written, as `paper-<name>.tex`.
         protocol: the protocols to compare, in this order.
         estimator: the estimator of means, standard deviations and distances, for every protocol.
         wasserstein_order: 1 for the Wasserstein distance W₁, 2 for W₂.
         bits: give the JSD in bits (at most 1) instead of nats (at most ln 2).
-        metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
-            already has them.
+        metric: as for :func:`edgecil.analyze`; an :class:`Analysis` already has it.
         classifier: as for :func:`edgecil.analyze`.
-        similarity: as for :func:`edgecil.analyze`.
-        predictor: as for :func:`edgecil.analyze`.
-        pilot: as for :func:`edgecil.analyze`.
-        draws: as for :func:`edgecil.analyze`.
-        draw_seed: as for :func:`edgecil.analyze`.
         overwrite: replace files of tables that exist.
 
     Returns:
@@ -96,7 +89,11 @@ def paper_tables(
     if out is not None:
         for name in _TABLES:
             check_new(_file(out, name), overwrite=overwrite)
-    get_estimator(estimator)
+    if get_estimator(estimator).needs_predictor:
+        raise UsageError(
+            f"The tables use no predictor, which the estimator {estimator!r} requires; choose "
+            "another one."
+        )
     if wasserstein_order not in (1, 2):
         raise UsageError(
             "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
@@ -104,16 +101,7 @@ def paper_tables(
         )
     from edgecil.estimation.analyze import as_analysis
 
-    analysis = as_analysis(
-        source,
-        metric=metric,
-        classifier=classifier,
-        similarity=similarity,
-        predictor=predictor,
-        pilot=pilot,
-        draws=draws,
-        draw_seed=draw_seed,
-    )
+    analysis = as_analysis(source, metric=metric, classifier=classifier)
     ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}
     missing = [name for name in protocol if name not in ran]
     if missing:
@@ -122,11 +110,12 @@ def paper_tables(
         )
     title = escape_latex(metric_words(analysis.datasets[0].metric).title)
     style = _Style(tuple(protocol), estimator, wasserstein_order, bits, title)
-    tables = {"classic": _classic(analysis.datasets, style)}
-    true = [dataset for dataset in analysis.datasets if _has_truth(dataset)]
+    datasets = [_Dataset.of(dataset) for dataset in analysis.datasets]
+    tables = {"classic": _classic(datasets, style)}
+    true = [dataset for dataset in datasets if dataset.has_truth]
     if true:
         tables["enumerable"] = _enumerable(true, style)
-    blocks = [_block(dataset, style) for dataset in analysis.datasets if len(dataset.methods) > 1]
+    blocks = [_block(dataset, style) for dataset in datasets if len(dataset.methods) > 1]
     if blocks:
         tables["ranking"] = ranking_table(blocks)
     if out is not None:
@@ -161,30 +150,45 @@ class _Numbers:
     wasserstein: float | None = None
 
 
-def _numbers(dataset: DatasetAnalysis, method: str, protocol: str, style: _Style) -> _Numbers:
-    accuracies = dataset.table.orders(method, protocol).accuracies
+@dataclass(frozen=True, eq=False)
+class _Dataset:
+    """The runs on one dataset and every estimate from them."""
+
+    dataset: str
+    table: AccuracyTable
+    methods: dict[str, MethodAudit]
+
+    @classmethod
+    def of(cls, analysis: DatasetAnalysis) -> _Dataset:
+        table = analysis.table
+        methods = estimate_methods(table, dict.fromkeys(table.methods))
+        return cls(analysis.dataset, table, methods)
+
+    @property
+    def has_truth(self) -> bool:
+        return any(method.truth is not None for method in self.methods.values())
+
+
+def _numbers(dataset: _Dataset, name: str, protocol: str, style: _Style) -> _Numbers:
+    accuracies = dataset.table.orders(name, protocol).accuracies
     if not len(accuracies):
         return _Numbers()
     low, high = float(accuracies.min()), float(accuracies.max())
-    analysis = dataset.methods[method]
-    answer = analysis.estimates.get(protocol, {}).get(style.estimator)
+    method = dataset.methods[name]
+    answer = method.estimates.get(protocol, {}).get(style.estimator)
     if answer is None or answer.estimate is None:
         return _Numbers(low, high)
     distribution = answer.estimate.distribution
     jsd = distance = None
-    if answer.closeness is not None and analysis.truth is not None:
+    if answer.closeness is not None and method.truth is not None:
         jsd = answer.closeness.jsd / (math.log(2.0) if style.bits else 1.0)
         distance = answer.closeness.wasserstein
         if style.order == 2:
-            distance = wasserstein_2(analysis.truth.accuracies, distribution)
+            distance = wasserstein_2(method.truth.accuracies, distribution)
     return _Numbers(low, high, distribution.mean, distribution.std, jsd, distance)
 
 
-def _has_truth(dataset: DatasetAnalysis) -> bool:
-    return any(method.truth is not None for method in dataset.methods.values())
-
-
-def _enumerable(datasets: Sequence[DatasetAnalysis], style: _Style) -> str:
+def _enumerable(datasets: Sequence[_Dataset], style: _Style) -> str:
     """The layout of the paper's tables 1 and 2: a column per method, a block per dataset."""
     columns = [
         (dataset, method)
@@ -254,7 +258,7 @@ def _compared(
     return rows
 
 
-def _classic(datasets: Sequence[DatasetAnalysis], style: _Style) -> str:
+def _classic(datasets: Sequence[_Dataset], style: _Style) -> str:
     """The layout of the paper's large tables: a row per method and protocol."""
     methods = dict.fromkeys(method for dataset in datasets for method in dataset.methods)
     rows = []
@@ -288,13 +292,16 @@ def _classic(datasets: Sequence[DatasetAnalysis], style: _Style) -> str:
     return _float(columns, [r"\toprule", *head, *rows], caption, "classic")
 
 
-def _block(dataset: DatasetAnalysis, style: _Style) -> RankingBlock:
+def _block(dataset: _Dataset, style: _Style) -> RankingBlock:
+    methods, higher = dataset.methods, find_metric(dataset.table.metric).higher_is_better
+    by_protocol = rank_protocols(methods, {name: {} for name in methods}, higher_is_better=higher)
     rankings = {}
     for protocol in style.protocols:
-        answer = dataset.rankings.get(protocol, {}).get(style.estimator)
+        answer = by_protocol.get(protocol, {}).get(style.estimator)
         if answer is not None and answer.ranking is not None:
             rankings[protocol] = answer.ranking
-    return RankingBlock(dataset.dataset, dataset.true_ranking, rankings)
+    true = rank_truth(methods, methods, higher_is_better=higher)
+    return RankingBlock(dataset.dataset, true, rankings)
 
 
 def ranking_table(blocks: Sequence[RankingBlock]) -> str:

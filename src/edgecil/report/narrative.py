@@ -9,12 +9,7 @@ from edgecil.estimation.display import MOST_NAMED, list_methods, method_warnings
 from edgecil.estimation.given_similarity import NO_CLASS_NAMES
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.sentences import count, describe_pair
-from edgecil.estimation.summary import (
-    MethodSummary,
-    compare_pair,
-    protocol_budget,
-    protocol_range,
-)
+from edgecil.estimation.summary import MethodSummary, compare_pair
 from edgecil.io.duration import format_duration
 from edgecil.io.rounding import rounded, rounded_limit
 from edgecil.io.terminal import printable
@@ -130,7 +125,7 @@ def remarks(dataset: DatasetAnalysis) -> list[str]:
 def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
     """What the names on the page mean, by name."""
     entries = {}
-    for name in dataset.compared_protocols:
+    for name in dataset.protocols:
         if name in PROTOCOLS:
             entries[name] = f"{PROTOCOLS[name].summary}{_objective(dataset, name)}."
     predictor = dataset.predictor
@@ -199,7 +194,7 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
 def _range_seen(
     dataset: DatasetAnalysis, ranked: Sequence[MethodSummary], words: MetricWords
 ) -> list[str]:
-    """With a truth: what a few random orders would have shown of a method, and what is true."""
+    """With a truth: between which accuracies the orders of the most variable method lie."""
     measured = [s for s in ranked if s.basis in ("enumerated", "sample") and s.range > 0.0]
     if not measured:
         return []
@@ -211,13 +206,7 @@ def _range_seen(
     over = f"its {orders} orders" if most.basis == "enumerated" else f"{orders} random orders"
     true = f"{over} lie between {low:.1f} and {_value(high, words)}"
     what = most.name if words.name == "accuracy" else f"{words.title} of {most.name}"
-    ends = protocol_range(method, "random")
-    if ends is None:
-        return [f"For {what}, {true}."]
-    runs = _spell(protocol_budget(method, "random")).capitalize()
-    between = f"between {ends[0]:.1f} and {_value(ends[1], words)}"
-    start = f"{runs} random orders would have shown {what} {between} on average"
-    return [f"{start}; {'in truth ' if most.basis == 'enumerated' else ''}{true}."]
+    return [f"For {what}, {true}."]
 
 
 def _given(dataset: DatasetAnalysis) -> list[str]:
@@ -318,7 +307,7 @@ def _objective(dataset: DatasetAnalysis, protocol: str) -> str:
 
 def _missing_letters(dataset: DatasetAnalysis) -> list[str]:
     label = "" if dataset.predictor is None else dataset.predictor.label
-    names = printable("".join([*dataset.methods, *dataset.compared_protocols, label]))
+    names = printable("".join([*dataset.methods, *dataset.protocols, label]))
     letters = missing_letters(names)
     if not letters:
         return []

@@ -111,6 +111,7 @@ def compose_page(
         about=narrative.about(dataset, len(orders)),
         sections=list(_sections(views, class_blocks)),
         views=views,
+        added=_added_titles(views),
         glossary=narrative.glossary(dataset),
         class_blocks=class_blocks,
         confusion=confusion,
@@ -134,6 +135,9 @@ def compose_page(
     figures += [one.figure for block in class_blocks for one in block.maps]
     figures += [confusion] if confusion else []
     tables = [table for view in views for table in view.tables.values() if table is not None]
+    own = {table.name for table in tables}
+    sections = [section for view in views for section in view.sections]
+    tables += [it for section in sections for it in section.tables if it.name not in own]
     return Page(f"{html}\n", tuple(figures), tuple(tables), texts)
 
 
@@ -149,9 +153,13 @@ def _sections(
     if views[0].pairs:
         yield "compare", "Compare"
     yield "orders", "Orders"
-    if any(view.protocols for view in views):
-        yield "protocols", views[0].protocols_title
+    yield from _added_titles(views).items()
     yield "repeat", "Repeat"
+
+
+def _added_titles(views: Sequence[MetricView]) -> dict[str, str]:
+    """Titles of the sections after those of every page, by id."""
+    return {section.id: section.title for view in views for section in view.sections}
 
 
 def _orders_lede(dataset: DatasetAnalysis) -> str:
@@ -297,7 +305,7 @@ def _options(origin: Origin) -> Iterator[str]:
     """The options that differ from their defaults, as words of a command line."""
     defaults = AnalysisOptions()
     for name, value in vars(origin.options).items():
-        is_there = name not in ("similarity", "pilot") or Path(str(value)).exists()
+        is_there = name != "similarity" or Path(str(value)).exists()
         if value != getattr(defaults, name) and is_there:
             yield from (f"--{name.replace('_', '-')}", str(value))
     if origin.metrics is not None:

@@ -1,9 +1,9 @@
-"""What a page shows for one metric: the answer, the chart, comparisons and protocols."""
+"""What a page shows for one metric: the answer, the chart, comparisons and details."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from edgecil.estimation.analysis import DatasetAnalysis
@@ -12,21 +12,18 @@ from edgecil.estimation.order_table import OrderRow
 from edgecil.estimation.sentences import describe_probability
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
 from edgecil.report import narrative, tables
-from edgecil.report.figures.budgets import build_budgets
-from edgecil.report.figures.closeness import build_closeness
 from edgecil.report.figures.curves import build_curves
 from edgecil.report.figures.overview import build_overview, explain
 from edgecil.report.figures.pairs import build_pairs
 from edgecil.report.figures.prediction import build_prediction
 from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
-from edgecil.report.grid import Grid, protocol_grid
 from edgecil.report.method_tables import comparisons_table, summary_table
 from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.scene.theme import is_dark_shade, shade_of
+from edgecil.report.sections import Part, Section, added_sections
 from edgecil.report.table import Table
 from edgecil.sequences.sequence import ClassSequence
 
-_CLOSENESS = "Closeness to the truth"
 _LEAST_DOTS = 10  # orders for a chart of a predictor
 _MOST_PAIRS = 15  # drawn without a fold
 
@@ -63,23 +60,6 @@ class WinMatrix:
     caption: str
 
 
-@dataclass(frozen=True)
-class ProtocolPart:
-    """A figure, a table or both in the section on protocols.
-
-    Attributes:
-        title: of a part; empty for none.
-        figure: shown first.
-        table: shown below.
-        folded: the line that opens the table; empty if it is open.
-    """
-
-    title: str = ""
-    figure: ReportFigure | None = None
-    table: Table | None = None
-    folded: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class MetricView:
     """Everything on a page that changes with the metric.
@@ -92,12 +72,11 @@ class MetricView:
         overview: the first chart.
         explanation: how to read it; may be empty.
         curves: the metric after each task; None without results after each task.
-        grid: protocols compared with random orders; None without a truth.
         pairs: the interval plot of all pairs; None with one method.
         many_pairs: how many pairs there are if the plot is folded, else 0.
         matrix: of wins; None with one method.
         tables: by name, without empty ones.
-        protocols: the parts of the section on protocols.
+        sections: after those of every page.
     """
 
     words: MetricWords
@@ -107,29 +86,17 @@ class MetricView:
     overview: ReportFigure
     explanation: str
     curves: ReportFigure | None
-    grid: Grid | None
     pairs: ReportFigure | None
     many_pairs: int
     matrix: WinMatrix | None
     tables: Mapping[str, Table | None]
-    protocols: tuple[ProtocolPart, ...] = field(default_factory=tuple)
-
-    @property
-    def has_protocols(self) -> bool:
-        """Whether there is anything about protocols."""
-        return bool(self.protocols)
-
-    @property
-    def protocols_title(self) -> str:
-        """What the section is called: protocols are compared only where there is a truth."""
-        is_compared = any(part.title == _CLOSENESS for part in self.protocols)
-        return "Protocols" if is_compared else "Details"
+    sections: tuple[Section, ...] = ()
 
     @property
     def figures(self) -> list[ReportFigure]:
         """Every figure."""
-        shown = (self.overview, self.curves, self.pairs, *(it.figure for it in self.protocols))
-        return [figure for figure in shown if figure is not None]
+        shown = [one for one in (self.overview, self.curves, self.pairs) if one is not None]
+        return shown + [figure for section in self.sections for figure in section.figures]
 
 
 def build_view(
@@ -160,7 +127,6 @@ def build_view(
         build_overview(dataset, ranked, drawn, places, name=f"overview{suffix}", words=words),
         explain(ranked),
         build_curves(dataset, words, name=f"curves{suffix}"),
-        protocol_grid(dataset),
         build_pairs(
             pairs,
             name=f"pairs{suffix}",
@@ -170,7 +136,10 @@ def build_view(
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
         _win_matrix(dataset, ranked),
         shown,
-        tuple(_protocol_parts(dataset, drawn, places, shown, suffix, words)),
+        (
+            *_details(dataset, drawn, places, shown, suffix, words),
+            *added_sections(dataset, suffix),
+        ),
     )
     return _without_papers(view) if suffix else view
 
@@ -181,10 +150,10 @@ def _without_papers(view: MetricView) -> MetricView:
     def plain(figure: ReportFigure | None) -> ReportFigure | None:
         return None if figure is None else replace(figure, kinds=SVG_ONLY)
 
-    parts = tuple(replace(part, figure=plain(part.figure)) for part in view.protocols)
+    sections = tuple(section.svg_only() for section in view.sections)
     overview = replace(view.overview, kinds=SVG_ONLY)
     curves, pairs = plain(view.curves), plain(view.pairs)
-    return replace(view, overview=overview, curves=curves, pairs=pairs, protocols=parts)
+    return replace(view, overview=overview, curves=curves, pairs=pairs, sections=sections)
 
 
 def rank(dataset: DatasetAnalysis, words: MetricWords) -> list[MethodSummary]:
@@ -261,51 +230,31 @@ def _tables(
         "summary": summary_table(dataset, ranked),
         "orders": tables.orders_table(dataset, orders),
         "comparisons": comparisons_table(dataset),
-        "rankings": tables.rankings_table(dataset),
-        "ranges": tables.ranges_table(dataset),
-        "beside_random": tables.beside_random_table(dataset),
-        "closeness": tables.closeness_table(dataset),
-        "outside_range": tables.outside_range_table(dataset),
-        "budgets": tables.budgets_table(dataset),
         "correlations": tables.correlations_table(dataset),
-        "estimates": tables.estimates_table(dataset),
-        "normality": tables.normality_table(dataset),
     }
-    if len(dataset.methods) < 2:
-        shown["rankings"] = replace(shown["rankings"], rows=())
     return {
         key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
         for key, table in shown.items()
     }
 
 
-def _protocol_parts(
+def _details(
     dataset: DatasetAnalysis,
     orders: Sequence[OrderRow],
     places: Mapping[ClassSequence, int],
     shown: Mapping[str, Table | None],
     suffix: str,
     words: MetricWords,
-) -> list[ProtocolPart]:
-    closeness = build_closeness(dataset, name=f"closeness{suffix}")
-    budgets = build_budgets(dataset, name=f"budgets{suffix}")
+) -> list[Section]:
+    """The section on predictors of accuracy; empty without one."""
     prediction = None
     if len(orders) >= _LEAST_DOTS:
         prediction = build_prediction(
             dataset, orders, places, name=f"prediction{suffix}", metric=words.title
         )
-    parts = [
-        ProtocolPart(_CLOSENESS, closeness) if closeness else ProtocolPart(),
-        ProtocolPart(table=shown["beside_random"], folded="Protocols compared with random orders"),
-        ProtocolPart(table=shown["closeness"], folded="Distances of all estimators"),
-        ProtocolPart(table=shown["ranges"], folded="Range covered by each protocol"),
-        ProtocolPart("How many runs are enough", budgets, shown["outside_range"])
-        if budgets
-        else ProtocolPart(),
-        ProtocolPart(table=shown["budgets"], folded="Numbers behind these curves"),
-        ProtocolPart("Predictors of accuracy", prediction) if prediction else ProtocolPart(),
-        ProtocolPart(table=shown["correlations"], folded="Correlations with every predictor"),
-        ProtocolPart(table=shown["estimates"], folded="All estimates"),
-        ProtocolPart(table=shown["normality"], folded="Tests of normality"),
-    ]
-    return [part for part in parts if part.figure or part.table]
+    parts = (
+        Part("Predictors of accuracy", prediction) if prediction else Part(),
+        Part(table=shown["correlations"], folded="Correlations with every predictor"),
+    )
+    filled = tuple(part for part in parts if part.figure or part.table)
+    return [Section("details", "Details", "", filled)] if filled else []

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _ANALYSIS_FILE = "analysis.json"
 _PAGE_FILE = "index.html"
-_OTHER_DRAWS = 200  # of analyses by further metrics
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,9 +58,6 @@ def write_report(
     classifier: str | None = None,
     similarity: Similarities | None = None,
     predictor: str | None = None,
-    pilot: Source | None = None,
-    draws: int | None = None,
-    draw_seed: int | None = None,
     open: bool = False,
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
@@ -74,17 +70,14 @@ def write_report(
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
         out: the folder; by default `report/` in the experiment directory. With several datasets,
             each has its own folder inside.
-        metrics: further metrics that the page can switch to, each with its own analysis (of at
-            most 200 draws). By default A(O), A_last, Ā and forgetting, as far as the source has
+        metrics: further metrics that the page can switch to, each with its own analysis. By
+            default A(O), A_last, Ā and forgetting, as far as the source has
             them; an :class:`Analysis` and its JSON file have none.
         metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
             already has them.
         classifier: as for :func:`edgecil.analyze`.
         similarity: as for :func:`edgecil.analyze`.
         predictor: as for :func:`edgecil.analyze`.
-        pilot: as for :func:`edgecil.analyze`.
-        draws: as for :func:`edgecil.analyze`.
-        draw_seed: as for :func:`edgecil.analyze`.
         open: open the pages in the web browser.
     """
     from edgecil.estimation.analyze import as_analysis
@@ -93,9 +86,6 @@ def write_report(
         "classifier": classifier,
         "similarity": similarity,
         "predictor": predictor,
-        "pilot": pilot,
-        "draws": draws,
-        "draw_seed": draw_seed,
     }
     analysis = as_analysis(source, metric=metric, **options)
     others = _analyze_others(source, analysis, metrics, options)
@@ -142,7 +132,7 @@ def _analyze_others(
     source: Any, analysis: Analysis, metrics: Sequence[str] | None, options: Mapping[str, Any]
 ) -> list[Analysis]:
     """Analyses of the same source by other metrics that it has."""
-    from edgecil.estimation.analyze import as_analysis, saved_analysis
+    from edgecil.estimation.analyze import as_analysis
     from edgecil.estimation.sources import available_metrics, is_saved_analysis, list_sources
 
     if isinstance(source, Analysis) or is_saved_analysis(source):
@@ -154,12 +144,8 @@ def _analyze_others(
         return []
     available = available_metrics(list_sources(source))
     wanted = [name for name in OFFERED if name in available] if metrics is None else metrics
-    draws = min(analysis.options.draws, _OTHER_DRAWS)
-    others = [{**options, "metric": name} for name in wanted if name != analysis.options.metric]
-    return [
-        saved_analysis(source, **other) or as_analysis(source, **{**other, "draws": draws})
-        for other in others
-    ]
+    others = [name for name in wanted if name != analysis.options.metric]
+    return [as_analysis(source, **{**options, "metric": name}) for name in others]
 
 
 def _folder(analysis: Analysis, out: str | Path | None) -> Path:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation import BudgetPoint
 from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.details import Confusion, TaskCurve
-from edgecil.report.figures.budgets import draw_budgets
+from edgecil.lab.budgets import BudgetPoint
+from edgecil.lab.figures import draw_budgets, draw_closeness
 from edgecil.report.figures.class_positions import draw_class_positions
-from edgecil.report.figures.closeness import draw_closeness
 from edgecil.report.figures.confusion import draw_confusion
 from edgecil.report.figures.curves import draw_curves
 from edgecil.report.figures.pairs import draw_pairs

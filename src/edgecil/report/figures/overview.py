@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.distances import SAME, grid
-from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.distributions import SAME, Distribution, grid
 from edgecil.estimation.order_table import OrderRow
 from edgecil.estimation.summary import MethodSummary
 from edgecil.io.arrays import Floats
@@ -252,9 +251,8 @@ def _density(
         edges = grid(row.truth)
         heights = np.histogram(row.truth, edges)[0] / np.diff(edges)
     elif _has_estimate(row):
-        assert row.summary.chosen is not None
-        distribution = row.summary.chosen.estimate.distribution
-        edges, heights = _estimated(distribution, scale)
+        assert row.summary.distribution is not None
+        edges, heights = _estimated(row.summary.distribution, scale)
         if not heights.size:
             return []
     else:
@@ -287,7 +285,7 @@ def _estimated(distribution: Distribution, scale: Scale) -> tuple[Floats, Floats
 
 def _has_estimate(row: OverviewRow) -> bool:
     """Whether enough orders were run to draw the shape of an estimated distribution."""
-    return row.summary.chosen is not None and row.summary.order_count >= _LEAST_SHAPE
+    return row.summary.distribution is not None and row.summary.order_count >= _LEAST_SHAPE
 
 
 def _swarm(x: Floats, radius: float, room: float) -> Floats:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.estimation import AverageRanking, Ranking, average_ranking, rank, ranking_error
+from edgecil.lab.ranking import AverageRanking, Ranking, average_ranking, rank, ranking_error
 
 METHODS = ("L2P", "CODA-Prompt", "Hide-Prompt", "EASE", "MOS", "RanPAC")
 # The paper's ranks: of each method Real, EDGE, RS by lower bound, by upper bound, by stability.

@@ -1,4 +1,4 @@
-"""From a few runs to the distribution of accuracy over all class orders.
+"""Estimators of the distribution over all class orders, by name: those compared with the truth.
 
 An estimator gets the accuracies of n orders and, if it requires a predictor, the predictor's
 standardised values for these orders and over the whole space. It returns a full distribution.
@@ -10,21 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammaln
 
 from edgecil.errors import UsageError, unknown
-from edgecil.estimation.accuracy_steps import round_to_steps
-from edgecil.estimation.distances import SAME
-from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.distributions import SAME, Distribution
 from edgecil.estimation.intervals import Interval, posterior, posteriors
-from edgecil.estimation.linear_fit import Fits, fit
+from edgecil.estimation.smoothing import smooth, unbiasing
 from edgecil.io.arrays import Floats
-
-_KERNEL = 0.9
-_CLASS_SHARE = 0.55
-_CLASS_WEIGHT = 4.0
-_SMOOTHED_FROM = 3
-
+from edgecil.lab.linear_fit import Fits, fit
 
 Levels = tuple[Floats, Floats]  # a predictor's values over Ω, and their weights
 
@@ -148,19 +140,6 @@ class Estimator:
         ]
 
 
-def unbiasing(count: int) -> float:
-    """c4(n) = E[s] / σ for the sample standard deviation s of n normal values.
-
-    c4(n) = √(2/(n-1)) Γ(n/2) / Γ((n-1)/2).
-
-    >>> round(unbiasing(3), 4)
-    0.8862
-    """
-    return float(
-        np.sqrt(2.0 / (count - 1.0)) * np.exp(gammaln(count / 2.0) - gammaln((count - 1.0) / 2.0))
-    )
-
-
 def gaussian(runs: Observations, *, intervals: bool = True) -> Estimate:
     """Return the paper's estimate: N(mean, std²) of the runs (ddof 0), extremes as observed."""
     values = runs.accuracies
@@ -186,62 +165,20 @@ def gaussian_c4(runs: Observations, *, intervals: bool = True) -> Estimate:
     )
 
 
-def independent_variance(class_accuracies: Floats) -> Floats:
-    """Return the variance of the mean over classes if classes varied independently, shape (…).
-
-    It is the mean over classes of the variance over n runs (ddof 1), divided by the number of
-    classes N. N classes tell more about the spread over orders than their n means alone.
-
-    Args:
-        class_accuracies: (…, n, N) final accuracy of every class in every run.
-    """
-    by_class = class_accuracies.var(axis=-2, ddof=1)
-    return np.asarray(by_class.mean(axis=-1) / class_accuracies.shape[-1])
-
-
 def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
-    """Smooth the runs by a normal kernel, on the accuracies that can occur.
-
-    The estimate has the mean of the runs. Its variance is s² (with ddof 0); where the accuracies of
-    single classes are known, it is the mean of s², with weight n-1, and of 0.55 times the
-    :func:`independent_variance` (with ddof 0, too), with weight 4. The kernel has 0.9 times
-    Silverman's width, 1.06 σ n^(-1/5), and every run is moved towards the mean, so that the
-    variance stays σ². The three constants were chosen leave-one-set-out on the truth tables.
-
-    The result is rounded to the accuracies that the test images allow
-    (:mod:`edgecil.estimation.accuracy_steps`), where that matters. If a tenth of all orders or more
-    was run, their share of the distribution is what was measured, not what the kernel makes of it.
-    The intervals are those of :mod:`edgecil.estimation.intervals`.
-    """
+    """Return :func:`edgecil.estimation.smoothing.smooth` of the runs, with intervals."""
     values = runs.accuracies
     ends = float(values.min()), float(values.max())
     class_variance = None if runs.class_variance is None else float(runs.class_variance)
-    distribution = _smooth(values, class_variance, runs.space_size)
+    distribution = smooth(values, class_variance, runs.space_size)
     return Estimate(distribution, *ends, *(_intervals(runs) if intervals else ()))
-
-
-def _smooth(values: Floats, class_variance: float | None, space_size: int | None) -> Distribution:
-    count, mean, spread = len(values), float(values.mean()), float(values.std())
-    scale = spread
-    if class_variance is not None:
-        expected = _CLASS_SHARE * class_variance * (count - 1) / count
-        total = _CLASS_WEIGHT * expected + (count - 1) * spread**2
-        scale = float(np.sqrt(total / (_CLASS_WEIGHT + count - 1)))
-    if spread > SAME:
-        relative = min(_KERNEL * 1.06 * count**-0.2, 1.0)
-        inwards = np.sqrt(1.0 - relative**2) * scale / spread
-        kernel = Distribution(mean + inwards * (values - mean), np.ones(count), relative * scale)
-    else:
-        kernel = Distribution.normal(mean, scale)
-    share = 0.0 if space_size is None else min(1.0, count / space_size)
-    return round_to_steps(kernel, values, measured_share=share)
 
 
 def regression(runs: Observations, *, intervals: bool = True) -> Estimate:
     """Return the predictor's distribution over Ω, mapped by a Bayesian linear fit of accuracy.
 
     The estimate takes the posterior medians of mean and standard deviation and the posterior mean
-    of the correlation; the model is that of :mod:`edgecil.estimation.linear_fit`.
+    of the correlation; the model is that of :mod:`edgecil.lab.linear_fit`.
     """
     assert runs.z is not None
     assert runs.levels is not None
@@ -253,65 +190,6 @@ def regression(runs: Observations, *, intervals: bool = True) -> Estimate:
     if not intervals:
         return estimate
     return replace(estimate, mean_interval=made.mean_interval[0], std_interval=made.std_interval[0])
-
-
-def stratified(runs: Observations, *, intervals: bool = True) -> Estimate:
-    """Return runs weighted by the share of Ω that is nearest to them in the predictor, smoothed.
-
-    A run's weight is the share of z's distribution that lies nearest to it (runs at the same
-    distance divide it), so that extreme sequences represent only their part of the space. The
-    estimate has the weighted mean and the unbiased weighted variance. It is smoothed by a normal
-    kernel of Silverman's width, 1.06 s n^(-1/5) with the effective n = 1 / Σ w²; locations are
-    moved towards the mean so that the variance is kept.
-    """
-    assert runs.z is not None
-    assert runs.levels is not None
-    values, weights = runs.accuracies, _nearest_shares(runs.z, *runs.levels)
-    mean = float(weights @ values)
-    effective = 1.0 / float(weights @ weights)
-    variance = float(weights @ (values - mean) ** 2)
-    width = 1.06 * np.sqrt(variance) * effective**-0.2
-    inwards = np.sqrt(max(0.0, 1.0 - width**2 / variance)) if variance > 0.0 else 0.0
-    unbiased = np.sqrt(effective / (effective - 1.0)) if effective > 1.0 + 1e-9 else 1.0
-    used = weights > 0.0
-    distribution = Distribution(
-        mean + unbiased * inwards * (values[used] - mean), weights[used], unbiased * width
-    )
-    return Estimate(distribution, float(values.min()), float(values.max()))
-
-
-def _gaussians(runs: Observations, intervals: bool) -> list[Estimate]:
-    """:func:`gaussian` of each set of runs."""
-    return _normals(runs.accuracies, runs.accuracies.std(axis=1))
-
-
-def _gaussians_c4(runs: Observations, intervals: bool) -> list[Estimate]:
-    """:func:`gaussian_c4` of each set of runs."""
-    values = runs.accuracies
-    made = _normals(values, values.std(axis=1, ddof=1) / unbiasing(values.shape[1]))
-    return _with_intervals(made, runs) if intervals else made
-
-
-def _normals(values: Floats, stds: Floats) -> list[Estimate]:
-    numbers = (values.mean(axis=1), stds, values.min(axis=1), values.max(axis=1))
-    return [
-        Estimate(Distribution.normal(mean, std), low, high)
-        for mean, std, low, high in zip(*(array.tolist() for array in numbers), strict=True)
-    ]
-
-
-def _smootheds(runs: Observations, intervals: bool) -> list[Estimate]:
-    """:func:`smoothed` of each set of runs."""
-    values = runs.accuracies
-    ends = values.min(axis=1).tolist(), values.max(axis=1).tolist()
-    variances: list[float | None] = [None] * len(values)
-    if runs.class_variance is not None:
-        variances = np.asarray(runs.class_variance).tolist()
-    made = [
-        Estimate(_smooth(row, variance, runs.space_size), *own)
-        for row, variance, *own in zip(values, variances, *ends, strict=True)
-    ]
-    return _with_intervals(made, runs) if intervals else made
 
 
 def _regressions(runs: Observations, intervals: bool) -> list[Estimate]:
@@ -348,6 +226,68 @@ def _fitted(made: Fits, values: Floats, levels: Levels) -> list[Estimate]:
             *(values.min(axis=1).tolist(), values.max(axis=1).tolist()),
             strict=True,
         )
+    ]
+
+
+def _gaussians(runs: Observations, intervals: bool) -> list[Estimate]:
+    """:func:`gaussian` of each set of runs."""
+    return _normals(runs.accuracies, runs.accuracies.std(axis=1))
+
+
+def _gaussians_c4(runs: Observations, intervals: bool) -> list[Estimate]:
+    """:func:`gaussian_c4` of each set of runs."""
+    values = runs.accuracies
+    made = _normals(values, values.std(axis=1, ddof=1) / unbiasing(values.shape[1]))
+    return _with_intervals(made, runs) if intervals else made
+
+
+def _normals(values: Floats, stds: Floats) -> list[Estimate]:
+    numbers = (values.mean(axis=1), stds, values.min(axis=1), values.max(axis=1))
+    return [
+        Estimate(Distribution.normal(mean, std), low, high)
+        for mean, std, low, high in zip(*(array.tolist() for array in numbers), strict=True)
+    ]
+
+
+def _smootheds(runs: Observations, intervals: bool) -> list[Estimate]:
+    """:func:`smoothed` of each set of runs."""
+    values = runs.accuracies
+    ends = values.min(axis=1).tolist(), values.max(axis=1).tolist()
+    variances: list[float | None] = [None] * len(values)
+    if runs.class_variance is not None:
+        variances = np.asarray(runs.class_variance).tolist()
+    made = [
+        Estimate(smooth(row, variance, runs.space_size), *own)
+        for row, variance, *own in zip(values, variances, *ends, strict=True)
+    ]
+    return _with_intervals(made, runs) if intervals else made
+
+
+def _intervals(runs: Observations) -> tuple[Interval | None, Interval | None, Interval | None]:
+    """Return intervals of the mean, the standard deviation and the next order."""
+    made = posterior(runs.accuracies, overlap=runs.overlap, space_size=runs.space_size)
+    if made is None:
+        return None, None, None
+    return made.mean_interval(), made.std_interval(), made.next_interval()
+
+
+def _with_intervals(estimates: Sequence[Estimate], runs: Observations) -> list[Estimate]:
+    """Return estimates from B sets of runs with the intervals that :func:`_intervals` gives."""
+    values = runs.accuracies
+    made = posteriors(values, overlap=runs.overlap, space_size=runs.space_size)
+    ends = (made.mean_ends(), made.std_ends(), made.next_ends())
+    rows = np.stack(ends).transpose(2, 0, 1).tolist()  # set, kind, end
+    varied = (np.ptp(values, axis=1) > SAME).tolist()
+    return [
+        replace(
+            one,
+            mean_interval=(row[0][0], row[0][1]),
+            std_interval=(row[1][0], row[1][1]),
+            prediction_interval=(row[2][0], row[2][1]),
+        )
+        if differs
+        else one
+        for one, row, differs in zip(estimates, rows, varied, strict=True)
     ]
 
 
@@ -389,14 +329,6 @@ ESTIMATORS: dict[str, Estimator] = {
             few_draws=True,
             many=_regressions,
         ),
-        Estimator(
-            "stratified",
-            stratified,
-            5,
-            True,
-            "runs weighted by their share of the space",
-            few_draws=True,
-        ),
     )
 }
 
@@ -406,51 +338,3 @@ def get_estimator(name: str) -> Estimator:
     if name not in ESTIMATORS:
         raise unknown("estimator", name, ESTIMATORS)
     return ESTIMATORS[name]
-
-
-def default_estimator(runs: int) -> str:
-    """Return the name of the estimator that stands for a protocol with this number of runs.
-
-    It is the same for every protocol: `smoothed`, which has the smallest mean W₁ on truth tables;
-    below 3 runs the paper's `gaussian`.
-
-    >>> default_estimator(2), default_estimator(3)
-    ('gaussian', 'smoothed')
-    """
-    return "smoothed" if runs >= _SMOOTHED_FROM else "gaussian"
-
-
-def _intervals(runs: Observations) -> tuple[Interval | None, Interval | None, Interval | None]:
-    """Return intervals of the mean, the standard deviation and the next order."""
-    made = posterior(runs.accuracies, overlap=runs.overlap, space_size=runs.space_size)
-    if made is None:
-        return None, None, None
-    return made.mean_interval(), made.std_interval(), made.next_interval()
-
-
-def _with_intervals(estimates: Sequence[Estimate], runs: Observations) -> list[Estimate]:
-    """Return estimates from B sets of runs with the intervals that :func:`_intervals` gives."""
-    values = runs.accuracies
-    made = posteriors(values, overlap=runs.overlap, space_size=runs.space_size)
-    ends = (made.mean_ends(), made.std_ends(), made.next_ends())
-    rows = np.stack(ends).transpose(2, 0, 1).tolist()  # set, kind, end
-    varied = (np.ptp(values, axis=1) > SAME).tolist()
-    return [
-        replace(
-            one,
-            mean_interval=(row[0][0], row[0][1]),
-            std_interval=(row[1][0], row[1][1]),
-            prediction_interval=(row[2][0], row[2][1]),
-        )
-        if differs
-        else one
-        for one, row, differs in zip(estimates, rows, varied, strict=True)
-    ]
-
-
-def _nearest_shares(z: Floats, levels: Floats, weights: Floats) -> Floats:
-    """For each run, the weight of the levels nearest to it; runs at the same distance share."""
-    distance = np.abs(levels[:, None] - z[None, :])
-    nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-9
-    shares: Floats = (weights[:, None] * nearest / nearest.sum(axis=1, keepdims=True)).sum(axis=0)
-    return shares

@@ -15,12 +15,12 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from edgecil.estimation.budgets import draw_runs
-from edgecil.estimation.distances import Target
-from edgecil.estimation.estimators import ESTIMATORS, Observations
 from edgecil.estimation.intervals import LEVEL, Interval
-from edgecil.estimation.redraws import Candidates, latin_designs
 from edgecil.io.arrays import Floats, Ints
+from edgecil.lab.budgets import draw_runs
+from edgecil.lab.distances import Target
+from edgecil.lab.estimators import ESTIMATORS, Observations
+from edgecil.lab.redraws import Candidates, latin_designs
 from edgecil.sequences.space import SequenceSpace
 
 MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}

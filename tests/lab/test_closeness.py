@@ -3,12 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation import (
-    Observations,
-    average_closeness,
-    closeness,
-    get_estimator,
-)
+from edgecil.lab.closeness import average_closeness, closeness
+from edgecil.lab.estimators import Observations, get_estimator
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 40)
 DRAWN = [get_estimator("gaussian")(Observations(TRUTH[place : place + 3])) for place in range(25)]

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
-from edgecil.estimation.distances import SAME, Target
-from edgecil.estimation.estimators import Observations, get_estimator
+from edgecil.estimation.distributions import SAME
 from edgecil.io.arrays import Ints
+from edgecil.lab.distances import Target
+from edgecil.lab.estimators import Observations, get_estimator
 
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 _MOST_DRAWS = 1_000_000

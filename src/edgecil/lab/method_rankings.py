@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from edgecil.estimation.analysis import MethodAnalysis, ProtocolRanking
-from edgecil.estimation.estimators import ESTIMATORS, Estimate
-from edgecil.estimation.ranking import (
+from edgecil.lab.audits import MethodAudit, ProtocolRanking
+from edgecil.lab.estimators import ESTIMATORS, Estimate
+from edgecil.lab.ranking import (
     AverageRanking,
     Ranking,
     average_ranking,
     rank,
     ranking_error,
 )
-from edgecil.estimation.redraws import AllRedraws
+from edgecil.lab.redraws import AllRedraws
 
-Methods = Mapping[str, MethodAnalysis]
+Methods = Mapping[str, MethodAudit]
 Numbers = tuple[float, float, float]
 
 

@@ -1,12 +1,18 @@
-"""Tests whether accuracies over class orders are normal, as in the paper."""
+"""Are accuracies over class orders normally distributed? Box-Cox and the paper's three tests."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+
+from edgecil.estimation.analyze_table import unbiased_orders
+from edgecil.estimation.sources import Source, default_metric, list_sources, read_runs
+from edgecil.estimation.truth import find_truth
+from edgecil.report.table import Cell, Column, Table
 
 LEAST = 20
 LEAST_DISTINCT = 10
@@ -31,6 +37,31 @@ class Normality:
     dagostino_p: float | None = None
     ks_p: float | None = None
     reason: str | None = None
+
+
+def normality(
+    source: Source | Sequence[Source], *, metric: str | None = None, classifier: str | None = None
+) -> dict[str, dict[str, Normality]]:
+    """Test the accuracies of each method: of every order, or of those not chosen by similarity.
+
+    Args:
+        source: experiment directories and CSV files of accuracies.
+        metric: metric to test; by default the one in the experiment's configuration.
+        classifier: classifier of the methods to test; by default each method's main one.
+
+    Returns:
+        By dataset and method.
+    """
+    sources = list_sources(source)
+    tests = {}
+    for runs in read_runs(sources, metric or default_metric(sources), classifier):
+        table = runs.table.renumbered()
+        tests[table.dataset] = {
+            name: check_normality(unbiased_orders(table, name, find_truth(table, name)).accuracies)
+            for name in table.methods
+            if len(table.orders(name))
+        }
+    return tests
 
 
 def check_normality(accuracies: ArrayLike) -> Normality:
@@ -60,4 +91,27 @@ def check_normality(accuracies: ArrayLike) -> Normality:
         float(stats.normaltest(z).pvalue),
         float(stats.kstest(z, "norm").pvalue),
         f"Shapiro-Wilk is valid up to {_MOST_SHAPIRO} orders" if too_many else None,
+    )
+
+
+def normality_table(dataset: str, methods: dict[str, Normality]) -> Table:
+    """Return the tests of one dataset's methods."""
+    rows: list[tuple[Cell, ...]] = [
+        (name, own.boxcox_lambda, own.shapiro_p, own.dagostino_p, own.ks_p, own.reason)
+        for name, own in methods.items()
+    ]
+    return Table(
+        "normality",
+        f"Tests of normality on {dataset}" if dataset else "Tests of normality",
+        "p-values after a Box-Cox transformation with parameter λ; a small value is evidence "
+        "against a normal distribution.",
+        (
+            Column("method"),
+            Column("λ", 2),
+            Column("Shapiro-Wilk", 3),
+            Column("D'Agostino", 3),
+            Column("Kolmogorov-Smirnov", 3),
+            Column("not tested because"),
+        ),
+        tuple(rows),
     )

@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import chisquare
 
 from edgecil.errors import UsageError
-from edgecil.estimation import Distribution, budget_curve, count_outside, wasserstein
-from edgecil.estimation.budgets import draw_runs
+from edgecil.estimation import Distribution
+from edgecil.lab.budgets import budget_curve, count_outside, draw_runs
+from edgecil.lab.distances import wasserstein
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 12)
 

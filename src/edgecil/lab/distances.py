@@ -11,33 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, rel_entr
 
-from edgecil.errors import UsageError
-from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.distributions import SAME, Distribution, as_accuracies, grid
 from edgecil.io.arrays import Floats, Ints
 
-# Accuracies that differ by less are equal: means over seeds have rounding errors.
-SAME = 1e-9
 # Finite stand-ins, so that a point is a normal distribution too and 0 times the last level is 0.
 _NARROWEST, _FARTHEST = 1e-300, 1e300
 _CELLS = 50_000  # of work arrays, which then fit into the processor's cache
 _FEW = 512  # accuracies that are all looked at; of more, blocks
-
-
-def grid(truth: ArrayLike) -> Floats:
-    """Inner edges of the bins in which the JSD is computed; they depend on the truth only.
-
-    ⌈2 n^(1/3)⌉ bins of one width (the Rice rule) from the least to the greatest of n accuracies,
-    and an open bin on either side. A truth of one value has one bin that holds just that value.
-
-    >>> grid([3.0, 3.0]).round(3)
-    array([3., 3.])
-    """
-    values = _accuracies(truth)
-    low, high = values.min(), values.max()
-    bins = int(np.ceil(2.0 * len(values) ** (1.0 / 3.0) - SAME)) if high - low > SAME else 1
-    edges = np.linspace(low, high, bins + 1)
-    edges[0], edges[-1] = low - SAME, high + SAME
-    return edges
 
 
 def jensen_shannon(truth: ArrayLike, estimate: Distribution) -> float:
@@ -107,7 +87,7 @@ class Target:
     @classmethod
     def of(cls, truth: ArrayLike) -> Target:
         """Return the target that n accuracies make, each of the same probability."""
-        accuracies = _accuracies(truth)
+        accuracies = as_accuracies(truth)
         values, counts = np.unique(accuracies, return_counts=True)
         edges = grid(accuracies)
         weights = np.asarray(counts, dtype=np.float64)
@@ -285,10 +265,3 @@ def _binned(reached: Floats) -> Floats:
     """Return the probability of each bin, (…, bins), from a cdf at both sides of the edges."""
     cdf = reached.mean(axis=0)
     return np.asarray(np.diff(cdf, axis=-1, prepend=0.0, append=1.0).clip(0.0))
-
-
-def _accuracies(truth: ArrayLike) -> Floats:
-    values = np.atleast_1d(np.asarray(truth, dtype=np.float64))
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise UsageError("A true distribution requires at least one accuracy, all of them finite.")
-    return values

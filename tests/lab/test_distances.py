@@ -6,8 +6,10 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import norm, wasserstein_distance
 
 from edgecil.errors import UsageError
-from edgecil.estimation import Distribution, distances, grid, jensen_shannon, wasserstein
-from edgecil.estimation.distances import Target, wasserstein_2
+from edgecil.estimation import Distribution
+from edgecil.estimation.distributions import grid
+from edgecil.lab import distances
+from edgecil.lab.distances import Target, jensen_shannon, wasserstein, wasserstein_2
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation import analyze_table
-from edgecil.estimation.placebo import MEASURES, Ratio, compare_protocols
-from edgecil.estimation.redraws import Candidates
 from edgecil.estimation.truth import Truth
+from edgecil.lab._audit import audit_table
+from edgecil.lab.placebo import MEASURES, Ratio, compare_protocols
+from edgecil.lab.redraws import Candidates
 from tests.estimation.tables import SPACE, noisy, six_classes, table_of
 
 ORDERS = tuple(SPACE.enumerate())
@@ -50,7 +50,7 @@ def test_two_random_orders_are_rarely_called_better_or_worse() -> None:
 
 def test_an_analysis_compares_by_the_same_estimator_and_latin_has_no_placebo() -> None:
     table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)})
-    result = analyze_table(table, similarities={"text": six_classes()}, draws=4)
+    result = audit_table(table, similarities={"text": six_classes()}, draws=4)
     made = result.protocol_comparisons
     assert set(made) == {"edge", "latin"}
     for one in made.values():

@@ -8,9 +8,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import AccuracyTable, DatasetAnalysis, ProtocolRanking, analyze_table
-from edgecil.estimation.method_rankings import rank_protocols
-from edgecil.estimation.redraws import find_candidates, redraw_estimates
+from edgecil.estimation import AccuracyTable
+from edgecil.lab._audit import audit_table
+from edgecil.lab.audits import DatasetAudit, ProtocolRanking
+from edgecil.lab.method_rankings import rank_protocols
+from edgecil.lab.redraws import find_candidates, redraw_estimates
 from edgecil.sequences import ClassSequence
 from tests.estimation.tables import SPACE, noisy, table_of
 
@@ -18,13 +20,13 @@ FIRST, SECOND = noisy(0), noisy(1, mean=51.0, std=4.0)
 METHODS = {"first": FIRST, "second": SECOND}
 
 
-def analysed(*protocols: str) -> DatasetAnalysis:
-    return analyze_table(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
+def analysed(*protocols: str) -> DatasetAudit:
+    return audit_table(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
 
 
 def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, ProtocolRanking]]:
     """Rankings over many draws, and nothing else that costs time."""
-    methods = analyze_table(table, draws=1).methods
+    methods = audit_table(table, draws=1).methods
     redraws = {}
     for name, result in methods.items():
         assert result.truth is not None
@@ -92,7 +94,7 @@ def test_without_a_truth_there_is_a_ranking_and_no_error() -> None:
 def test_methods_share_their_draws_whatever_the_order_of_the_rows() -> None:
     runs = table_of({"first": FIRST, "second": FIRST}, ("enumerate",)).runs
     turned = AccuracyTable((*runs[:90], *reversed(runs[90:])))
-    result = analyze_table(turned, draws=4).rankings["random"]["gaussian"].average
+    result = audit_table(turned, draws=4).rankings["random"]["gaussian"].average
     assert result is not None
     assert (result.error, result.correct_share) == (0.0, 1.0), "equal methods tie in every draw"
 
@@ -102,17 +104,17 @@ def test_methods_that_ran_different_orders_have_no_average() -> None:
         return None if 0 in sequence.tasks[0] and 1 in sequence.tasks[0] else SECOND(sequence)
 
     table = table_of({"first": FIRST, "second": failing}, ("random", "enumerate"))
-    result = analyze_table(table, draws=2).rankings["random"]["gaussian"]
+    result = audit_table(table, draws=2).rankings["random"]["gaussian"]
     assert result.error is not None
     assert result.average is None
     alone = AccuracyTable(tuple(replace(run, method="first") for run in table.runs[:93]))
-    assert analyze_table(alone, draws=2).rankings["random"]["gaussian"].average is not None
+    assert audit_table(alone, draws=2).rankings["random"]["gaussian"].average is not None
 
 
 def test_low_forgetting_is_good() -> None:
     table = table_of({"first": FIRST, "second": SECOND}, ("random", "enumerate"))
-    forgotten = analyze_table(replace(table, metric="forgetting"), draws=4)
-    accuracy = analyze_table(table, draws=4)
+    forgotten = audit_table(replace(table, metric="forgetting"), draws=4)
+    accuracy = audit_table(table, draws=4)
     assert accuracy.true_ranking is not None
     assert forgotten.true_ranking is not None
     # The worst order has the highest forgetting, and the lowest accuracy.

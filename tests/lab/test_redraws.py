@@ -7,22 +7,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import (
-    Observations,
-    OrderAccuracies,
-    analyze_table,
-    average_closeness,
-    find_truth,
-    get_estimator,
-)
-from edgecil.estimation.redraws import find_candidates, redraw_estimates
+from edgecil.estimation import OrderAccuracies, find_truth
+from edgecil.lab._audit import audit_table
+from edgecil.lab.closeness import average_closeness
+from edgecil.lab.estimators import Observations, get_estimator
+from edgecil.lab.redraws import find_candidates, redraw_estimates
 from tests.estimation.tables import SPACE, noisy, table_of
 
 TABLE = table_of({"m": noisy(0), "other": noisy(1)})
 
 
 def test_edge_is_averaged_over_every_possible_median() -> None:
-    result = analyze_table(TABLE, draws=88).methods["m"]
+    result = audit_table(TABLE, draws=88).methods["m"]
     assert result.truth is not None
     edge, place = TABLE.orders("m", "edge"), result.truth.index()
     hard, easy = (place[edge.sequences[edge.labels.index(goal)]] for goal in ("hard", "easy"))
@@ -43,7 +39,7 @@ def test_edge_is_averaged_over_every_possible_median() -> None:
 
 
 def test_fewer_draws_than_there_are_possible_ones_are_a_sample_with_an_error() -> None:
-    result = analyze_table(TABLE, draws=40).methods["m"].averages
+    result = audit_table(TABLE, draws=40).methods["m"].averages
     for protocol in ("edge", "random", "latin"):
         average = result[protocol]["gaussian"]
         assert (average.draws, average.exhaustive) == (40, False)
@@ -68,7 +64,7 @@ def test_estimators_with_a_predictor_get_fewer_draws_and_say_so() -> None:
     pilot = table_of({"m": noisy(2)}, ("enumerate",))
     table = table_of({"m": noisy(0)}, ("random", "enumerate"))
     result = (
-        analyze_table(table, predictor="pilot", pilot=pilot, draws=300)
+        audit_table(table, predictor="pilot", pilot=pilot, draws=300)
         .methods["m"]
         .averages["random"]
     )
@@ -76,5 +72,5 @@ def test_estimators_with_a_predictor_get_fewer_draws_and_say_so() -> None:
 
 
 def test_methods_get_the_same_latin_designs() -> None:
-    result = analyze_table(table_of({"m": noisy(0), "same": noisy(0)}), draws=5)
+    result = audit_table(table_of({"m": noisy(0), "same": noisy(0)}), draws=5)
     assert result.methods["m"].averages["latin"] == result.methods["same"].averages["latin"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from edgecil.estimation import check_normality
+from edgecil.paper import check_normality
 
 SKEWED = 20.0 + np.random.default_rng(0).gamma(3.0, 4.0, 90)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgecil.estimation.distances import Target
-from edgecil.estimation.estimators import Estimate
 from edgecil.io.arrays import Floats
+from edgecil.lab.distances import Target
+from edgecil.lab.estimators import Estimate
 
 
 @dataclass(frozen=True)

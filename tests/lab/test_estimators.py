@@ -5,14 +5,9 @@ import pytest
 from scipy import stats
 
 from edgecil.errors import UsageError
-from edgecil.estimation import (
-    ESTIMATORS,
-    Observations,
-    default_estimator,
-    get_estimator,
-    wasserstein,
-)
-from edgecil.estimation.estimators import independent_variance, unbiasing
+from edgecil.estimation.smoothing import default_estimator, independent_variance, unbiasing
+from edgecil.lab.distances import wasserstein
+from edgecil.lab.estimators import ESTIMATORS, Observations, get_estimator
 
 LEVELS = (np.linspace(-2.0, 2.0, 41), np.full(41, 1 / 41))
 VALUES = np.array([41.0, 47.0, 50.0, 44.0, 52.0, 58.0])
@@ -149,17 +144,6 @@ def test_a_falling_relation_is_the_mirror_of_a_rising_one() -> None:
     )
     assert rising.distribution.std == pytest.approx(falling.distribution.std)
     assert rising.distribution.mean == pytest.approx(falling.distribution.mean)
-
-
-def test_stratified_weighs_runs_by_their_share_of_the_space() -> None:
-    """Levels 0 and 1 with weights 3 : 1; runs near 0 stand for three quarters."""
-    space = (np.array([0.0, 1.0]), np.array([0.75, 0.25]))
-    made = ESTIMATORS["stratified"](
-        Observations(
-            np.array([40.0, 44.0, 60.0, 60.0, 60.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0]), space
-        )
-    )
-    assert made.distribution.mean == pytest.approx(0.75 * 42.0 + 0.25 * 60.0)
 
 
 def simulated_distance(name: str, correlation: float, size: int, count: int = 60) -> float:

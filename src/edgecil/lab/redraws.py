@@ -15,26 +15,22 @@ from math import comb
 import numpy as np
 
 from edgecil.engine.accuracies import OrderAccuracies
-from edgecil.estimation.budgets import BudgetPoint, budget_curve, draw_runs
-from edgecil.estimation.closeness import AverageCloseness, average_closeness
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.estimators import (
-    ESTIMATORS,
-    Estimate,
-    Observations,
-    independent_variance,
-)
+from edgecil.estimation.oddities import EXTREMES, labelled_orders
 from edgecil.estimation.predictors import Predictor
+from edgecil.estimation.smoothing import independent_variance
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats, Ints
+from edgecil.lab.budgets import BudgetPoint, budget_curve, draw_runs
+from edgecil.lab.closeness import AverageCloseness, average_closeness
+from edgecil.lab.estimators import ESTIMATORS, Estimate, Observations
 from edgecil.sequences.latin import latin
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 EXAMPLES = 15
 
-EXTREMES = ("hard", "easy")
-_RUNS = 3
+RANDOM_RUNS = 3
 # Draws for estimators that take a hundred times as long as a Gaussian of three runs.
 _FEW = 200
 
@@ -147,14 +143,6 @@ def find_candidates(
     )
 
 
-def labelled_orders(orders: OrderAccuracies, label: str) -> set[ClassSequence]:
-    """Return the different orders with a label; a protocol should have one hard and one easy."""
-    if label not in orders.labels:
-        return set()
-    pairs = zip(orders.labels, orders.sequences, strict=True)
-    return {sequence for name, sequence in pairs if name == label}
-
-
 def redraw_estimates(
     candidates: Candidates,
     ran: Mapping[str, OrderAccuracies],
@@ -170,7 +158,7 @@ def redraw_estimates(
     Estimators that take long get the first 200 draws. Methods whose truths have the same
     sequences get the same draws.
     """
-    budgets = {"random": _RUNS} | {
+    budgets = {"random": RANDOM_RUNS} | {
         name: len(orders) for name, orders in ran.items() if name not in candidates.truth.protocols
     }
     redraws = {}
