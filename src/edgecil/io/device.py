@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from edgecil.errors import UsageError
 from edgecil.io.files import cache_directory
+
+if TYPE_CHECKING:
+    import torch
 
 # The instruction sets that torch's own kernels, oneDNN and MKL may use. By default each library
 # uses the newest one of the processor, and each sums in another order: AVX-512 gives other
@@ -104,6 +108,13 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def room_on(device: torch.device) -> int:
+    """Return the bytes of memory that are free on a GPU; 0 where they are unknown."""
+    import torch
+
+    return int(torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else 0
 
 
 def free_memory() -> int:

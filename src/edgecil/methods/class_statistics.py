@@ -178,8 +178,9 @@ def align(
     features = statistics.means.new_empty(count, statistics.means.shape[-1])
 
     def sample(indices: Sequence[torch.Tensor], generator: torch.Generator) -> None:
-        labels = [batch % classes for batch in indices]
-        features[torch.cat(list(indices))] = statistics.sample(labels, generator)
+        order = torch.cat(list(indices)).to(features.device)
+        labels = (order % classes).split([len(batch) for batch in indices])
+        features[order] = statistics.sample(labels, generator)
 
     def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
         return cross_entropy(classifier(features[batch]), batch % classes)

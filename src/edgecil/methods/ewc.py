@@ -13,12 +13,13 @@ from typing import Any, Literal
 import torch
 
 from edgecil.errors import unknown
+from edgecil.methods.feed import feed
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
 from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
-from edgecil.methods.training import to_device
+from edgecil.methods.training import shuffle
 
 FISHER_IMAGES = ("plain", "training")
 
@@ -92,23 +93,25 @@ class EWC(NetworkMethod):
         Batches are shuffled because the images are sorted by class, and batches of a single class
         have much larger gradients.
         """
-        recipe, generator = self.recipe.at(task.index), task.generator("fisher")
+        recipe = self.recipe.at(task.index)
         augmented = self.config.fisher_images == "training"
         prepare = self.environment.pipeline(recipe.augment if augmented else ())
         self.network.train(augmented)
         total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
-        order = torch.randperm(len(task.labels), generator=generator, device=task.device)
-        batches = order.split(recipe.batch_size)
-        for batch in batches:
-            self.network.zero_grad()
-            pixels = to_device(task.pixels, batch, task.device)
-            logits = self.network(
-                prepare(pixels, generator) if augmented else prepare.plain(pixels)
-            )
-            torch.nn.functional.cross_entropy(logits, task.labels[batch]).backward()
-            for name, value in self.network.named_parameters():
-                if value.grad is not None:
-                    total[name] += value.grad.detach() ** 2 / len(batches)
+        order, generator = shuffle(len(task.labels), task, "fisher")
+        batches = order.to(task.device).split(recipe.batch_size)
+        with feed(task.pixels, task.device) as source:
+            source.begin(order.split(recipe.batch_size))
+            for batch in batches:
+                self.network.zero_grad()
+                pixels = source.take(batch)
+                logits = self.network(
+                    prepare(pixels, generator) if augmented else prepare.plain(pixels)
+                )
+                torch.nn.functional.cross_entropy(logits, task.labels[batch]).backward()
+                for name, value in self.network.named_parameters():
+                    if value.grad is not None:
+                        total[name] += value.grad.detach() ** 2 / len(batches)
         self.network.zero_grad()
         self.network.eval()
         return {name: value.clamp(max=self.config.fisher_cap) for name, value in total.items()}

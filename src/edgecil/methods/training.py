@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import zip_longest
 from typing import Any
 
 import torch
 
-from edgecil.data.stored_pixels import StoredPixels
 from edgecil.errors import EdgecilError
+from edgecil.methods.feed import feed
 from edgecil.methods.method import Environment
 from edgecil.methods.recipe import Recipe
+from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
 Loss = Callable[..., torch.Tensor]
@@ -31,12 +31,12 @@ def fit(
     views: int = 1,
     head: Iterable[torch.nn.Parameter] = (),
 ) -> None:
-    """Minimise a loss over images, which are moved to the device batch by batch.
+    """Minimise a loss over images, which a :class:`Feed` brings to the device.
 
     Args:
         parameters: parameters to optimise.
-        data: uint8 pixels (n, c, h, w) on any device, labels (n,) on the task's device, and any
-            further per-image inputs (n, …) of the loss.
+        data: uint8 pixels (n, c, h, w) on the host or on the task's device, labels (n,) on the
+            task's device, and any further per-image inputs (n, …) of the loss there.
         loss: function of an augmented, normalised batch (b, c, h, w), its labels (b,), and the
             further inputs.
         recipe: epochs, learning rates, batch size, augmentation.
@@ -50,39 +50,29 @@ def fit(
     recipe = recipe.at(task.index)
     pixels, *others = data
     prepare = environment.pipeline(recipe.augment)
-    amp = environment.amp
+    with feed(pixels, task.device) as source:
 
-    def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        again = batch.repeat(views)
-        images = prepare(to_device(pixels, again, task.device), generator)
-        with torch.autocast(task.device.type, enabled=amp):
-            return loss(images, *(other[again] for other in others))
+        def announce(batches: Sequence[torch.Tensor], _: torch.Generator) -> None:
+            parts = (part for batch in batches for part in _parts(batch, recipe))
+            source.begin([part.repeat(views) for part in parts])
 
-    def fetch_ahead(batch: torch.Tensor) -> None:
-        if isinstance(pixels, StoredPixels):
-            for part in _parts(batch, recipe):
-                pixels.fetch_ahead(part.repeat(views))
+        def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            again = batch.repeat(views)
+            images = prepare(source.take(again), generator)
+            with environment.autocast():
+                return loss(images, *(other[again] for other in others))
 
-    minimise(
-        parameters,
-        len(pixels),
-        batch_loss,
-        recipe,
-        task,
-        stage=stage,
-        amp=amp,
-        head=head,
-        on_next=fetch_ahead,
-    )
-
-
-def to_device(
-    pixels: torch.Tensor, chosen: torch.Tensor | slice, device: torch.device | str
-) -> torch.Tensor:
-    """Return some images on a device; the others stay where they are."""
-    if isinstance(chosen, torch.Tensor):
-        chosen = chosen.to(pixels.device)
-    return pixels[chosen].to(device, non_blocking=True)
+        minimise(
+            parameters,
+            len(pixels),
+            batch_loss,
+            recipe,
+            task,
+            stage=stage,
+            scaled=environment.amp and task.device.type == "cuda",
+            head=head,
+            on_epoch=announce,
+        )
 
 
 def minimise(
@@ -93,41 +83,38 @@ def minimise(
     task: Task,
     *,
     stage: str,
-    amp: bool = False,
+    scaled: bool = False,
     head: Iterable[torch.nn.Parameter] = (),
     on_epoch: Callable[[Sequence[torch.Tensor], torch.Generator], None] | None = None,
-    on_next: Callable[[torch.Tensor], None] | None = None,
 ) -> None:
     """Minimise a loss over `count` samples of any kind, batch by batch.
 
     Args:
         parameters: parameters to optimise.
         count: number of samples.
-        loss: function of a batch's indices (b,) and the epoch's generator.
+        loss: function of a batch's indices (b,) on the device and the epoch's generator.
         recipe: epochs, learning rates, batch size.
         task: the source of all seeds.
         stage: name that distinguishes several fits within one task.
-        amp: whether to scale gradients where mixed precision requires it.
+        scaled: whether to scale losses and gradients: small ones vanish in float16.
         head: parameters to optimise at the recipe's `head_factor` times its learning rate.
-        on_epoch: called at the start of each epoch with its batches and its generator.
-        on_next: called before each batch with the indices of the one after it.
+        on_epoch: called at the start of each epoch with its batches, as indices (b,) on the host,
+            and its generator.
     """
     recipe = recipe.at(task.index)
     groups = _groups(parameters, head, recipe)
     trained = [parameter for group in groups for parameter in group["params"]]
     optimizer = _optimizer(groups, recipe)
-    # small gradients vanish in float16, which CUDA uses, and not in bfloat16
-    scaler = torch.amp.GradScaler(task.device.type, enabled=amp and task.device.type == "cuda")
+    scaler = torch.amp.GradScaler(task.device.type, enabled=scaled)
     for epoch in range(recipe.epochs):
         for group in optimizer.param_groups:
             group["lr"] = group["factor"] * recipe.rate(epoch)
-        generator = task.generator(stage, epoch)
-        batches = _batches(count, recipe, generator)
+        order, generator = shuffle(count, task, stage, epoch)
+        batches = _batches(order, recipe)
         if on_epoch is not None:
             on_epoch(batches, generator)
-        for batch, following in zip_longest(batches, batches[1:]):
-            if following is not None and on_next is not None:
-                on_next(following)
+        # one copy per epoch
+        for batch in torch.cat(batches).to(task.device).split([len(one) for one in batches]):
             parts = _parts(batch, recipe)
             for part in parts:
                 value = loss(part, generator)
@@ -147,6 +134,16 @@ def minimise(
             loss=None if scaler.is_enabled() else value,
         )
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
+
+
+def shuffle(count: int, task: Task, *purpose: object) -> tuple[torch.Tensor, torch.Generator]:
+    """Return a random order (n,) on the host, and the generator of one purpose within a task."""
+    generator = task.generator(*purpose)
+    # on the processor one generator serves both
+    host = generator
+    if generator.device.type != "cpu":
+        host = derive_generator("cpu", task.seed, *purpose)
+    return torch.randperm(count, generator=host), generator
 
 
 def _parts(batch: torch.Tensor, recipe: Recipe) -> tuple[torch.Tensor, ...]:
@@ -181,6 +178,10 @@ def check_finite(
         where: when or what it is; the end of the sentence.
         loss: the last value of the loss, if it is checked too.
     """
+    tensors = list(tensors)
+    every = [value.detach() for value in ([] if loss is None else [loss]) + tensors]
+    if not every or bool(torch.stack([torch.isfinite(value).all() for value in every]).all()):
+        return  # one value was copied from the device
     if loss is not None and not torch.isfinite(loss).all():
         raise NotFiniteError(
             f"The loss became {loss.detach().mean().item():g} {where}; choose a lower learning "
@@ -219,13 +220,12 @@ def in_batches(
     return rows.float() if environment.amp else rows
 
 
-def _batches(count: int, recipe: Recipe, generator: torch.Generator) -> list[torch.Tensor]:
-    """Return a random order of `count` indices, in batches.
+def _batches(order: torch.Tensor, recipe: Recipe) -> list[torch.Tensor]:
+    """Split a random order into batches.
 
     A last batch with one image is merged with the batch before it, because batch normalisation
     requires at least two images.
     """
-    order = torch.randperm(count, generator=generator, device=generator.device)
     batches = list(order.split(recipe.batch_size))
     if recipe.drop_last and len(batches) > 1 and len(batches[-1]) < recipe.batch_size:
         batches.pop()

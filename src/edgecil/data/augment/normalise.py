@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import torch
 
@@ -33,10 +35,20 @@ class Normalise:
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
         """Return normalised images (n, c, h, w); the given ones stay as they are."""
-        shape = (1, len(self.mean), 1, 1)
-        mean = torch.tensor(self.mean, dtype=images.dtype, device=images.device).view(shape)
-        std = torch.tensor(self.std, dtype=images.dtype, device=images.device).view(shape)
+        mean, std = (
+            constant(values, images)[None, :, None, None] for values in (self.mean, self.std)
+        )
         return (images - mean).div_(std)
+
+
+@cache
+def _constant(values: Any, kind: torch.dtype, device: torch.device) -> torch.Tensor:
+    return torch.tensor(values, dtype=kind, device=device)
+
+
+def constant(values: tuple[Any, ...], like: torch.Tensor) -> torch.Tensor:
+    """Return numbers as a tensor of the type and on the device of another; made once for each."""
+    return _constant(values, like.dtype, like.device)
 
 
 def to_float(pixels: torch.Tensor) -> torch.Tensor:

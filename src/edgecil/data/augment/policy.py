@@ -54,7 +54,7 @@ CIFAR10_POLICY: tuple[tuple[Operation, Operation], ...] = (
 def auto_augment(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Change each image (n, c, h, w), floats in [0, 1], by a random sub-policy."""
     n, device = len(images), images.device
-    kinds, chances, levels = (table.to(device) for table in _tables())
+    kinds, chances, levels = _tables(device)
     drawn = torch.randint(len(CIFAR10_POLICY), (n,), generator=generator, device=device)
     done = torch.rand(n, 2, generator=generator, device=device) < chances[drawn]
     signs = 2 * torch.randint(2, (n, 2), generator=generator, device=device) - 1
@@ -167,13 +167,14 @@ OPERATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 
 
 @cache
-def _tables() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _tables(device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Operation numbers, probabilities and strengths in [0, 1], each (25, 2)."""
     number = {name: i for i, name in enumerate(OPERATIONS)}
     kinds = [[number[name] for name, _, _ in pair] for pair in CIFAR10_POLICY]
     chances = [[chance for _, chance, _ in pair] for pair in CIFAR10_POLICY]
     levels = [[level / LEVELS for _, _, level in pair] for pair in CIFAR10_POLICY]
-    return torch.tensor(kinds), torch.tensor(chances), torch.tensor(levels)
+    made = [torch.tensor(table, device=device) for table in (kinds, chances, levels)]
+    return made[0], made[1], made[2]
 
 
 def _moved(images: torch.Tensor, **entries: torch.Tensor) -> torch.Tensor:

@@ -7,6 +7,8 @@ import math
 import torch
 from torch.nn import functional
 
+from edgecil.data.augment.normalise import constant
+
 
 def random_crop(
     images: torch.Tensor, generator: torch.Generator, *, padding: int = 4
@@ -85,7 +87,7 @@ def colour_jitter(
         brightness: range in [0, 1]; the default is that of class-incremental work on CIFAR.
         contrast: range in [0, 1]; contrast changes around the image's mean grey value.
     """
-    ranges = torch.tensor([[brightness], [contrast]], device=images.device)
+    ranges = constant(((brightness,), (contrast,)), images)
     draws = torch.rand(2, len(images), generator=generator, device=images.device)
     factors = 1 + ranges * (2 * draws - 1)
     lit = blend(torch.zeros_like(images), images, factors[0])
@@ -172,7 +174,7 @@ def grey(images: torch.Tensor) -> torch.Tensor:
     """Return the luminance (n, 1, h, w): ITU-R 601 weights for three channels, or else the mean."""
     if images.shape[1] != 3:
         return images.mean(dim=1, keepdim=True)
-    weights = torch.tensor([0.299, 0.587, 0.114], dtype=images.dtype, device=images.device)
+    weights = constant((0.299, 0.587, 0.114), images)
     return (images * weights.view(1, 3, 1, 1)).sum(dim=1, keepdim=True)
 
 
