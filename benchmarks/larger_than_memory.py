@@ -46,6 +46,7 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     from edgecil.engine import Node
     from edgecil.engine.node_training import WorkerContext, train_node
     from edgecil.methods import Environment, get_method
+    from edgecil.methods.feed import feed
     from edgecil.methods.task import Scenario
 
     tests = 400
@@ -59,7 +60,9 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     network(torch.zeros(2, 3, side, side)).sum().backward()
     torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9, foreach=True).step()
     few = stored_tensor(np.memmap(path, np.uint8, "r", 0, (200, 3, side, side)))
-    few.fetch_ahead(torch.arange(128))
+    with feed(few, torch.device("cpu")) as source:
+        source.begin([torch.arange(128)])
+        source.take(torch.arange(128))
     before = _anonymous()
     if storage == "disk":
         limit = _data() + megabytes * MEGABYTE

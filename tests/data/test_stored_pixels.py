@@ -96,17 +96,6 @@ def test_large_selections_stay_on_disk_and_small_ones_are_read(
     assert torch.equal(torch.clone(parts[2]), usual[6:9])
 
 
-def test_images_fetched_ahead_are_the_ones_selected(
-    both: tuple[torch.Tensor, torch.Tensor],
-) -> None:
-    stored, usual = both
-    for rows in (MANY[:3], MANY, MANY[:5]):
-        stored.fetch_ahead(rows)
-        assert torch.equal(torch.clone(stored[rows]), usual[rows])
-    stored.fetch_ahead(MANY[:3])
-    assert torch.equal(stored[MANY[3:6]], usual[MANY[3:6]]), "another selection than expected"
-
-
 def test_other_processes_get_the_path_and_not_the_pixels(
     both: tuple[torch.Tensor, torch.Tensor],
 ) -> None:

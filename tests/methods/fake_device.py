@@ -82,7 +82,9 @@ class FakeDevice(TorchDispatchMode):  # type: ignore[misc]
     """Inside the `with` block, tensors may be made on the device and moved to it.
 
     Attributes:
-        most_moved: the most images that one copy moved from host memory to the device.
+        moved: images that were copied from host memory to the device.
+        copies: other copies between host memory and the device: values that are read, tensors in
+            either direction, and indices in host memory of a tensor on the device.
         mixed: for each convolution on the device whether it was in mixed precision; every pass of
             a network begins with one.
         products: products and decompositions of matrices, by (name, type, whether on the device).
@@ -90,7 +92,7 @@ class FakeDevice(TorchDispatchMode):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self.most_moved = 0
+        self.moved = self.copies = 0
         self.mixed: list[bool] = []
         self.products: set[tuple[str, torch.dtype, bool]] = set()
 
@@ -104,10 +106,19 @@ class FakeDevice(TorchDispatchMode):  # type: ignore[misc]
             self.products.add((function.overloadpacket.__name__, first.dtype, there))
         if function is _ATEN.convolution.default and there:
             self.mixed.append(bool(_autocasting) and _autocasting[-1])
-        if function is _ATEN._to_copy.default and there and not isinstance(first, FakeTensor):
-            images = first.dtype == torch.uint8 and first.dim() == 4
-            self.most_moved = max(self.most_moved, len(first) if images else 0)
+        if _crosses(function, args, there=there):
+            images = there and first.dtype == torch.uint8 and first.dim() == 4
+            self.moved += len(first) if images else 0
+            self.copies += not images
         return result
+
+
+def _crosses(function: Any, args: Any, *, there: bool) -> bool:
+    """Whether an operation copies something between host memory and the device."""
+    tensors = [value for value in tree_flatten(args)[0] if isinstance(value, torch.Tensor)]
+    if function in (*_COPIES, *_INDEXING):
+        return any(isinstance(value, FakeTensor) != there for value in tensors if value.dim())
+    return function is _ATEN._local_scalar_dense.default and isinstance(tensors[0], FakeTensor)
 
 
 def _run(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Images stay in host memory and move by batches; everything else is on the device.
+"""Images are on the device if they fit, or move by batches; everything else is on the device.
 
 No learner mixes devices; networks compute in mixed precision if `amp` is set, and RanPAC's
 regression on the device. No GPU is needed; see `fake_device`.
@@ -15,11 +15,11 @@ import torch
 from edgecil.backbones import features
 from edgecil.methods import (
     Environment,
+    feed,
     get_method,
     method_names,
     prompts,
     task as task_module,
-    training,
 )
 from edgecil.methods.ranpac import RULES
 from edgecil.methods.recipe import PAPER_MEMORY
@@ -30,8 +30,10 @@ from tests.toys import QUICK, TASKS, learn, toy_dataset, toy_environment
 DATASET = toy_dataset(train=6, test=2)
 OURS = [name for name in method_names() if get_method(name).build.__module__.startswith("edgecil.")]
 BATCH = QUICK.batch_size
-VIEWS = {"tagfex": 2, "derpp": 2}  # of each image of a batch; DER++ has its exemplars there
+VIEWS = {"tagfex": 2}  # of each image of a batch
 FULL_PRECISION = ("ewc",)  # the Fisher information: squares of small gradients
+COPIES = {"tagfex": 2}  # its loss has terms that depend on the labels and on the values of others
+UNTRAINED = ("simplecil", "fecam", "acil")
 SMALL_PRODUCTS = (
     "coda-prompt",
     "mos",
@@ -52,16 +54,22 @@ def published_config(name: str) -> Any:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")  # the fake one does
 @pytest.mark.parametrize("name", OURS)
-def test_a_learner_trains_and_predicts_on_the_device_batch_by_batch(
-    name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_step_copies_its_batch_and_nothing_else(
+    name: str, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And a learner trains, is restored and predicts on the device.
+
+    Images that fit are there before the first step; of others each step moves its batch.
+    """
     install(monkeypatch, task_module)
     monkeypatch.setattr(features, "_banks", {})  # rows of other tests would not be computed
     monkeypatch.setattr(features, "BATCH", BATCH)
     monkeypatch.setattr(prompts, "BATCH", BATCH)
-    monkeypatch.setattr(training, "_PREDICT_BATCH", BATCH)
+    monkeypatch.setattr(feed, "room_on", lambda device: 2**40 if fits else 0)
     environment = replace(toy_environment(DATASET), device=NAME, amp=True)
     with FakeDevice() as device:
+        steps = watch_steps(device, monkeypatch)
         scenario = Scenario(DATASET, NAME)
         method, again = (
             get_method(name).build(published_config(name), environment) for _ in range(2)
@@ -72,10 +80,34 @@ def test_a_learner_trains_and_predicts_on_the_device_batch_by_batch(
         labels = again.classify(scenario.test.only(again.seen).pixels)
         assert all(isinstance(chosen, FakeTensor) for chosen in labels.values())
         assert all(0 <= int(chosen.max()) < len(again.seen) for chosen in labels.values())
-    assert 0 < device.most_moved <= VIEWS.get(name, 1) * BATCH  # tasks and exemplars: 24 images
+    if name not in UNTRAINED:
+        assert steps
+    for moved, copies in steps:
+        assert moved <= (0 if fits else VIEWS.get(name, 1) * BATCH)
+        assert copies <= COPIES.get(name, 0)
+    assert any(moved for moved, _ in steps) == (not fits and name not in UNTRAINED)
     assert any(device.mixed)
     assert name in FULL_PRECISION or all(device.mixed)
     assert name in SMALL_PRODUCTS or all(there for _, _, there in device.products)
+
+
+def watch_steps(device: FakeDevice, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Images and other copies between two steps of an optimiser, in the single epoch of a fit."""
+    before: dict[Any, tuple[int, int]] = {}
+    steps = []
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
+        step = kind.step
+
+        def count(self: Any, *args: Any, step: Any = step) -> Any:
+            result = step(self, *args)
+            now = device.moved, device.copies
+            if self in before:
+                steps.append(tuple(b - a for a, b in zip(before[self], now, strict=True)))
+            before[self] = now
+            return result
+
+        monkeypatch.setattr(kind, "step", count)
+    return steps
 
 
 @pytest.mark.parametrize("rule", RULES)

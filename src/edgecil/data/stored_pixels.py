@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ AT_ONCE = 2**26  # bytes up to which a selection is read at once
 _READ_ONLY = "Stored images are read-only; copy them before you change them."
 
 _aten = torch.ops.aten
-_reader: ThreadPoolExecutor | None = None
 
 
 class StoredPixels(torch.Tensor):  # type: ignore[misc]
@@ -35,7 +33,6 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
     _sources: tuple[torch.Tensor, ...]
     _owner: torch.Tensor
     _rows: torch.Tensor
-    _ahead: dict[bytes, Future[torch.Tensor]]
 
     @staticmethod
     def __new__(
@@ -45,7 +42,6 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         shape = (len(rows), *sources[0].shape[1:])
         tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=torch.uint8)
         tensor._sources, tensor._owner, tensor._rows = tuple(sources), owner, rows
-        tensor._ahead = {}
         return tensor
 
     @classmethod
@@ -75,15 +71,6 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
                 out.index_copy_(0, where, images)
         return out
 
-    def fetch_ahead(self, chosen: torch.Tensor) -> None:
-        """Begin to read images that are selected next, in another thread."""
-        global _reader
-        if _reader is None:
-            _reader = ThreadPoolExecutor(1, thread_name_prefix="edgecil-reader")
-        while len(self._ahead) > 1:  # what was not used is not wanted any more
-            del self._ahead[next(iter(self._ahead))]
-        self._ahead[_key(chosen)] = _reader.submit(self._select(chosen).read)
-
     def _select(self, chosen: torch.Tensor) -> StoredPixels:
         """Return some images, by indices or by a mask; nothing is read."""
         chosen = chosen.cpu()
@@ -101,8 +88,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         if function is _aten.index.Tensor and _is_stored(args[0]) and len(args[1]) == 1:
             self, chosen = args[0], args[1][0]
             if not _is_stored(chosen) and chosen.dim() == 1:
-                ready = self._ahead.pop(_key(chosen), None)
-                return self._select(chosen)._light() if ready is None else ready.result()
+                return self._select(chosen)._light()
         if function is _aten.index_select.default and _is_stored(args[0]) and args[1] == 0:
             return args[0]._select(args[2])._light()
         if function is _aten.slice.Tensor and args[1:2] in ((), (0,)):
@@ -196,10 +182,6 @@ def stored_tensor(pixels: Pixels) -> torch.Tensor:
     if isinstance(pixels, np.memmap):
         return StoredPixels.of(pixels)
     return torch.from_numpy(pixels)
-
-
-def _key(chosen: torch.Tensor) -> bytes:
-    return bytes(chosen.cpu().numpy().tobytes())
 
 
 def _is_stored(value: Any) -> bool:
