@@ -81,7 +81,7 @@ def main() -> None:
 def measure(table: TruthTable, protocol: str, budget: int, designs: Designs, hits: Hits) -> None:
     """Whether each claim from each of D designs is right on each truth of a table."""
     size, drawn = table.space.size, designs.draw(table, protocol, budget)  # (D, n)
-    overlap = designs.overlap(table, drawn) if protocol == "latin" else None
+    overlap = designs.overlap(table, protocol, drawn)
     values = {method: table.accuracies(method) for method in table.methods}
 
     def note(kind: str, right: np.ndarray) -> None:

@@ -174,7 +174,7 @@ def observe(
 ) -> tuple[intervals.Posterior, np.ndarray]:
     """What the designs say, and in which of them values differ."""
     drawn = designs.draw(table, protocol, n)
-    overlap = designs.overlap(table, drawn) if protocol == "latin" else None
+    overlap = designs.overlap(table, protocol, drawn)
     made = posteriors(truth[drawn], overlap=overlap, space_size=size, common=common)
     return made, np.ptp(truth[drawn], axis=1) > SAME
 

@@ -71,7 +71,7 @@ def test_repeats_count_as_trainings_of_one_order() -> None:
     table = AccuracyTable(tuple(runs))
     said = answer(table, "m")
     assert (said.order_count, said.trainings) == (3, 6)
-    assert representative_orders(table, "m").latin
+    assert not representative_orders(table, "m").choice.independent
 
 
 def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:

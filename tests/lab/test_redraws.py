@@ -12,6 +12,7 @@ from edgecil.lab._audit import audit_table
 from edgecil.lab.closeness import average_closeness
 from edgecil.lab.estimators import Observations, get_estimator
 from edgecil.lab.redraws import find_candidates, redraw_estimates
+from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from tests.estimation.tables import SPACE, noisy, table_of
 
 TABLE = table_of({"m": noisy(0), "other": noisy(1)})
@@ -74,3 +75,29 @@ def test_estimators_with_a_predictor_get_fewer_draws_and_say_so() -> None:
 def test_methods_get_the_same_latin_designs() -> None:
     result = audit_table(table_of({"m": noisy(0), "same": noisy(0)}), draws=5)
     assert result.methods["m"].averages["latin"] == result.methods["same"].averages["latin"]
+
+
+def test_redraws_keep_constructed_orders_whatever_their_labels(monkeypatch) -> None:
+    class SameThree(Protocol):
+        name = "same-three"
+
+        def choose(self, request):
+            for label, sequence in zip("abc", request.space.enumerate(), strict=False):
+                yield LabelledSequence(label, sequence)
+
+    monkeypatch.setattr(
+        PROTOCOLS, "_entries", {**dict(PROTOCOLS.items()), "same-three": SameThree()}
+    )
+    table = table_of({"m": noisy(0)}, ("same-three", "edge", "latin", "enumerate"))
+    truth = find_truth(table, "m")
+    ran = {name: table.orders("m", name) for name in table.protocols}
+    candidates = find_candidates(truth, ran, None)
+    assert set(candidates.extremes) == {"same-three", "edge"}
+    assert candidates.extremes["same-three"] == [0, 1, 2]
+    redrawn = redraw_estimates(candidates, ran, SPACE, draws=20, seed=0)
+    assert {name: len(by["gaussian"].estimates) for name, by in redrawn.items()} == {
+        "random": 20,
+        "same-three": 1,
+        "edge": 20,
+        "latin": 20,
+    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edgecil.errors import UsageError, unknown
-from edgecil.sequences.protocols import split_budget
+from edgecil.sequences.protocols import DEFAULT_PROTOCOL, split_budget
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
 PREPARATIONS = ("plain", "centre-crop")
@@ -82,7 +82,7 @@ class ExperimentConfig:
     base: int | None = None
     increment: int | None = None
     sizes: tuple[int, ...] | None = None
-    protocol: tuple[str, ...] = ("latin",)
+    protocol: tuple[str, ...] = (DEFAULT_PROTOCOL,)
     sequences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     budget: int | None = None
     order_seed: int | None = None

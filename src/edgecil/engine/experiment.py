@@ -27,7 +27,7 @@ from edgecil.engine.stored_similarity import find_similarity, note_sources, requ
 from edgecil.engine.until import GoalStatus
 from edgecil.errors import DataError, EdgecilError, unknown
 from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
+from edgecil.sequences.protocols import LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity
 
@@ -348,7 +348,7 @@ def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]
     return {
         name: {run.label: run.sequence for run in runs}
         for name, runs in sequences.items()
-        if name in PROTOCOLS and PROTOCOLS[name].asks_model
+        if find_protocol(name).asks_model
     }
 
 

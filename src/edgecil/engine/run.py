@@ -36,7 +36,13 @@ from edgecil.io.directory import check_path
 from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
-from edgecil.sequences.protocols import REPEATS, all_duplicates
+from edgecil.sequences.protocols import (
+    RANDOM,
+    REPEATS,
+    all_duplicates,
+    find_protocol,
+    parse_protocols,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -142,7 +148,7 @@ def _run_config(
             goal, experiment_config, execution, out, overwrite=overwrite, **callbacks
         )
     if repeats_on is not None:
-        first = experiment.sequences()[experiment_config.protocol[0]]
+        first = experiment.sequences()[experiment_config.protocol_names[0]]
         orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[:repeats_on]
         repeated = replace(
             experiment_config,
@@ -174,14 +180,17 @@ def for_goal(
         given: whether a protocol was chosen.
         overwrite: whether results in the directory are deleted.
     """
-    protocols = config.protocol if given else ("random",)
-    if protocols not in (("random",), ("random-legacy",)) or config.sequences:
+    chosen = config.protocol if given else (RANDOM.name,)
+    budgets = parse_protocols(chosen, own=config.sequences)
+    random = all(find_protocol(name).independent for name in budgets)
+    if len(budgets) != 1 or not random or config.sequences:
         raise UsageError(
-            "'until' adds random orders and requires the protocol 'random'. Got "
+            f"'until' adds random orders and requires a protocol like {RANDOM.name!r}. Got "
             f"{', '.join(map(repr, config.protocol))} instead."
         )
     _check_methods(goal, config, out, overwrite=overwrite)
-    return replace(config, protocol=protocols, budget=config.budget or _MOST_ORDERS)
+    name, own = budgets.popitem()
+    return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
 
 
 def _check_methods(goal: Goal, config: ExperimentConfig, out: Path, *, overwrite: bool) -> None:
@@ -215,7 +224,8 @@ def _run_until(
         done = experiment if done is None else _added(done, experiment)
         table = experiment.table(config.metric)
         accuracies = {
-            name: table.orders(name, config.protocol[0]).by_sequence() for name in table.methods
+            name: table.orders(name, config.protocol_names[0]).by_sequence()
+            for name in table.methods
         }
         done = replace(done, goal=check_goal(goal, accuracies))
         decided = done.goal is not None and done.goal.answer is not None
@@ -381,10 +391,6 @@ def _method_specs(methods: Any) -> Any:
 
 
 def _save_similarity(store: Store, prepared: Prepared) -> None:
-    """Save the similarity of the sequences: that of EDGE if EDGE is run, else the first one."""
-    if prepared.similarity is None:
-        return
-    earlier = [name for config in store.configs() for name in config["protocol"]]
-    first = not (store.directory / SIMILARITY_FILE).exists()
-    if first or ("edge" in prepared.config.protocol and "edge" not in earlier):
+    """Save the similarity of the sequences, unless an earlier call saved one."""
+    if prepared.similarity is not None and not (store.directory / SIMILARITY_FILE).exists():
         save_experiment_similarity(store.directory, prepared.similarity)

@@ -13,7 +13,7 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import DataError
 from edgecil.io.files import replace_file
-from edgecil.sequences.protocols import PROTOCOLS
+from edgecil.sequences.protocols import find_protocol
 from edgecil.similarity import (
     Embeddings,
     Similarity,
@@ -110,19 +110,16 @@ def _read_saved(path: Path) -> Similarity:
 def _source_config(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:
     """Return the configuration whose similarity the sequences came from.
 
-    The first one with EDGE, else the first one with any protocol that uses a similarity, else the
-    first one.
+    The first one with a protocol that uses a similarity, else the first one.
     """
-    using = _using_similarity(configs)
-    edge = [config for config in using if "edge" in config.protocol]
-    return next(iter([*edge, *using, *configs]), None)
+    return next(iter([*_using_similarity(configs), *configs]), None)
 
 
 def _using_similarity(configs: Sequence[ExperimentConfig]) -> list[ExperimentConfig]:
     return [
         config
         for config in configs
-        if any(name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in config.protocol)
+        if any(find_protocol(name).needs_similarity for name in config.protocol_names)
     ]
 
 

@@ -20,6 +20,7 @@ from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
 from edgecil.io.notebook import show_printed
+from edgecil.sequences.protocols import GOALS, PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence
 
 if TYPE_CHECKING:
@@ -85,12 +86,6 @@ class PredictorSummary:
 
 # Name and version of the JSON form of an analysis; a changed field is a new version.
 SCHEMA = "edgecil.analysis/4"
-
-# Protocols with a hard, a median and an easy sequence; figures show the first that was run.
-_EXTREME = (
-    *("edge", "optimal", "optimal-generalization", "adversarial", "maxcover"),
-    "edge-released",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,5 +250,10 @@ class Analysis:
 
 
 def extreme_protocol(protocols: tuple[str, ...]) -> str | None:
-    """Return the first of some protocols that has a hard, a median and an easy sequence."""
-    return next((name for name in _EXTREME if name in protocols), None)
+    """Return the first of some protocols, as they are registered, with a hard and an easy order."""
+    has_both = (
+        name
+        for name, protocol in PROTOCOLS.items()
+        if name in protocols and set(GOALS) <= set(protocol.constructed or ())
+    )
+    return next(has_both, None)

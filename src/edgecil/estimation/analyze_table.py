@@ -9,6 +9,7 @@ import numpy as np
 from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
 from edgecil.errors import DataError
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis, PredictorSummary
+from edgecil.estimation.choice import unbiased_sequences
 from edgecil.estimation.claims import answer
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.correlation import correlate
@@ -19,7 +20,6 @@ from edgecil.estimation.predictors import (
     column_predictor,
     objective_predictor,
     predictor_label,
-    unbiased_sequences,
 )
 from edgecil.estimation.relabelling import Relabelled, adjust_correlations, relabel
 from edgecil.estimation.truth import Truth, find_truth

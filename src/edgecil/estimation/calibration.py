@@ -47,13 +47,18 @@ def calibration() -> Calibration:
     return read_json(FILE, Calibration, SCHEMA)
 
 
-def reached_coverage(kind: Kind, protocol: str, orders: int) -> float | None:
-    """Return what a kind of claim reaches with a protocol and this number of orders.
+def reached_coverage(kind: Kind, key: str | None, orders: int) -> float | None:
+    """Return what a kind of claim reaches with this number of orders.
 
     Numbers of orders that were not measured get the figure of the next smaller one; None if there
-    is none, or if the protocol was not measured.
+    is none, or if nothing was measured under the key.
+
+    Args:
+        kind: of claim.
+        key: of the orders' protocol, :attr:`Protocol.calibration`.
+        orders: how many.
     """
-    measured = calibration().coverage.get(kind, {}).get(protocol, {})
+    measured = calibration().coverage.get(kind, {}).get(key or "", {})
     budgets = [int(text) for text in measured if int(text) <= orders]
     return measured[str(max(budgets))] if budgets else None
 

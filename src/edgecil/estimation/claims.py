@@ -10,9 +10,9 @@ import numpy as np
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import find_metric
 from edgecil.estimation.calibration import TOLERATED, is_calibrated, reached_coverage
+from edgecil.estimation.choice import Choice, random_protocols
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.intervals import LEVEL, Interval, Posterior, posterior
-from edgecil.estimation.predictors import blind_protocols
 from edgecil.estimation.smoothing import (
     default_estimator,
     estimate_distribution,
@@ -22,8 +22,7 @@ from edgecil.estimation.smoothing import (
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.rounding import rounded, rounded_limit
-from edgecil.sequences.overlap import position_overlap
-from edgecil.sequences.protocols import CONTINUED, REPEATS
+from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
 
@@ -75,13 +74,12 @@ class Claim:
 class Answer:
     """One method over all class orders, from the orders that represent them best.
 
-    These are all orders if (nearly) all were run, else those not chosen by similarity (`latin`,
-    `random`) if there are two, else those of the protocol that ran most. Accuracies are per cent,
-    means over repeats.
+    These are all orders if (nearly) all were run, else random draws (`latin`, `random`) if there
+    are two, else those of the protocol that ran most. Accuracies are per cent, means over repeats.
 
     Attributes:
         protocols: whose runs they are.
-        blind: whether the orders were chosen without regard to the classes.
+        blind: whether the orders are random draws, or all.
         order_count: how many different ones.
         trainings: how many trainings of them.
         lowest: the lowest accuracy of these orders.
@@ -142,31 +140,24 @@ class Sample:
     """The orders of a method that represent all orders.
 
     Attributes:
-        protocols: that chose them.
-        blind: whether all of these ignore the classes.
-        latin: whether they are one or more Latin designs and nothing else.
+        protocols: names of those that chose them.
+        choice: what these say about the orders.
         sequences: n different orders.
         accuracies: (n,) means over repeats.
     """
 
     protocols: tuple[str, ...]
-    blind: bool
-    latin: bool
+    choice: Choice
     sequences: tuple[ClassSequence, ...]
     accuracies: Floats
-
-    @property
-    def overlap(self) -> Floats | None:
-        """Agreement on positions, if the orders are a Latin design."""
-        return position_overlap(self.sequences) if self.latin and len(self.sequences) > 1 else None
 
 
 def representative_orders(table: AccuracyTable, method: str) -> Sample:
     """Return the orders that an answer about a method rests on; see :class:`Answer`."""
-    names = [name for name in table.protocols if name != REPEATS] or table.protocols
+    names = [it for it in table.protocols if not find_protocol(it).repeats] or table.protocols
     ran = {name: table.orders(method, name).by_sequence() for name in names}
     ran = {name: orders for name, orders in ran.items() if orders}
-    random = blind_protocols(table, method)
+    random = random_protocols(table, method)
     blind = {name: orders for name, orders in ran.items() if name in random}
     most = max(ran, key=lambda name: len(ran[name]))
     count = len({one for orders in blind.values() for one in orders})
@@ -177,8 +168,7 @@ def representative_orders(table: AccuracyTable, method: str) -> Sample:
     sequences = tuple(dict.fromkeys(one for orders in chosen.values() for one in orders))
     return Sample(
         tuple(chosen),
-        bool(blind),
-        "latin" in chosen and set(chosen) <= {"latin", CONTINUED},
+        Choice(tuple(random.get(name) or find_protocol(name) for name in chosen), bool(blind)),
         sequences,
         np.array([accuracies[sequence] for sequence in sequences]),
     )
@@ -196,8 +186,8 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
         return _measured(table, method, truth)
     sample = representative_orders(table, method)
     values, size = sample.accuracies, table.space.size
-    count, protocol = len(values), _kind_of(sample)
-    made = posterior(values, overlap=sample.overlap, space_size=size)
+    count, choice = len(values), sample.choice
+    made = posterior(values, overlap=choice.overlap(sample.sequences), space_size=size)
     name = default_estimator(count)
     classes = table.class_accuracies(method, sample.sequences) if count > 1 else None
     class_variance = None if classes is None else float(independent_variance(classes))
@@ -205,19 +195,19 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
     std = float(values.std(ddof=1)) / unbiasing(count) if count > 1 else None
     return Answer(
         sample.protocols,
-        sample.blind,
+        choice.random,
         count,
         table.count_trainings(method, sample.sequences),
         float(values.min()),
         float(values.max()),
         name,
         estimate_distribution(values, class_variance, size),
-        _interval_claim("mean", mean, values, made, protocol, bounds),
-        _interval_claim("std", std, values, made, protocol),
-        _interval_claim("next", mean, values, made, protocol, bounds),
-        _share("outside", 1.0 - expected_share_inside(count, size), count, protocol),
-        _share("worse", worse_probability(count) if count < size else 0.0, count, protocol),
-        _tolerance(count, size, protocol),
+        _interval_claim("mean", mean, values, made, choice, bounds),
+        _interval_claim("std", std, values, made, choice),
+        _interval_claim("next", mean, values, made, choice, bounds),
+        _share("outside", 1.0 - expected_share_inside(count, size), count, choice),
+        _share("worse", worse_probability(count) if count < size else 0.0, count, choice),
+        _tolerance(count, size, choice),
     )
 
 
@@ -243,19 +233,12 @@ def _measured(table: AccuracyTable, method: str, truth: Truth) -> Answer:
     )
 
 
-def _kind_of(sample: Sample) -> str:
-    """Return the protocol whose calibration applies: mixed blind orders count as random ones."""
-    if not sample.blind:
-        return sample.protocols[0]
-    return "latin" if sample.latin else "random"
-
-
 def _interval_claim(
     kind: Literal["mean", "std", "next"],
     value: float | None,
     values: Floats,
     made: Posterior | None,
-    protocol: str,
+    choice: Choice,
     bounds: Interval = (-np.inf, np.inf),
 ) -> Claim:
     if made is None:
@@ -271,7 +254,7 @@ def _interval_claim(
         "std": made.std_interval,
         "next": made.next_interval,
     }[kind]()
-    reached = reached_coverage(kind, protocol, len(values))
+    reached = reached_coverage(kind, choice.calibration, len(values))
     return Claim(
         value,
         cut(interval, bounds),
@@ -301,19 +284,19 @@ def _validity(reached: float | None) -> Validity:
     return "calibrated" if is_calibrated(reached) else "rough"
 
 
-def _share(kind: Literal["outside", "worse"], value: float, count: int, protocol: str) -> Claim:
-    """Make a claim on ranks: exact for random orders, checked on truth tables for Latin ones."""
-    if protocol == "random":
+def _share(kind: Literal["outside", "worse"], value: float, count: int, choice: Choice) -> Claim:
+    """Make a claim on ranks: exact for independent draws, checked on truth tables for designs."""
+    if choice.independent:
         return Claim(value, None, "exact")
-    error = reached_coverage(kind, protocol, count)
-    if protocol != "latin" or error is None:
-        return Claim(None, reason="requires orders not chosen by similarity")
+    error = reached_coverage(kind, choice.rank_calibration, count) if choice.random else None
+    if error is None:
+        return Claim(None, reason="requires orders chosen at random")
     validity: Validity = "calibrated" if abs(error) <= TOLERATED else "rough"
     return Claim(value, None, validity, reached=value + error)
 
 
-def _tolerance(count: int, size: int, protocol: str) -> Claim:
-    if protocol not in ("random", "latin"):
-        return Claim(None, level=CONFIDENCE, reason="requires orders not chosen by similarity")
+def _tolerance(count: int, size: int, choice: Choice) -> Claim:
+    if not choice.random:
+        return Claim(None, level=CONFIDENCE, reason="requires orders chosen at random")
     value = tolerance_share(count, CONFIDENCE, size=size)
-    return Claim(value, None, "exact" if protocol == "random" else "rough", CONFIDENCE)
+    return Claim(value, None, "exact" if choice.independent else "rough", CONFIDENCE)

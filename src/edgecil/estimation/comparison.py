@@ -16,12 +16,11 @@ from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import find_metric
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import reached_coverage
+from edgecil.estimation.choice import Choice, random_protocols
 from edgecil.estimation.distributions import SAME
 from edgecil.estimation.intervals import LEVEL, Interval, posterior
-from edgecil.estimation.predictors import blind_protocols
 from edgecil.io.arrays import Bools, Floats, Ints
-from edgecil.sequences.overlap import position_overlap
-from edgecil.sequences.protocols import CONTINUED
+from edgecil.sequences.protocols import RANDOM, find_protocol
 
 _Key = TypeVar("_Key")
 
@@ -43,13 +42,13 @@ class Comparison:
             order or if all differences are equal.
         won: share of these orders on which the first is better, ties half.
         won_interval: 90 %, of the share of all orders, by Clopper and Pearson; None if the orders
-            were chosen by similarity.
+            are not random draws.
         new_order_probability: that the first is better on a new random order; None where there is
             no interval.
         p_value: of no mean difference, two-sided; None where there is no interval.
         adjusted_p: the same, adjusted for the number of pairs by Holm's method.
-        blind: whether the orders were chosen without regard to the classes; otherwise they may not
-            represent all orders.
+        blind: whether the orders are random draws, or all; otherwise they may not represent all
+            orders.
         reached: the coverage of such intervals, of a nominal 90 %, on truth tables; None if it was
             not measured.
         reason: why something is None.
@@ -104,6 +103,7 @@ def compare_accuracies(
     *,
     overlap: Floats | None = None,
     blind: bool = True,
+    calibration: str | None = RANDOM.calibration,
     higher_is_better: bool = True,
     seeds: int = 1,
 ) -> Comparison:
@@ -119,8 +119,9 @@ def compare_accuracies(
     Args:
         first: accuracies of the first method, means over repeats.
         second: accuracies of the second method.
-        overlap: of the orders' positions, if they are a Latin design.
-        blind: whether the orders were chosen without regard to the classes.
+        overlap: covariance that the orders' design implies, see :meth:`Protocol.overlap`.
+        blind: whether the orders are random draws, or all.
+        calibration: key of such orders' measured coverage, :attr:`Protocol.calibration`.
         higher_is_better: whether a greater value wins; forgetting is better low.
         seeds: number of training seeds that the means are over.
     """
@@ -149,7 +150,6 @@ def compare_accuracies(
             seeds=seeds,
         )
     chance = made.next_above(0.0)
-    design = "random" if overlap is None else "latin"
     return Comparison(
         n,
         mean,
@@ -159,7 +159,7 @@ def compare_accuracies(
         chance if higher_is_better else 1.0 - chance,
         min(1.0, 2.0 * min(made.mean_above(0.0), made.mean_below(0.0))),
         blind=blind,
-        reached=reached_coverage("difference", design if blind else "edge", n),
+        reached=reached_coverage("difference", calibration, n),
         tied=int(tied.sum()),
         seeds=seeds,
     )
@@ -168,40 +168,41 @@ def compare_accuracies(
 def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
     """Return every pair of methods on the orders that both ran, by first and second method.
 
-    If both ran two or more orders that were not chosen by similarity, only these count. An order
-    that both trained with the same seeds is compared by the means over these seeds.
+    If both ran two or more random orders, only these count. An order that both trained with the
+    same seeds is compared by the means over these seeds.
     """
     trained = {name: _trainings(table, name) for name in methods}
-    random = {name: blind_protocols(table, name) for name in methods}
-    by_protocols: dict[frozenset[str], tuple[Bools, Bools]] = {}
+    random = {name: random_protocols(table, name) for name in methods}
+    chosen_by = _chosen_by(table)
     pairs: dict[tuple[str, str], Comparison] = {}
     for first, second in combinations(methods, 2):
         both = np.array([one for one in trained[first].first if one in trained[second].first])
         if not both.size:
             continue
-        shared = frozenset(random[first] & random[second])
-        if shared not in by_protocols:
-            by_protocols[shared] = _blind_orders(table, shared)
-        blind, other = by_protocols[shared]
+        shared = {name: one for name, one in random[first].items() if name in random[second]}
+        blind = np.zeros(len(table.sequences), dtype=bool)
+        for name in shared:
+            blind |= chosen_by[name]
         chosen = both[blind[both]]
         if len(chosen) < min(len(both), _FEWEST):  # a single order gives no interval
             chosen = chosen[:0]
-        used = chosen if chosen.size else both
-        latin = len(chosen) > 1 and not other[chosen].any()
+        if chosen.size:
+            used, names = chosen, [name for name in shared if chosen_by[name][chosen].any()]
+            choice = Choice(tuple(shared[name] for name in names), random=True)
+        else:
+            used, names = both, _names_of(table, first, both)
+            choice = Choice(tuple(map(find_protocol, names)), random=False)
         a, b, seeds = _pair(trained[first], trained[second], used)
         pair = compare_accuracies(
             a,
             b,
-            overlap=position_overlap([table.sequences[one] for one in used]) if latin else None,
-            blind=bool(chosen.size),
+            overlap=choice.overlap([table.sequences[one] for one in used]),
+            blind=choice.random,
+            calibration=choice.calibration,
             higher_is_better=find_metric(table.metric).higher_is_better,
             seeds=seeds,
         )
-        if not chosen.size:
-            compared = set(used.tolist())
-            names = (run.protocol for place, run in table.placed_runs(first) if place in compared)
-            pair = replace(pair, protocols=tuple(dict.fromkeys(names)))
-        pairs[first, second] = pair
+        pairs[first, second] = replace(pair, protocols=() if choice.random else tuple(names))
     adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
     comparisons: dict[str, dict[str, Comparison]] = {}
     for (first, second), one in pairs.items():
@@ -209,15 +210,19 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
     return comparisons
 
 
-def _blind_orders(table: AccuracyTable, protocols: frozenset[str]) -> tuple[Bools, Bools]:
-    """Return which sequences these protocols chose, and which of them are not of a Latin design."""
-    chosen = {(run.protocol, place) for run, place in zip(table.runs, table.places, strict=True)}
-    blind, other = (np.zeros(len(table.sequences), dtype=bool) for _ in range(2))
-    for protocol, place in chosen:
-        if protocol in protocols:
-            blind[place] = True
-            other[place] |= protocol not in ("latin", CONTINUED)
-    return blind, other
+def _chosen_by(table: AccuracyTable) -> dict[str, Bools]:
+    """Return for each protocol which of the table's sequences it chose."""
+    chosen = {name: np.zeros(len(table.sequences), dtype=bool) for name in table.protocols}
+    for run, place in zip(table.runs, table.places, strict=True):
+        chosen[run.protocol][place] = True
+    return chosen
+
+
+def _names_of(table: AccuracyTable, method: str, places: Ints) -> list[str]:
+    """Return the protocols under which a method ran the sequences at some places."""
+    compared = set(places.tolist())
+    names = (run.protocol for place, run in table.placed_runs(method) if place in compared)
+    return list(dict.fromkeys(names))
 
 
 def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:

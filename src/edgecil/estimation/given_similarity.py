@@ -16,7 +16,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analyze_table import describe_similarity
-from edgecil.estimation.predictors import blind_protocols, describe_unknown_choice
+from edgecil.estimation.choice import describe_unknown_choice, random_protocols
 from edgecil.estimation.sources import DatasetRuns, class_names
 from edgecil.io import limits
 from edgecil.io.files import check_file
@@ -56,8 +56,8 @@ def find_similarities(
         return {"given": _select(given, table, "The similarity")}, [], ""
     notes: list[str] = []
     if not runs.experiments:
-        blind = blind_protocols(table)
-        chosen = [name for name in table.protocols if name not in blind]
+        random = random_protocols(table)
+        chosen = [name for name in table.protocols if name not in random]
         notes += filter(None, [describe_unknown_choice(chosen)])
     if not runs.experiments and not table.dataset and table.names is None:
         return {}, notes, NO_CLASS_NAMES

@@ -5,10 +5,9 @@ from __future__ import annotations
 from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
 from edgecil.engine.metrics import find_metric
 from edgecil.estimation.truth import Truth
-from edgecil.sequences.protocols import describe_duplicates
+from edgecil.sequences.protocols import describe_duplicates, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 
-EXTREMES = ("hard", "easy")
 _NAMED = 3
 _FRACTION = 1.0
 _NEAR = 10.0  # points
@@ -69,7 +68,8 @@ def _note_repeats(table: AccuracyTable) -> list[str]:
         sentence = describe_duplicates(protocol, sequences)
         if sentence is None:
             continue
-        if protocol in ("random", "random-legacy") and set(runs) - {protocol, "enumerate"}:
+        others = [name for name in runs if name != protocol and not find_protocol(name).exhaustive]
+        if find_protocol(protocol).independent and others:
             # gaussian on 19 truth tables of 90 orders, in standard deviations of the truth
             sentence += (
                 " This puts it at a disadvantage against other protocols: three runs with one "
@@ -95,11 +95,11 @@ def _note_contradictions(table: AccuracyTable) -> list[str]:
 
 
 def _note_extremes(table: AccuracyTable) -> list[str]:
-    """Return a sentence on each protocol that calls several orders hard, or several easy."""
+    """Return a sentence on each constructed sequence, such as `hard`, that is several orders."""
     notes = []
     for protocol in table.protocols:
         orders = [table.orders(method, protocol) for method in table.methods]
-        for label in EXTREMES:
+        for label in find_protocol(protocol).constructed or ():
             by_method = [labelled_orders(own, label) for own in orders]
             different = set[ClassSequence]().union(*by_method)
             if len(different) < 2:

@@ -15,16 +15,15 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.errors import UsageError
+from edgecil.estimation.choice import unbiased_sequences
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
-from edgecil.sequences.protocols import CONTINUED, PROTOCOLS, REPEATS
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
-ENUMERATION = "enumerate"
 _ENUMERATED = 2_520
 _SAMPLED = 4_096
 _LEVELS = 64
@@ -199,68 +198,3 @@ def pilot_predictor(pilot: AccuracyTable, method: str) -> Predictor:
 def predictor_label(name: str) -> str:
     """Return what figures and tables call a predictor: S for the paper's objective."""
     return "S" if name == "adjacent" else name
-
-
-def unbiased_sequences(
-    table: AccuracyTable, method: str | None = None
-) -> tuple[ClassSequence, ...]:
-    """Return the different sequences of protocols that do not choose by similarity.
-
-    Args:
-        table: the runs.
-        method: only sequences that this method ran for such a protocol; those of all methods by
-            default. A sequence that another method ran for `random` may be an extreme one here.
-    """
-    unbiased = blind_protocols(table, method)
-    runs = table.runs if method is None else table.runs_of(method)
-    return tuple(dict.fromkeys(run.sequence for run in runs if run.protocol in unbiased))
-
-
-def blind_protocols(table: AccuracyTable, method: str | None = None) -> set[str]:
-    """Return the protocols of a table whose orders count as random.
-
-    Those of an enumeration follow a system, so that they count only once nine tenths of all orders
-    have an accuracy. All orders count whatever their protocol is called.
-
-    Args:
-        table: the runs.
-        method: whose enumeration must be complete; that of every method by default.
-    """
-    blind = {name for name in table.protocols if ignores_similarity(name)}
-    if len(table.sequences) == table.space.size:
-        methods = table.methods if method is None else (method,)
-        blind |= {
-            name
-            for name in table.protocols
-            if all(len(table.orders(it, name).by_sequence()) == table.space.size for it in methods)
-        }
-    if ENUMERATION in blind:
-        least = min(
-            len(table.orders(name).by_sequence())
-            for name in (table.methods if method is None else (method,))
-        )
-        if 10 * least < 9 * table.space.size:
-            blind.remove(ENUMERATION)
-    return blind
-
-
-def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
-    """Return a sentence on protocols that are not registered; None if there are none."""
-    unknown = [name for name in protocols if name not in (*PROTOCOLS, CONTINUED, REPEATS)]
-    if not unknown:
-        return None
-    names = " and ".join(map(repr, unknown))
-    return (
-        f"How the orders of {names} were chosen is unknown, so they do not count as random. "
-        "If they were drawn at random, write 'random' into the column 'protocol'."
-    )
-
-
-def ignores_similarity(protocol: str) -> bool:
-    """Return whether a protocol chooses its sequences without regard to class similarity.
-
-    Protocols that are not registered are assumed to use it, but for the orders of `next_runs`.
-    """
-    if protocol == CONTINUED:
-        return True
-    return protocol in PROTOCOLS and not PROTOCOLS[protocol].needs_similarity

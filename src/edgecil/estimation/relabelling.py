@@ -20,7 +20,7 @@ from edgecil.estimation.comparison import holm
 from edgecil.estimation.correlation import Correlation, warn_of_predictor
 from edgecil.estimation.predictors import BySequences, Predictor, orders_of, predictor_label
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.protocols import PROTOCOLS
+from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 
 Relabelled = dict[int, BySequences["Floats | None"]]
@@ -115,9 +115,7 @@ def adjust_correlations(
 def _is_relevant(method: MethodAnalysis, correlation: Correlation) -> bool:
     """Return whether a predictor chose orders, and enough others remain to test it."""
     enough = correlation.pearson is not None and correlation.n >= _FEWEST_ORDERS
-    return enough and any(
-        name in PROTOCOLS and PROTOCOLS[name].needs_similarity for name in method.runs
-    )
+    return enough and any(find_protocol(name).needs_similarity for name in method.runs)
 
 
 def _relabellings(classes: int, orders: int, seed: int) -> Ints:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from edgecil.engine.metrics import find_metric
 from edgecil.io.duration import format_duration
 from edgecil.io.rounding import rounded, rounded_limit
+from edgecil.sequences.protocols import find_protocol
 
 if TYPE_CHECKING:
     from edgecil.estimation.compare import MethodComparison
@@ -27,7 +28,7 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
         comparison: of all pairs.
         most: pairs to describe; if there are more, none is.
     """
-    from edgecil.estimation.predictors import ENUMERATION, describe_unknown_choice
+    from edgecil.estimation.choice import describe_unknown_choice
 
     metric = comparison.metric
     higher_is_better = find_metric(metric).higher_is_better
@@ -43,9 +44,8 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
             yield f"{first} and {second} have no interval: {one.reason}."
         if not one.blind:
             sentence = describe_unknown_choice(one.protocols) or (
-                f"{first} and {second} ran orders that were chosen "
-                f"{'one after the other' if ENUMERATION in one.protocols else 'by similarity'}, so "
-                "that the mean difference over all orders may be different."
+                f"{first} and {second} ran orders that were chosen {_how(one.protocols)}, so that "
+                "the mean difference over all orders may be different."
             )
             if sentence not in said:
                 said.add(sentence)
@@ -53,6 +53,14 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
     if any("with probability" in sentence for sentence in described):
         yield "Probabilities for a new order assume normally distributed differences."
     yield from comparison.unfinished
+
+
+def _how(names: Iterable[str]) -> str:
+    """How orders were chosen that do not count as random."""
+    protocols = [find_protocol(name) for name in names]
+    if any(protocol.exhaustive for protocol in protocols):
+        return "one after the other"
+    return "by similarity" if any(it.needs_similarity for it in protocols) else "by construction"
 
 
 def describe_pair(

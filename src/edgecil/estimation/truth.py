@@ -11,12 +11,12 @@ import numpy as np
 
 from edgecil.engine.accuracies import AccuracyTable
 from edgecil.io.arrays import Floats
+from edgecil.sequences.protocols import ENUMERATE, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 LEAST_SAMPLE = 30
 _TENTH = 10  # an int, as |Ω| may exceed any float
-_RANDOM = ("random", "random-legacy")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -73,18 +73,20 @@ def find_truth(table: AccuracyTable, method: str) -> Truth | None:
     """Return a method's true distribution, if the table holds it.
 
     That is all of Ω, of which up to a tenth may have failed, if it was run; else at least 30
-    different sequences of the random protocols, if there are as many; else None.
+    different independent random draws, if there are as many; else None.
     """
     size = table.space.size
     accuracies = _in_order(table, table.orders(method).by_sequence())
-    nearly = "enumerate" in table.protocols and _TENTH * len(accuracies) >= (_TENTH - 1) * size
+    every = [name for name in table.protocols if find_protocol(name).exhaustive]
+    nearly = bool(every) and _TENTH * len(accuracies) >= (_TENTH - 1) * size
     if nearly or len(accuracies) == size:
-        return _truth("enumerated", ("enumerate",), accuracies)
+        return _truth("enumerated", tuple(every) or (ENUMERATE.name,), accuracies)
+    random = tuple(name for name in table.protocols if find_protocol(name).independent)
     drawn: dict[ClassSequence, float] = {}
-    for protocol in _RANDOM:
-        drawn |= table.orders(method, protocol).by_sequence()
+    for name in random:
+        drawn |= table.orders(method, name).by_sequence()
     if len(drawn) >= LEAST_SAMPLE:
-        return _truth("sample", _RANDOM, _in_order(table, drawn))
+        return _truth("sample", random, _in_order(table, drawn))
     return None
 
 

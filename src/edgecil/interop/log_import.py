@@ -16,7 +16,7 @@ from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs import toolbox_dataset
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.interop.logs import PROTOCOL, LoggedRun, NoResultError, read_log
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, protocol as choose
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import TEMPLATE, text_similarity
@@ -117,8 +117,9 @@ def _chosen_labels(name: str, run: LoggedRun) -> dict[ClassSequence, str]:
     They are empty unless the protocol depends on the similarity alone and the classes are known.
     """
     listed = toolbox_dataset(run.settings.get("dataset", ""))
-    by_similarity = name in PROTOCOLS and PROTOCOLS[name].needs_similarity
-    if not by_similarity or PROTOCOLS[name].asks_model or listed is None or "eval" in run.settings:
+    protocol = find_protocol(name)
+    by_similarity = protocol.needs_similarity and not protocol.asks_model
+    if not by_similarity or listed is None or "eval" in run.settings:
         return {}
     classes, space = get_classes(listed), SequenceSpace(run.sequence.sizes)
     if len(classes) != space.classes:
@@ -127,7 +128,7 @@ def _chosen_labels(name: str, run: LoggedRun) -> dict[ClassSequence, str]:
     with suppress(UsageError):  # a protocol that has no orders of these tasks gives no labels
         for template in ("{name}", TEMPLATE):
             similarity = text_similarity(classes, template=template)
-            for labelled in choose(name, space, similarity=similarity):
+            for labelled in protocol.draw(space, similarity=similarity):
                 labels[labelled.sequence] = labelled.label
     return labels
 

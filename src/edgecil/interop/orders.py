@@ -12,7 +12,12 @@ from edgecil.engine.experiment import stored_answers
 from edgecil.errors import UsageError
 from edgecil.io.docstrings import read_section, with_options
 from edgecil.sequences import PROTOCOLS, SequenceSpace
-from edgecil.sequences.protocols import LabelledSequence, draw_protocols, parse_protocols
+from edgecil.sequences.protocols import (
+    DEFAULT_PROTOCOL,
+    LabelledSequence,
+    draw_protocols,
+    parse_protocols,
+)
 from edgecil.sequences.scored import sequences
 from edgecil.similarity import Similarity
 from edgecil.similarity.build import Captions, Names, choose_similarity, find_classes
@@ -81,7 +86,7 @@ def choose_orders(
         overwrite: ask a language model again.
         default_sizes: first task size and increment if the options give no task sizes.
     """
-    protocols = parse_protocols(options.get("protocol", "latin"))
+    protocols = parse_protocols(options.get("protocol", DEFAULT_PROTOCOL))
     similarity, labels = _classes(options, tuple(protocols))
     ids = select_classes(
         len(labels), count=options.get("classes"), seed=options.get("classes_seed")

@@ -19,6 +19,7 @@ from edgecil.lab.estimators import Estimate
 from edgecil.lab.placebo import ProtocolComparison
 from edgecil.lab.ranking import AverageRanking, Ranking
 from edgecil.lab.redraws import RANDOM_RUNS, RedrawnEstimates
+from edgecil.sequences.protocols import RANDOM
 
 if TYPE_CHECKING:
     import pandas
@@ -142,9 +143,10 @@ class DatasetAudit:
     @property
     def compared_protocols(self) -> tuple[str, ...]:
         """The protocols, `random` first; it has averages over draws even if it was not run."""
-        redrawn = any("random" in method.averages for method in self.methods.values())
-        others = tuple(name for name in self.protocols if name != "random")
-        return ("random", *others) if redrawn or "random" in self.protocols else others
+        reference = RANDOM.name
+        redrawn = any(reference in method.averages for method in self.methods.values())
+        others = tuple(name for name in self.protocols if name != reference)
+        return (reference, *others) if redrawn or reference in self.protocols else others
 
 
 @dataclass(frozen=True)

@@ -180,19 +180,19 @@ def calibrate(
 
     for count in orders:
         rng = np.random.default_rng([seed, count])
-        for protocol in ("random", "latin"):
+        for balanced in (False, True):  # independent orders, a Latin design
             rows: dict[str, list[float]] = {}
             for truth in truths:
-                drawn = _draw(truth, count, draws, rng, chosen, balanced=protocol == "latin")
+                drawn = _draw(truth, count, draws, rng, chosen, balanced=balanced)
                 for claim, value in _judge(truth, drawn, rng).items():
                     rows.setdefault(claim, []).append(value)
             for claim, values in rows.items():
-                if protocol == "random" or claim in (
+                if not balanced or claim in (
                     "mean",
                     "next run",
                     "a learner against itself",
                 ):
-                    note(claim if protocol == "random" else f"{claim} (latin)", count, values)
+                    note(f"{claim} (latin)" if balanced else claim, count, values)
         pairs = [_pairs(truth, truths, count, draws, rng, chosen) for truth in truths]
         note("difference of two learners", count, pairs)
         note(

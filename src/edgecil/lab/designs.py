@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,22 +14,46 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.budgets import draw_runs
 from edgecil.lab.estimators import Observations
 from edgecil.lab.truth_tables import TruthTable
-from edgecil.sequences.latin import latin
-from edgecil.sequences.overlap import position_overlap
-from edgecil.sequences.protocols import PROTOCOLS, protocol
+from edgecil.sequences.protocols import PROTOCOLS, RANDOM, LabelledSequence, Protocol, Request
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 OwnProtocol = Callable[[SequenceSpace, int, np.random.Generator], Iterable[ClassSequence]]
-RANDOM = "random"
-# The predictor of a protocol's extremes, where it is not S.
-_OBJECTIVES = {"optimal-generalization": "generalization"}
+
+
+class _Function(Protocol):
+    """A function of the user's that draws sequences together."""
+
+    summary = "your own"
+    constructed = ()
+    joint = True
+
+    def __init__(self, name: str, function: OwnProtocol) -> None:
+        self.name, self._function = name, function
+
+    def design(
+        self, space: SequenceSpace, budget: int, rng: np.random.Generator
+    ) -> list[ClassSequence]:
+        """Return what the function returns, as a list."""
+        design = self._function(space, budget, rng)
+        if not isinstance(design, Iterable):
+            raise UsageError(
+                f"Protocol {self.name!r} must return sequences. Got {type(design).__name__} "
+                "instead."
+            )
+        return list(design)
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        """Yield one design."""
+        design = self.design(request.space, request.budget, request.rng())
+        for index, sequence in enumerate(design):
+            yield LabelledSequence(f"{self.name}-{index + 1}", sequence)
 
 
 class Designs:
     """Draws of protocols: the same for all methods of a table, and for tables with the same space.
 
-    Protocols with extremes keep these and draw the other sequences at random.
+    Protocols keep their constructed sequences and draw the others at random.
 
     Args:
         protocols: names, or functions by name; `random` is added.
@@ -40,20 +64,23 @@ class Designs:
     def __init__(
         self, protocols: Sequence[str] | Mapping[str, OwnProtocol], *, draws: int, seed: int
     ) -> None:
-        self._own = dict(protocols) if isinstance(protocols, Mapping) else {}
-        if RANDOM in self._own:
-            raise UsageError(
-                f"Protocols are compared with the protocol {RANDOM!r}; choose another name for "
-                "your function."
-            )
-        names = [name if name in self._own else PROTOCOLS.resolve(name) for name in protocols]
-        for name in names:
-            if name not in self._own and (PROTOCOLS[name].asks_model or name == "enumerate"):
-                raise UsageError(f"Protocol {name!r} has no random draws to average over.")
-        self._names = tuple(dict.fromkeys([RANDOM, *names]))
+        if isinstance(protocols, Mapping):
+            if RANDOM.name in protocols:
+                raise UsageError(
+                    f"Protocols are compared with the protocol {RANDOM.name!r}; choose another "
+                    "name for your function."
+                )
+            chosen: list[Protocol] = [_Function(*named) for named in protocols.items()]
+        else:
+            chosen = [PROTOCOLS[name] for name in protocols]
+        for one in chosen:
+            if one.asks_model or one.exhaustive:
+                raise UsageError(f"Protocol {one.name!r} has no random draws to average over.")
+        self._protocols = {one.name: one for one in [RANDOM, *chosen]}
+        self._names = tuple(self._protocols)
         self._draws, self._seed = draws, seed
         self._drawn: dict[tuple[object, str, int], Ints] = {}
-        self._overlaps: dict[tuple[object, tuple[int, ...], bytes], Floats] = {}
+        self._overlaps: dict[tuple[object, ...], Floats | None] = {}
         self._predictions: dict[tuple[str, str], tuple[Floats, tuple[Floats, Floats]]] = {}
 
     def names(self, tables: Iterable[TruthTable]) -> tuple[str, ...]:
@@ -86,37 +113,40 @@ class Designs:
             accuracies: of every sequence of the table.
             classes: (n, N) final accuracies of classes on every sequence; None if unknown.
         """
-        overlap = self.overlap(table, drawn) if name == "latin" else None
         variance = None if classes is None else independent_variance(classes[drawn])
         runs = Observations(
             accuracies[drawn],
             space_size=table.space.size,
-            overlap=overlap,
+            overlap=self.overlap(table, name, drawn),
             class_variance=variance,
         )
         if table.classes is None:
             return runs
-        z, levels = self._predict(table, _OBJECTIVES.get(name, "adjacent"))
+        z, levels = self._predict(table, self._protocols[name].objective or "adjacent")
         return replace(runs, z=z[drawn], levels=levels)
 
-    def overlap(self, table: TruthTable, drawn: Ints) -> Floats:
-        """Return how far the sequences of each design agree on positions, (D, n, n)."""
-        key = table.space, drawn.shape, drawn.tobytes()
+    def overlap(self, table: TruthTable, name: str, drawn: Ints) -> Floats | None:
+        """Return the covariance that each design implies, (D, n, n); None if they imply none."""
+        protocol = self._protocols[name]
+        if not protocol.joint:
+            return None
+        key = name, table.space, drawn.shape, drawn.tobytes()
         if key not in self._overlaps:
             designs = ([table.sequences[place] for place in places] for places in drawn.tolist())
-            self._overlaps[key] = np.stack([position_overlap(design) for design in designs])
+            overlaps = [one for one in map(protocol.overlap, designs) if one is not None]
+            self._overlaps[key] = np.stack(overlaps) if overlaps else None
         return self._overlaps[key]
 
     def _uses_similarity(self, name: str) -> bool:
-        return name not in self._own and PROTOCOLS[name].needs_similarity
+        return self._protocols[name].needs_similarity
 
     def _draw(
         self, table: TruthTable, name: str, budget: int, rng: np.random.Generator
     ) -> list[Ints]:
         place = {sequence: index for index, sequence in enumerate(table.sequences)}
-        if name in self._own or name == "latin":
-            choose: OwnProtocol = self._own.get(name, latin)
-            designs = [_listed(choose(table.space, budget, rng), name) for _ in range(self._draws)]
+        if self._protocols[name].joint:
+            design_of = self._protocols[name].design
+            designs = [design_of(table.space, budget, rng) or () for _ in range(self._draws)]
             for design in designs:
                 inside = sum(sequence in place for sequence in design)
                 if not len(design) == inside == budget:
@@ -125,16 +155,21 @@ class Designs:
                         f"{list(table.space.sizes)}. Got {len(design)}, of which {inside} have."
                     )
             return [np.array([place[sequence] for sequence in design]) for design in designs]
-        fixed = sorted({place[sequence] for sequence in self._extremes(table, name)})
+        fixed = sorted({place[sequence] for sequence in self._constructed(table, name, budget)})
         size = len(table.sequences)
         return [draw_runs(size, budget, rng, fixed=fixed) for _ in range(self._draws)]
 
-    def _extremes(self, table: TruthTable, name: str) -> list[ClassSequence]:
-        """Return the hard and easy sequence of a protocol; none of one that ignores similarity."""
-        if not self._uses_similarity(name):
+    def _constructed(self, table: TruthTable, name: str, budget: int) -> list[ClassSequence]:
+        """Return the sequences of a protocol that are the same in every draw."""
+        protocol = self._protocols[name]
+        if protocol.random:
             return []
-        labelled = protocol(name, table.space, similarity=table.similarity())
-        return [run.sequence for run in labelled if run.label in ("hard", "easy")]
+        labelled = protocol.draw(
+            table.space,
+            budget=budget if protocol.takes_budget else None,
+            similarity=table.similarity() if protocol.needs_similarity else None,
+        )
+        return [run.sequence for run in labelled if protocol.role(run.label) == "constructed"]
 
     def _predict(self, table: TruthTable, objective: str) -> tuple[Floats, tuple[Floats, Floats]]:
         key = table.name, objective
@@ -142,12 +177,3 @@ class Designs:
             predictor = objective_predictor(table.similarity(), table.space, objective)
             self._predictions[key] = predictor.z(table.sequences), predictor.levels()
         return self._predictions[key]
-
-
-def _listed(design: Iterable[ClassSequence], name: str) -> list[ClassSequence]:
-    """Return the sequences that a function of the user's returned, as a list."""
-    if not isinstance(design, Iterable):
-        raise UsageError(
-            f"Protocol {name!r} must return sequences. Got {type(design).__name__} instead."
-        )
-    return list(design)

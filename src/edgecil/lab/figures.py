@@ -16,6 +16,7 @@ from edgecil.report.scene.layout import Entry, fit
 from edgecil.report.scene.marks import Dots, Line, Mark, Scene, Text
 from edgecil.report.scene.scale import Scale, x_axis, y_axis
 from edgecil.report.scene.theme import protocol_style
+from edgecil.sequences.protocols import find_protocol
 
 Curves = Mapping[str, Sequence[BudgetPoint]]
 _MEASURES = {
@@ -41,8 +42,8 @@ def build_budgets(audit: DatasetAudit, *, name: str) -> ReportFigure | None:
         "draws, and the band that holds 90 % of them. Orders are drawn at random; protocols with "
         "a hard and an easy order always have these two."
     )
-    if "latin" in audit.protocols:
-        caption += " The protocol latin chooses its orders together, so it has no curve."
+    if joint := [name for name in audit.protocols if find_protocol(name).joint]:
+        caption += f" The orders of {' and '.join(joint)} are chosen together and have no curve."
     wide, narrow = draw_budgets(methods), draw_budgets(methods, width=NARROW)
     return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
 

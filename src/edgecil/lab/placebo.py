@@ -1,9 +1,8 @@
 """Protocols beside random orders and beside a placebo, by one estimator.
 
-A protocol with a hard and an easy order is compared with random orders on the truths of all
-methods. Two orders that were chosen by a die may come out closer than random ones, too: they are
-the placebo, and what they reach by luck is the range beyond which a protocol's choice means
-something.
+A protocol with constructed orders is compared with random orders on the truths of all methods. As
+many orders that were chosen by a die may come out closer than random ones, too: they are the
+placebo, and what they reach by luck is the range beyond which a protocol's choice means something.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.budgets import draw_runs
 from edgecil.lab.distances import Target
 from edgecil.lab.estimators import ESTIMATORS, Observations
-from edgecil.lab.redraws import Candidates, latin_designs
+from edgecil.lab.redraws import Candidates, draw_designs
 from edgecil.sequences.space import SequenceSpace
 
 MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
@@ -141,17 +140,15 @@ def _ratios(
     fixed = candidates.extremes.get(protocol)
     if budget > size or (fixed is not None and budget < len(fixed)):
         return None
-    drawn: list[Ints] = []
     pairs = 0
     if fixed is not None:
         drawn = [draw_runs(size, budget, rng, fixed=fixed) for _ in range(_DRAWS)]
         pairs = _PAIRS
-    elif protocol == "latin" and size == candidates.truth.space_size:
-        place = candidates.truth.index()
-        designs = latin_designs(space, budget, _DRAWS, seed)
-        drawn = [np.array([place[one] for one in design]) for design in designs]
     else:
-        return None
+        designs = draw_designs(candidates.truth, protocol, budget, space, _DRAWS, seed)
+        if designs is None:
+            return None
+        drawn = list(designs)
     drawn += [draw_runs(size, budget, rng) for _ in range(_DRAWS)]
     for _ in range(pairs):
         instead = rng.choice(size, min(len(fixed or ()), budget), replace=False).tolist()

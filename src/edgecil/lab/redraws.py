@@ -16,7 +16,7 @@ import numpy as np
 
 from edgecil.engine.accuracies import OrderAccuracies
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.oddities import EXTREMES, labelled_orders
+from edgecil.estimation.oddities import labelled_orders
 from edgecil.estimation.predictors import Predictor
 from edgecil.estimation.smoothing import independent_variance
 from edgecil.estimation.truth import Truth
@@ -24,13 +24,13 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.budgets import BudgetPoint, budget_curve, draw_runs
 from edgecil.lab.closeness import AverageCloseness, average_closeness
 from edgecil.lab.estimators import ESTIMATORS, Estimate, Observations
-from edgecil.sequences.latin import latin
+from edgecil.sequences.protocols import RANDOM, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 EXAMPLES = 15
 
-RANDOM_RUNS = 3
+RANDOM_RUNS = RANDOM.default_budget
 # Draws for estimators that take a hundred times as long as a Gaussian of three runs.
 _FEW = 200
 
@@ -76,14 +76,14 @@ AllRedraws = dict[str, dict[str, Redraws]]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The runs that draws choose from: the truth, then extreme sequences that it does not contain.
+    """The runs that draws choose from: the truth, then constructed sequences that it lacks.
 
     Attributes:
         truth: what estimates are compared with; random orders are drawn from it only.
         accuracies: (p,) per cent, those of the truth first.
         z: (p,) the predictor's values; None without a predictor.
         levels: its distribution over Ω; None without a predictor.
-        extremes: by protocol, the positions of its hard and its easy sequence.
+        extremes: by protocol, the positions of its constructed sequences.
         classes: (p, N) final accuracy of every class; None if it is unknown.
     """
 
@@ -109,7 +109,7 @@ def find_candidates(
     predictor: Predictor | None,
     class_accuracies: Callable[[Sequence[ClassSequence]], Floats | None] | None = None,
 ) -> Candidates:
-    """Return the truth, and the hard and easy sequence of every protocol that has both.
+    """Return the truth, and the constructed sequences of every protocol that has all of them.
 
     Args:
         truth: of a method.
@@ -119,20 +119,16 @@ def find_candidates(
     """
     values = truth.accuracies.tolist()
     extremes = {}
-    chosen = {
-        protocol: orders
-        for protocol, orders in ran.items()
-        if all(len(labelled_orders(orders, goal)) == 1 for goal in EXTREMES)
-    }
-    place = truth.index() if chosen else {}
-    for protocol, orders in chosen.items():
-        accuracies = orders.by_sequence()
-        labelled = dict(zip(orders.labels, orders.sequences, strict=True))
-        for goal in EXTREMES:
-            if labelled[goal] not in place:
-                place[labelled[goal]] = len(values)
-                values.append(accuracies[labelled[goal]])
-        extremes[protocol] = sorted({place[labelled[goal]] for goal in EXTREMES})
+    fixed = {name: labels for name in ran if (labels := _fixed_labels(name, ran[name]))}
+    place = truth.index() if fixed else {}
+    for name, labels in fixed.items():
+        accuracies = ran[name].by_sequence()
+        labelled = dict(zip(ran[name].labels, ran[name].sequences, strict=True))
+        for label in labels:
+            if labelled[label] not in place:
+                place[labelled[label]] = len(values)
+                values.append(accuracies[labelled[label]])
+        extremes[name] = sorted({place[labelled[label]] for label in labels})
     return Candidates(
         truth,
         np.array(values),
@@ -141,6 +137,16 @@ def find_candidates(
         extremes,
         None if class_accuracies is None else class_accuracies(tuple(place) or truth.sequences),
     )
+
+
+def _fixed_labels(name: str, orders: OrderAccuracies) -> tuple[str, ...]:
+    """Return the labels of a protocol's constructed sequences; none unless each has one order."""
+    protocol = find_protocol(name)
+    if protocol.exhaustive:
+        return ()
+    every = tuple(dict.fromkeys(orders.labels))
+    labels = every if protocol.constructed is None else protocol.constructed
+    return labels if all(len(labelled_orders(orders, label)) == 1 for label in labels) else ()
 
 
 def redraw_estimates(
@@ -158,7 +164,7 @@ def redraw_estimates(
     Estimators that take long get the first 200 draws. Methods whose truths have the same
     sequences get the same draws.
     """
-    budgets = {"random": RANDOM_RUNS} | {
+    budgets = {RANDOM.name: RANDOM_RUNS} | {
         name: len(orders) for name, orders in ran.items() if name not in candidates.truth.protocols
     }
     redraws = {}
@@ -201,7 +207,7 @@ def budget_curves(
             fixed=fixed,
             draws=min(draws, _FEW),
         )
-        for protocol, fixed in {"random": [], **candidates.extremes}.items()
+        for protocol, fixed in {RANDOM.name: [], **candidates.extremes}.items()
     }
 
 
@@ -223,7 +229,7 @@ def _redraw(
     none = np.empty((0, budget), dtype=np.int64)
     if budget > size:
         return none, False
-    if fixed or protocol in ("random", "random-legacy"):
+    if fixed or find_protocol(protocol).independent:
         runs = max(budget, len(fixed))
         others = size - sum(place < size for place in fixed)
         if comb(others, runs - len(fixed)) > draws:
@@ -231,11 +237,8 @@ def _redraw(
         every = combinations(np.setdiff1d(np.arange(size), fixed), runs - len(fixed))
         shuffled = rng.permutation([[*fixed, *some] for some in every])
         return shuffled, candidates.truth.kind == "enumerated"
-    if protocol == "latin" and size == candidates.truth.space_size:
-        place = candidates.truth.index()
-        designs = latin_designs(space, budget, draws, seed)
-        return np.array([[place[sequence] for sequence in design] for design in designs]), False
-    return none, False
+    drawn = draw_designs(candidates.truth, protocol, budget, space, draws, seed)
+    return (none if drawn is None else drawn), False
 
 
 @lru_cache(maxsize=8)
@@ -247,18 +250,30 @@ def _drawn(size: int, runs: int, fixed: tuple[int, ...], draws: int, seed: int) 
     return drawn
 
 
-def latin_designs(
-    space: SequenceSpace, budget: int, draws: int, seed: int
-) -> list[list[ClassSequence]]:
-    """Latin designs, the same for every method of a table."""
-    rng, designs = _latin_designs(space, budget, seed)
-    designs += [latin(space, budget, rng) for _ in range(draws - len(designs))]
-    return designs[:draws]
+def draw_designs(
+    truth: Truth, protocol: str, budget: int, space: SequenceSpace, draws: int, seed: int
+) -> Ints | None:
+    """Draw sequences that a protocol chooses together, the same for every method of a table.
+
+    Returns:
+        (draws, budget) positions in the truth; None if the protocol chooses each sequence by
+        itself, or if the truth does not have all sequences.
+    """
+    if len(truth.sequences) != truth.space_size:
+        return None
+    rng, drawn = _designs(protocol, space, budget, seed)
+    while len(drawn) < draws:
+        design = find_protocol(protocol).design(space, budget, rng)
+        if design is None:
+            return None
+        drawn.append(design)
+    place = truth.index()
+    return np.array([[place[sequence] for sequence in design] for design in drawn[:draws]])
 
 
 @lru_cache(maxsize=8)
-def _latin_designs(
-    space: SequenceSpace, budget: int, seed: int
-) -> tuple[np.random.Generator, list[list[ClassSequence]]]:
+def _designs(
+    protocol: str, space: SequenceSpace, budget: int, seed: int
+) -> tuple[np.random.Generator, list[Sequence[ClassSequence]]]:
     """Return a stream and the designs that were drawn from it so far."""
     return np.random.default_rng(seed), []

@@ -21,6 +21,7 @@ from edgecil.lab.tables import (
 from edgecil.report.metrics import metric_words
 from edgecil.report.sections import Part, Section
 from edgecil.report.table import Table
+from edgecil.sequences.protocols import RANDOM
 
 _ID, _TITLE = "audit", "Audit"
 
@@ -84,7 +85,7 @@ def seen_by_random(audit: DatasetAudit) -> str:
     true = {name: one.truth for name, one in audit.methods.items() if one.truth is not None}
     name = max(true, key=lambda one: true[one].max - true[one].min)
     truth, method = true[name], audit.methods[name]
-    ends = method.range_of("random")
+    ends = method.range_of(RANDOM.name)
     if ends is None or truth.min == truth.max:
         return ""
     what = name if words.name == "accuracy" else f"{words.title} of {name}"

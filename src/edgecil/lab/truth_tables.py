@@ -26,14 +26,14 @@ from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import html_table
+from edgecil.sequences.protocols import ENUMERATE, RANDOM, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
 
 Kind = Literal["enumerated", "sample"]
 Source = str | Path | DataFrame | Experiment
-_PROTOCOLS: dict[Kind, str] = {"enumerated": "enumerate", "sample": "random"}
-_DRAWN = ("enumerate", "random", "random-legacy")
+_PROTOCOLS: dict[Kind, str] = {"enumerated": ENUMERATE.name, "sample": RANDOM.name}
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,8 +249,8 @@ def truths(
 def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTable:
     """Return the truth table in an experiment: every repeat that is finished on all its sequences.
 
-    Sequences are those of `enumerate`, or else those of `random`. Methods whose first repeat is
-    unfinished are left out.
+    Sequences are all of them if `enumerate` was run, or else independent random draws. Methods
+    whose first repeat is unfinished are left out.
 
     Args:
         experiment: the results.
@@ -258,8 +258,10 @@ def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTa
     """
     name = name or experiment.directory.name
     chosen = experiment.sequences()
-    kind: Kind = "enumerated" if "enumerate" in chosen else "sample"
-    sequences = _sorted(run.sequence for run in chosen.get(_PROTOCOLS[kind], ()))
+    every = [name for name in chosen if find_protocol(name).exhaustive]
+    kind: Kind = "enumerated" if every else "sample"
+    names = every or [name for name in chosen if find_protocol(name).independent]
+    sequences = _sorted({run.sequence for name in names for run in chosen[name]})
     if kind == "sample" and len(sequences) < LEAST_SAMPLE:
         raise DataError(_no_truth(str(experiment.directory), len(sequences)))
     by_run = {(run.method, run.seed, run.sequence): run for run in experiment.results()}
@@ -305,7 +307,8 @@ def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
     for run in table.renumbered().runs:
         if run.accuracy is not None:
             ran.setdefault(run.method, {}).setdefault(run.sequence, {})[run.seed] = run.accuracy
-            if run.protocol in _DRAWN:
+            protocol = find_protocol(run.protocol)
+            if protocol.exhaustive or protocol.independent:
                 drawn.setdefault(run.method, set()).add(run.sequence)
     size = table.space.size
     complete = {method: values for method, values in ran.items() if len(values) == size}

@@ -293,8 +293,8 @@ def _share(share: float) -> str:
 
 
 def _objective(dataset: DatasetAnalysis, protocol: str) -> str:
-    """The objective of `optimal`, if the configuration says it."""
-    if protocol != "optimal":
+    """The objective of a protocol that takes one, if the configuration says it."""
+    if not PROTOCOLS[protocol].takes_objective:
         return ""
     objectives = [
         config["objective"]

@@ -40,6 +40,7 @@ from edgecil.search.strategy import (
     objective_predictors,
 )
 from edgecil.search.surrogate import place_classes, predict
+from edgecil.sequences.protocols import LATIN
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -193,11 +194,11 @@ def search(
     pilot_runs = None
     if asked.pilot is not None:
         pilot_runs = _read_pilot(asked.pilot, metric, space, dataset.names)
-    first = {"protocol": "latin", "budget": first_sequences(limit // space.tasks)}
+    first = {"protocol": LATIN.name, "budget": first_sequences(limit // space.tasks)}
     settings = {"config": trained, "out": out, "progress": progress, **options}
     trainer = _Trainer(settings, metric, asked.classifier)
     start = trainer.train(
-        "latin",
+        LATIN.name,
         overwrite=configured.get("overwrite") if overwrite is None else overwrite,
         **first,
     )
@@ -298,7 +299,7 @@ class _Trainer:
 
     def remove_states(self, first: Mapping[str, Any], proposed: Sequence[ClassSequence]) -> None:
         """Delete the states that were kept for sequences to come; `first` are the first options."""
-        self.train("latin", **first, keep_states=False)
+        self.train(LATIN.name, **first, keep_states=False)
         if proposed:
             self.train(SEARCH, sequences={SEARCH: list(proposed)}, keep_states=False)
 

@@ -15,6 +15,7 @@ from edgecil.io.files import read_json
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.profile import Profile, profile
 from edgecil.sequences.protocols import (
+    DEFAULT_PROTOCOL,
     PROTOCOLS,
     LabelledSequence,
     draw_protocols,
@@ -112,7 +113,7 @@ def sequences(
     base: int | None = None,
     increment: int | None = None,
     sizes: Sequence[int] | None = None,
-    protocol: str | Sequence[str] = "latin",
+    protocol: str | Sequence[str] = DEFAULT_PROTOCOL,
     budget: int | None = None,
     order_seed: int | None = None,
     objective: str | Objective | ArrayLike | None = None,

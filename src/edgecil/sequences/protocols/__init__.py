@@ -5,10 +5,12 @@ another package, :func:`register_protocol` or an entry point of the group `edgec
 """
 
 from edgecil.sequences.protocols.enumeration import ENUMERATE
+from edgecil.sequences.protocols.extremes import GOALS
 from edgecil.sequences.protocols.latin import LATIN
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
 from edgecil.sequences.protocols.random import PAPER_SEEDS, RANDOM
 from edgecil.sequences.protocols.registry import (
+    DEFAULT_PROTOCOL,
     PROTOCOLS,
     all_duplicates,
     describe_duplicates,
@@ -24,7 +26,9 @@ from edgecil.sequences.protocols.unregistered import CONTINUED, REPEATS
 
 __all__ = [
     "CONTINUED",
+    "DEFAULT_PROTOCOL",
     "ENUMERATE",
+    "GOALS",
     "LATIN",
     "PAPER_SEEDS",
     "PROTOCOLS",

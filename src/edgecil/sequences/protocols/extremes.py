@@ -24,14 +24,23 @@ class Extremes(Protocol):
         name: of the protocol and of its generators.
         summary: one line.
         calibration: key of the measured coverage of its claims.
+        seeded: whether the generator's sequences depend on the seed.
     """
 
     constructed: tuple[str, ...] | None = GOALS
     needs_similarity = True
     least_budget = 2
 
-    def __init__(self, name: str, summary: str, *, calibration: str | None = None) -> None:
-        self.name, self.summary, self.calibration = name, summary, calibration
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        *,
+        calibration: str | None = None,
+        seeded: bool = False,
+    ) -> None:
+        self.name, self.summary = name, summary
+        self.calibration, self.seeded = calibration, seeded
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield hard, then random ones (called median if there is only one), then easy."""
@@ -53,7 +62,7 @@ class Extremes(Protocol):
 
 
 class Optimal(Extremes):
-    """Both ends of an objective, each with a certificate.
+    """Both ends of an objective, each with a certificate; annealing finds those of large spaces.
 
     Args:
         name: of the protocol.
@@ -72,7 +81,7 @@ class Optimal(Extremes):
         takes_objective: bool = False,
         calibration: str | None = None,
     ) -> None:
-        super().__init__(name, summary, calibration=calibration)
+        super().__init__(name, summary, calibration=calibration, seeded=True)
         self.objective, self.takes_objective = objective, takes_objective
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:

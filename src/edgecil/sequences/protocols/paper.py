@@ -49,9 +49,11 @@ class Asked(Extremes):
 EDGE_RELEASED = Released(
     "edge-released", "the orders of the EDGE authors' published code, which departs from the paper"
 )
-ADVERSARIAL = Extremes("adversarial", "greedy walks over the classes (AS), and a median")
+ADVERSARIAL = Extremes(
+    "adversarial", "greedy walks over the classes (AS), and a median", seeded=True
+)
 MAXCOVER = Extremes(
-    "maxcover", "the extremes of a covering set of random sequences (MS), and a median"
+    "maxcover", "the extremes of a covering set of random sequences (MS), and a median", seeded=True
 )
 LLM_1 = Asked("llm-1", "a language model's hard and easy sequence, and a median")
 LLM_5 = Asked("llm-5", "the same after four rounds of feedback on S")

@@ -78,12 +78,14 @@ class Protocol(ABC):
         name: how it is asked for, and under which its results are stored.
         summary: one line for the list of protocols.
         constructed: labels of the sequences that are no random draws; None if all of them are.
-            Constructed sequences are the same however often the protocol is drawn.
+            They stay when the protocol is drawn again, while random ones are drawn again.
+        seeded: whether constructed sequences depend on the seed, too.
         joint: whether random sequences depend on each other; see :meth:`design`, :meth:`overlap`.
         calibration: key of the measured coverage of claims from its sequences; None if none was
             measured, so that no claim is called calibrated.
         exhaustive: whether it takes every sequence of the space once.
         repeats: whether its sequences are those of other protocols, trained once more.
+        unknown: whether nobody says how its sequences were chosen.
         needs_similarity: whether the choice depends on the similarity of the classes.
         asks_model: whether it asks a language model.
         objective: what it optimises; None if nothing.
@@ -96,10 +98,12 @@ class Protocol(ABC):
     name: str
     summary: str = ""
     constructed: tuple[str, ...] | None = None
+    seeded: bool = False
     joint: ClassVar[bool] = False
     calibration: str | None = None
     exhaustive: ClassVar[bool] = False
     repeats: ClassVar[bool] = False
+    unknown: ClassVar[bool] = False
     needs_similarity: bool = False
     asks_model: bool = False
     objective: str | None = None

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from edgecil.similarity.matrix import Similarity
 
 ENTRY_POINTS = "edgecil.protocols"
+DEFAULT_PROTOCOL = LATIN.name
 
 
 def _check(name: str, entry: object) -> Protocol:
@@ -97,7 +98,8 @@ def parse_protocols(
     budgets: dict[str, int | None] = {}
     for text in protocol.split(",") if isinstance(protocol, str) else protocol:
         name, budget = (text, "") if text in own else split_budget(text)
-        if budget and not (budget.isascii() and budget.isdigit()):
+        digits = budget.isascii() and budget.isdigit()
+        if not digits and name.strip() != text.strip():
             raise UsageError(
                 f"The budget of a protocol is written 'random:100'. Got {text.strip()!r} instead."
             )

@@ -21,6 +21,7 @@ class Unregistered(Protocol):
     """
 
     constructed: tuple[str, ...] | None = GOALS
+    unknown = True
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -38,6 +39,7 @@ class Repeats(Unregistered):
     """Orders of other protocols that `run` trains once more."""
 
     repeats = True
+    unknown = False
 
 
 class Continued(Unregistered):
@@ -45,6 +47,7 @@ class Continued(Unregistered):
 
     constructed = ()
     joint = True
+    unknown = False
     calibration = LATIN.calibration
 
     def role(self, label: str) -> Role:

@@ -1,0 +1,112 @@
+"""How the orders of a table were chosen, as their protocols say it, and what that allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from edgecil.engine.accuracies import AccuracyTable
+from edgecil.io.arrays import Floats
+from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
+from edgecil.sequences.sequence import ClassSequence
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How one sample of orders was chosen, by one protocol or by several together.
+
+    Attributes:
+        protocols: that chose the orders.
+        random: whether they represent all orders: each is a uniform random draw, or they are all.
+    """
+
+    protocols: tuple[Protocol, ...]
+    random: bool
+
+    @property
+    def independent(self) -> bool:
+        """Whether the orders do not depend on each other, so that claims on ranks are exact."""
+        return self.random and not self._joint
+
+    @property
+    def calibration(self) -> str | None:
+        """The key under which the coverage of intervals was measured; None if it was not.
+
+        Independent draws beside a design count as what they are: the design makes the mean more
+        accurate, not less.
+        """
+        if any(protocol.calibration is None for protocol in self.protocols):
+            return None
+        single = [protocol for protocol in self.protocols if not protocol.joint]
+        return _shared_key(single or self._joint)
+
+    @property
+    def rank_calibration(self) -> str | None:
+        """The key under which claims on ranks of dependent orders were checked."""
+        return _shared_key(self._joint)
+
+    def overlap(self, sequences: Sequence[ClassSequence]) -> Floats | None:
+        """Return the covariance that a design of all these orders implies; None without one."""
+        if len(self._joint) < len(self.protocols) or len(sequences) < 2:
+            return None
+        return self._joint[0].overlap(sequences)
+
+    @property
+    def _joint(self) -> list[Protocol]:
+        return [protocol for protocol in self.protocols if protocol.joint]
+
+
+def _shared_key(protocols: Iterable[Protocol]) -> str | None:
+    keys = {protocol.calibration for protocol in protocols}
+    return keys.pop() if len(keys) == 1 else None
+
+
+def random_protocols(table: AccuracyTable, method: str | None = None) -> dict[str, Protocol]:
+    """Return the protocols of a table whose orders represent all orders, by name.
+
+    Orders of an exhaustive protocol follow a system, so that they count only once nine tenths of
+    all orders have an accuracy. All orders count whatever their protocol is called.
+
+    Args:
+        table: the runs.
+        method: whose enumeration must be complete; that of every method by default.
+    """
+    methods = table.methods if method is None else (method,)
+    protocols = {name: find_protocol(name) for name in table.protocols}
+    chosen = {name: protocol for name, protocol in protocols.items() if protocol.random}
+    least = min(len(table.orders(name).by_sequence()) for name in methods)
+    if 10 * least >= 9 * table.space.size:
+        chosen |= {name: protocol for name, protocol in protocols.items() if protocol.exhaustive}
+    if len(table.sequences) == table.space.size:
+        for name in table.protocols:
+            ran = (table.orders(it, name).by_sequence() for it in methods)
+            if name not in chosen and all(len(own) == table.space.size for own in ran):
+                chosen[name] = ENUMERATE
+    return chosen
+
+
+def unbiased_sequences(
+    table: AccuracyTable, method: str | None = None
+) -> tuple[ClassSequence, ...]:
+    """Return the different sequences of :func:`random_protocols`.
+
+    Args:
+        table: the runs.
+        method: only sequences that this method ran for such a protocol; those of all methods by
+            default. A sequence that another method ran for `random` may be an extreme one here.
+    """
+    unbiased = random_protocols(table, method)
+    runs = table.runs if method is None else table.runs_of(method)
+    return tuple(dict.fromkeys(run.sequence for run in runs if run.protocol in unbiased))
+
+
+def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
+    """Return a sentence on protocols that are not registered; None if there are none."""
+    unknown = [name for name in protocols if find_protocol(name).unknown]
+    if not unknown:
+        return None
+    names = " and ".join(map(repr, unknown))
+    return (
+        f"How the orders of {names} were chosen is unknown, so they do not count as random. "
+        "If they were drawn at random, write 'random' into the column 'protocol'."
+    )

@@ -1,0 +1,179 @@
+"""What every protocol must keep: `edgecil.testing.check_protocol(MyProtocol())`.
+
+A failed check raises AssertionError with a sentence that says what to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from edgecil.errors import EdgecilError
+from edgecil.registry import Registry
+from edgecil.sequences.overlap import position_overlap
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import SimilarityMatrix
+
+SMALL = SequenceSpace((2, 2, 2))
+SPACES = (SMALL, SequenceSpace((3, 1, 2)), SequenceSpace((2, 2, 1, 1)))
+LARGE = SequenceSpace((4,) * 5)
+_SEEDS = 500
+_LEAST_P = 1e-6  # `edge` avoids a few of the 90 orders, which 500 draws do not show
+_MOST_ERRORS = 5.0  # standard errors
+
+CHECKS: Registry[Callable[[Protocol], None]] = Registry("check")
+"""Every check by name."""
+
+
+def check_protocol(protocol: Protocol) -> None:
+    """Raise AssertionError unless a protocol does what it says; see :data:`CHECKS`.
+
+    Protocols that ask a language model are checked for what they say alone.
+    """
+    for name, check in CHECKS.items():
+        if not protocol.asks_model or name == "description":
+            check(protocol)
+
+
+@CHECKS.register("description")
+def check_description(protocol: Protocol) -> None:
+    """It has a name that a command line takes, a summary, and facts that fit each other."""
+    name = protocol.name
+    assert name, f"{protocol!r} must have a name."
+    assert not set(name) & set(" ,:/"), f"{name!r} must not have a blank, a comma, : or /."
+    assert protocol.summary, f"{name} must have a summary of one line."
+    assert protocol.random or not protocol.joint, (
+        f"{name} is joint, so each of its sequences must be random: set 'constructed' to ()."
+    )
+    assert not (protocol.exhaustive and protocol.random), (
+        f"{name} takes every sequence, so that none is a random draw; leave 'constructed' None."
+    )
+
+
+@CHECKS.register("sequences")
+def check_sequences(protocol: Protocol) -> None:
+    """Sequences lie in the space, have their own labels, and are the same when asked again."""
+    for space in SPACES:
+        drawn = _draw(protocol, space)
+        for _ in range(2):
+            assert drawn == _draw(protocol, space), (
+                f"{protocol.name} gives other sequences when it is asked again; derive random "
+                "numbers from request.rng() alone."
+            )
+        if protocol.exhaustive:
+            assert {run.sequence for run in drawn} == set(space.enumerate()), (
+                f"{protocol.name} is exhaustive but leaves sequences out."
+            )
+
+
+@CHECKS.register("budget")
+def check_budget(protocol: Protocol) -> None:
+    """It gives as many sequences as it is asked for; of independent ones, more begin with fewer."""
+    if not protocol.takes_budget:
+        return
+    most = protocol.most_budget or protocol.least_budget + 4
+    draws = [
+        _draw(protocol, SMALL, budget=budget)
+        for budget in range(protocol.least_budget, min(most, SMALL.size) + 1)
+    ]
+    if protocol.independent:
+        for fewer, more in pairwise(draws):
+            assert more[: len(fewer)] == fewer, (
+                f"{protocol.name} must keep its sequences when the budget grows, because `until` "
+                "adds orders one by one."
+            )
+
+
+@CHECKS.register("constructed")
+def check_constructed(protocol: Protocol) -> None:
+    """Constructed sequences are there, and are the same for every seed unless it is `seeded`."""
+    if protocol.exhaustive:
+        return
+    for space in (SMALL, LARGE):
+        by_seed = [_constructed(protocol, space, seed) for seed in range(4)]
+        assert set(protocol.constructed or ()) <= set(by_seed[0]), (
+            f"{protocol.name} must draw every sequence that it names in 'constructed'."
+        )
+        assert protocol.seeded or all(one == by_seed[0] for one in by_seed), (
+            f"Constructed sequences of {protocol.name} depend on the seed; set 'seeded' to True."
+        )
+
+
+@CHECKS.register("random")
+def check_random(protocol: Protocol) -> None:
+    """What it calls random is uniform over the space: a chi-square test for each place."""
+    from scipy.special import chdtrc
+
+    place = {sequence: index for index, sequence in enumerate(SMALL.enumerate())}
+    counts: dict[int, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
+    for drawn in _seeds(protocol):
+        for index, run in enumerate(drawn):
+            if protocol.role(run.label) == "random":
+                counts.setdefault(index, np.zeros(SMALL.size))[place[run.sequence]] += 1
+    for index, own in counts.items():
+        expected = own.sum() / SMALL.size
+        p_value = chdtrc(SMALL.size - 1, float(((own - expected) ** 2).sum() / expected))
+        assert p_value > _LEAST_P, (
+            f"Sequence {index + 1} of {protocol.name} is not uniform over the space (p = "
+            f"{p_value:.0e} over {_SEEDS} seeds); name its label in 'constructed'."
+        )
+
+
+@CHECKS.register("independent")
+def check_independent(protocol: Protocol) -> None:
+    """Independent draws imply no covariance and agree as much as chance; designs are drawable."""
+    drawn = [run.sequence for run in _draw(protocol, SMALL)]
+    overlap = protocol.overlap(drawn)
+    if protocol.joint:
+        assert overlap is None or np.shape(overlap) == (len(drawn),) * 2, (
+            f"The overlap of {protocol.name} must have the shape (n, n)."
+        )
+        design = protocol.design(SMALL, 4, np.random.default_rng(0)) or drawn
+        assert all(sequence in SMALL for sequence in design), (
+            f"A design of {protocol.name} must lie in the space."
+        )
+        return
+    assert overlap is None, f"{protocol.name} implies a covariance; set 'joint' to True."
+    if not protocol.random or protocol.default_budget < 2:
+        return
+    agreements = [
+        position_overlap([run.sequence for run in runs[:2]])[0, 1] for runs in _seeds(protocol)
+    ]
+    error = float(np.std(agreements, ddof=1)) / np.sqrt(len(agreements))
+    assert abs(np.mean(agreements)) < _MOST_ERRORS * error, (
+        f"The first two sequences of {protocol.name} depend on each other: their agreement is "
+        f"{np.mean(agreements):.2f} on average, not 0; set 'joint' to True."
+    )
+
+
+def _constructed(protocol: Protocol, space: SequenceSpace, seed: int) -> dict[str, object]:
+    drawn = _draw(protocol, space, order_seed=seed)
+    return {run.label: run.sequence for run in drawn if protocol.role(run.label) == "constructed"}
+
+
+def _seeds(protocol: Protocol) -> Iterator[list[LabelledSequence]]:
+    """Yield draws with different seeds; none of a protocol without random sequences."""
+    if any(protocol.role(run.label) == "random" for run in _draw(protocol, SMALL)):
+        for seed in range(_SEEDS):
+            yield _draw(protocol, SMALL, order_seed=seed)
+
+
+def _draw(
+    protocol: Protocol,
+    space: SequenceSpace,
+    *,
+    budget: int | None = None,
+    order_seed: int | None = None,
+) -> list[LabelledSequence]:
+    values = np.random.default_rng(space.classes).random((space.classes, space.classes))
+    similarity = SimilarityMatrix.of((values + values.T) / 2.0)
+    try:
+        return protocol.draw(space, budget=budget, order_seed=order_seed, similarity=similarity)
+    except EdgecilError as error:
+        raise AssertionError(
+            f"{protocol.name} failed with a budget of {budget} on task sizes {list(space.sizes)}: "
+            f"{error}"
+        ) from error

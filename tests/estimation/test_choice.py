@@ -1,0 +1,130 @@
+"""Claims ask the protocols how orders were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from edgecil.estimation import AccuracyTable, Run, compare_pairs
+from edgecil.estimation.choice import Choice, random_protocols
+from edgecil.estimation.claims import answer, representative_orders
+from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
+from edgecil.sequences.protocols import register_protocol
+from edgecil.sequences.protocols.protocol import Request
+from edgecil.sequences.protocols.random import Random
+from tests.estimation.tables import SPACE, noisy, table_of
+
+CLAIMS = ("mean", "std", "next_order", "outside", "worse", "not_worse")
+
+
+class SameThree(Protocol):
+    """Ignores the similarity and always returns the same three orders."""
+
+    name = "same-three"
+    summary = "for tests"
+    most_budget = least_budget = 3
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        for index, sequence in zip("abc", request.space.enumerate(), strict=False):
+            yield LabelledSequence(index, sequence)
+
+
+class Paired(Random):
+    """Random draws that depend on each other in a way that nobody measured."""
+
+    joint = True
+    calibration = None
+
+
+@pytest.fixture(autouse=True)
+def fresh_registry(monkeypatch) -> None:
+    monkeypatch.setattr(PROTOCOLS, "_entries", dict(PROTOCOLS.items()))
+    register_protocol(SameThree())
+    own = Random("own-random", "random orders of a plug-in")
+    own.calibration = None
+    register_protocol(own)
+    register_protocol(Paired("paired", "for tests"))
+
+
+def claims_of(*protocols: str) -> dict[str, str]:
+    said = answer(table_of({"m": noisy(0)}, protocols), "m")
+    return {name: getattr(said, name).validity for name in CLAIMS}
+
+
+def test_the_same_three_orders_are_neither_exact_nor_calibrated() -> None:
+    said = answer(table_of({"m": noisy(0)}, ("same-three",)), "m")
+    assert not said.blind
+    assert [said.mean.validity, said.std.validity, said.next_order.validity] == ["rough"] * 3
+    assert said.mean.reached is None
+    for claim in (said.outside, said.worse, said.not_worse):
+        assert (claim.value, claim.validity) == (None, "none")
+
+
+def test_a_plug_in_gets_the_claims_that_its_object_supports() -> None:
+    exact = dict.fromkeys(("outside", "worse", "not_worse"), "exact")
+    assert claims_of("random").items() >= exact.items()
+    assert claims_of("latin")["mean"] == "calibrated"
+    assert claims_of("own-random") == exact | dict.fromkeys(("mean", "std", "next_order"), "rough")
+    assert claims_of("paired") == {
+        **dict.fromkeys(("mean", "std", "next_order", "not_worse"), "rough"),
+        **dict.fromkeys(("outside", "worse"), "none"),
+    }
+
+
+def test_constructed_orders_of_a_plug_in_step_back_behind_random_ones() -> None:
+    table = table_of({"m": noisy(0)}, ("same-three", "random"))
+    assert representative_orders(table, "m").protocols == ("random",)
+
+
+def test_orders_of_a_design_beside_independent_ones_are_not_exact() -> None:
+    assert claims_of("random", "latin")["outside"] == claims_of("latin")["outside"] != "exact"
+    both = Choice((PROTOCOLS["random"], PROTOCOLS["latin"]), random=True)
+    assert (both.independent, both.calibration, both.rank_calibration) == (
+        False,
+        "random",
+        "latin",
+    )
+    sequences = tuple(SPACE.enumerate())[:3]
+    assert both.overlap(sequences) is None
+    assert Choice((PROTOCOLS["latin"],), random=True).overlap(sequences) is not None
+    assert Choice((PROTOCOLS["latin"],), random=True).overlap(sequences[:1]) is None
+
+
+def test_comparisons_reach_what_was_measured_for_their_orders() -> None:
+    reached = {
+        name: compare_pairs(table_of({"a": noisy(0), "b": noisy(1)}, (name,)), ("a", "b"))["a"]["b"]
+        for name in ("random", "latin", "edge", "optimal", "adversarial", "same-three")
+    }
+    assert {name for name, pair in reached.items() if pair.reached is None} == {
+        "adversarial",
+        "same-three",
+    }
+    assert [name for name, pair in reached.items() if pair.blind] == ["random", "latin"]
+
+
+def renamed(table: AccuracyTable, protocol: str) -> AccuracyTable:
+    return AccuracyTable(
+        tuple(
+            Run(run.method, run.dataset, protocol, run.label, run.sequence, run.seed, run.accuracy)
+            for run in table.runs
+        )
+    )
+
+
+def test_orders_of_unknown_origin_are_random_only_if_they_are_all() -> None:
+    few = renamed(table_of({"m": noisy(0)}, ("random",)), "mine")
+    assert random_protocols(few) == {}
+    assert not answer(few, "m").blind
+    every = renamed(table_of({"m": noisy(0)}, ("enumerate",)), "mine")
+    assert list(random_protocols(every)) == ["mine"]
+
+
+@pytest.mark.parametrize(("share", "counts"), [(0.85, False), (0.95, True)])
+def test_an_enumeration_counts_once_nine_tenths_are_there(share, counts) -> None:
+    accuracy, orders = noisy(0), list(SPACE.enumerate())
+    runs = [
+        Run("m", "made-up", "enumerate", f"all-{index}", sequence, 0, accuracy(sequence))
+        for index, sequence in enumerate(orders[: int(share * len(orders))])
+    ]
+    assert ("enumerate" in random_protocols(AccuracyTable(tuple(runs)))) is counts
