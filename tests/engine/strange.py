@@ -77,6 +77,18 @@ class Deadly(Instant):
         super().learn(task)
 
 
+@register_method("crowded", StrangeConfig, "has no memory beside another of its kind")
+class Crowded(Instant):
+    def learn(self, task: Task) -> None:
+        try:
+            Path(self.config.file).touch(exist_ok=False)
+        except FileExistsError:
+            raise torch.OutOfMemoryError("CUDA out of memory") from None
+        time.sleep(0.5)
+        super().learn(task)
+        Path(self.config.file).unlink()
+
+
 @register_method("patient", StrangeConfig, "is still learning when the deadly one strikes")
 class Patient(Instant):
     def learn(self, task: Task) -> None:

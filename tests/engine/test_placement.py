@@ -16,7 +16,7 @@ from edgecil.engine.executors.placement import Placement, expand_devices, place
 from edgecil.engine.scheduler import execute
 from edgecil.engine.store import Store
 from edgecil.errors import UsageError
-from tests.engine.contexts import make_context, plan_of
+from tests.engine.contexts import ORDERS, make_context, plan_of
 from tests.toys import save_toy
 
 GB = 2**30
@@ -54,10 +54,58 @@ def test_a_gpu_starts_with_one_job_whose_memory_determines_the_number() -> None:
     placing.learn("cuda:1", 3 * GB)
     assert placing.limits == {"cuda:0": 2, "cuda:1": 6}, "7 fit, but there are cores for 6"
     placing.learn("cuda:0", GB)
-    assert placing.limits["cuda:0"] == 2, "only the first job counts"
+    assert placing.limits["cuda:0"] == 2, "the largest job counts"
+    placing.learn("cuda:0", 4 * GB)
+    assert placing.limits["cuda:0"] == 1, "later tasks need more"
     small = two()
     small.learn("cuda:0", 100 * GB)
     assert small.limits["cuda:0"] == 1
+
+
+def test_what_a_process_needs_besides_torch_is_measured_while_it_is_alone() -> None:
+    """Of 24 GB, 19 are free or held for a job with a peak of 4: its context has 5."""
+    placing = two()
+    placing.learn("cuda:1", 4 * GB, rest=19 * GB)
+    assert placing.limits["cuda:1"] == 2, "9 GB each in 90 % of 24 GB"
+    placing.learn("cuda:1", 4 * GB, rest=2 * GB, running=2)
+    assert placing.limits["cuda:1"] == 2, "beside another job nothing can be said"
+    placing.learn("cuda:1", 6 * GB, rest=19 * GB, running=2)
+    assert placing.limits["cuda:1"] == 1, "11 GB each"
+
+
+def test_running_out_of_memory_lowers_the_number_for_good() -> None:
+    placing = two(per_device=3)
+    assert placing.lower("cuda:0", 3)
+    assert placing.limits == {"cuda:0": 2, "cuda:1": 3}
+    placing.learn("cuda:0", GB)
+    assert placing.limits["cuda:0"] == 2
+    assert not placing.lower("cuda:0", 1), "alone there is nobody to make room"
+    assert placing.limits["cuda:0"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
+def test_a_task_without_memory_is_repeated_with_fewer_jobs_beside_it(tmp_path: Path) -> None:
+    placing = Placement(("cpu:0",), most=2, per_device=2)
+    lock = tmp_path / "lock"
+    pool = WorkerPool(make_context({"crowded": {"file": str(lock)}}), placing)
+    with Store(tmp_path / "run") as store:
+        summary = execute(plan_of("crowded"), store, pool)
+    assert (summary.trained, summary.failed) == (12, ())
+    assert placing.limits == {"cpu:0": 1}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
+def test_a_task_that_needs_more_than_a_whole_device_fails(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.touch()
+    pool = WorkerPool(make_context({"crowded": {"file": str(lock)}}), 1)
+    with Store(tmp_path / "run") as store:
+        summary = execute(plan_of("crowded", sequences=ORDERS[:1]), store, pool)
+        (failure,) = store.failures().values()
+    assert summary.trained == 0
+    assert failure[0].startswith("OutOfMemoryError")
 
 
 def test_a_given_number_is_kept() -> None:

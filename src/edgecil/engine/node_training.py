@@ -113,7 +113,10 @@ class Outcome:
         permanent: whether another attempt cannot succeed.
         refused: whether the worker was refused because its identity differs.
         worker: in what the worker's identity differs, if that was allowed.
-        memory: peak memory on the device of the worker so far, in bytes; 0 if unknown.
+        memory: peak memory of the task on the worker's device, in bytes; 0 if unknown. On a
+            processor it is the peak of the worker so far.
+        rest: bytes on the worker's GPU that are free or held by torch in this process.
+        out_of_memory: whether the device had too little memory.
     """
 
     result: NodeResult | None = None
@@ -124,6 +127,8 @@ class Outcome:
     refused: bool = False
     worker: Mapping[str, str] = field(default_factory=dict)
     memory: int = 0
+    rest: int | None = None
+    out_of_memory: bool = False
 
 
 def train_node(
@@ -157,6 +162,9 @@ def train_node(
             f"{describe_differences(context.unequal)}."
         )
         return Outcome(error=message, trace=message, permanent=True, refused=True), None
+    on_gpu = context.environment.device.startswith("cuda")
+    if on_gpu:
+        torch.cuda.reset_peak_memory_stats()
     try:
         method = context.build(node)
         if parent is not None:
@@ -189,13 +197,17 @@ def train_node(
         place = entry.source.place(error) if entry is not None and entry.source else ""
         if place and not permanent:  # an error of edgecil is complete as it is
             line += f" ({place})"
-        return Outcome(error=line, trace=traceback.format_exc(), permanent=permanent), None
+        short = isinstance(error, torch.OutOfMemoryError)
+        trace = traceback.format_exc()
+        return Outcome(error=line, trace=trace, permanent=permanent, out_of_memory=short), None
     seconds = time.perf_counter() - start
     peak = _peak_memory()
-    on_gpu = context.environment.device.startswith("cuda")
-    memory = torch.cuda.max_memory_reserved() if on_gpu else peak
     result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
-    return Outcome(result, worker=context.unequal, memory=memory), packed
+    if not on_gpu:
+        return Outcome(result, worker=context.unequal, memory=peak), packed
+    memory = torch.cuda.max_memory_reserved()
+    rest = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved()
+    return Outcome(result, worker=context.unequal, memory=memory, rest=rest), packed
 
 
 def _parameters(method: Method) -> Iterator[torch.Tensor]:

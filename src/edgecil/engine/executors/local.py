@@ -137,7 +137,10 @@ class WorkerPool:
                 continue
             job = worker.job
             assert job is not None
+            running = sum(it.job is not None and it.device == worker.device for it in self._workers)
             worker.job = None
+            if outcome.out_of_memory:
+                worker.alive = False  # a new process has none of its memory
             if not worker.alive:
                 worker.kill()
                 self._workers.remove(worker)
@@ -146,7 +149,17 @@ class WorkerPool:
                     self._lost[job.node] += 1  # it is not the job that ended the worker
                     self._queued.appendleft(job)
                     continue
-            self._placement.learn(worker.device, outcome.memory)
+            if outcome.out_of_memory and self._placement.lower(worker.device, running):
+                _log.warning(
+                    "%s has too little memory for %d jobs; %d run there from now on, and the task "
+                    "is repeated.",
+                    worker.device,
+                    running,
+                    running - 1,
+                )
+                self._queued.appendleft(job)
+                continue
+            self._placement.learn(worker.device, outcome.memory, rest=outcome.rest, running=running)
             return Finished(job, outcome)
         return None
 

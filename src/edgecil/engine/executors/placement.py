@@ -14,8 +14,12 @@ class Placement:
     """Sends each job to the device with the fewest jobs.
 
     Without a given number, a GPU starts with one job at a time, and a processor with `most`. The
-    memory of the first finished job on a device then determines how many fit, at most `most`. On
-    all devices together there are at most `total`.
+    memory of finished jobs then determines how many fit, at most `most`: the largest peak so far,
+    because later tasks may need more, and what a process needs besides torch's own memory (the
+    context of the GPU), which is measured while a job is alone on a device. A job that runs out of
+    memory beside others lowers the number. On all devices together there are at most `total`.
+
+    A job is on one device; one order is never distributed over several.
 
     Attributes:
         devices: their names, such as `cuda:1`.
@@ -38,7 +42,9 @@ class Placement:
             )
         self._most, self._total = most, total
         self._room = {name: (free or free_on)(name) for name in self.devices}
-        self._unmeasured = set(self.devices if per_device is None else ())
+        self._fixed = per_device is not None
+        self._largest = dict.fromkeys(self.devices, 0)  # peak of a job
+        self._besides = dict.fromkeys(self.devices, 0)  # memory of a process besides
         self.limits = {
             name: per_device or (most if name.startswith("cpu") else 1) for name in self.devices
         }
@@ -62,12 +68,36 @@ class Placement:
         free = [name for name in self.devices if running.get(name, 0) < self.limits[name]]
         return min(free, key=lambda name: (running.get(name, 0), -self._room[name]), default=None)
 
-    def learn(self, device: str, memory: int) -> None:
-        """Determine the number of jobs of a device from the memory of the first one, in bytes."""
-        if device in self._unmeasured and memory > 0:
-            fitting = int(_SHARE * self._room[device] // memory)
-            self.limits[device] = max(1, min(self._most, fitting))
-            self._unmeasured.remove(device)
+    def learn(self, device: str, memory: int, *, rest: int | None = None, running: int = 1) -> None:
+        """Determine the number of jobs of a device from the memory of a finished one.
+
+        Args:
+            device: the device.
+            memory: peak of the job, in bytes.
+            rest: bytes that were free or held for the job at its end.
+            running: number of jobs on the device at that time, this one included.
+        """
+        if memory <= 0:
+            return
+        if rest is not None and running == 1:
+            self._besides[device] = max(0, self._room[device] - rest)
+        self._largest[device] = max(self._largest[device], memory)
+        if not self._fixed:
+            need = self._largest[device] + self._besides[device]
+            self.limits[device] = max(1, min(self._most, int(_SHARE * self._room[device] // need)))
+
+    def lower(self, device: str, running: int) -> bool:
+        """Allow one job fewer than ran when one had too little memory; whether that may help.
+
+        Args:
+            device: the device.
+            running: number of jobs on the device, the one that failed included.
+        """
+        if running < 2:
+            return False
+        self.limits[device] = min(self.limits[device], running - 1)
+        self._fixed = True  # measurements were too optimistic
+        return True
 
 
 def place(
