@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from importlib.metadata import distribution
 from itertools import count
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from edgecil.io import progress_bar
 from edgecil.io.device import use_portable_kernels
+from edgecil.io.toml import read_toml
 
 # Before any test computes with torch: stored accuracies are those of these kernels.
 use_portable_kernels()
@@ -109,6 +111,19 @@ def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores, because tests of processes and clusters often wait."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_configure() -> None:
+    """Stop where the installed entry points are not those of pyproject.toml."""
+    project = read_toml(Path(__file__).parents[1] / "pyproject.toml")["project"]
+    wanted = {
+        (group, name, value)
+        for group, points in project["entry-points"].items()
+        for name, value in points.items()
+    }
+    installed = distribution("edgecil").entry_points
+    if wanted - {(point.group, point.name, point.value) for point in installed}:
+        pytest.exit("The entry points have changed: install again, pip install --no-deps -e .", 4)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

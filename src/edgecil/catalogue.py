@@ -179,8 +179,9 @@ def list_protocols() -> list[Entry]:
 
 def list_generators() -> list[GeneratorEntry]:
     """Return every generator of single sequences."""
-    from edgecil.sequences import generators
+    from edgecil.sequences import PROTOCOLS, generators
 
+    PROTOCOLS.names()  # those of other packages may bring generators
     return [GeneratorEntry(it.name, it.goal, it.summary) for it in generators()]
 
 

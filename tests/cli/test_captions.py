@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.io.language_server import Messages, serve
+from tests.paper.language_server import Messages, serve
 
 
 @pytest.fixture

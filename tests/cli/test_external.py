@@ -17,7 +17,7 @@ import pytest
 from edgecil.engine import Experiment
 from tests.cli.conftest import Answer, Cli
 from tests.interop.test_external import is_alive, wait_until
-from tests.io.language_server import Messages, serve
+from tests.paper.language_server import Messages, serve
 
 TRAIN = """
 import json, os, signal, sys

@@ -18,7 +18,7 @@ from edgecil.engine.options import CALL_OPTIONS
 from edgecil.errors import EdgecilWarning, UsageError
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
-from tests.io.language_server import serve
+from tests.paper.language_server import serve
 from tests.toys import save_toy
 
 assert strange.Raising  # registered: a method that raises on request

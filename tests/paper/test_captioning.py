@@ -7,7 +7,6 @@ import pytest
 
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, UsageError
-from edgecil.io.language_model import LanguageModel, UnusableAnswerError
 from edgecil.paper.captioning import (
     captions,
     fill_prompt,
@@ -15,8 +14,9 @@ from edgecil.paper.captioning import (
     read_caption,
     write_captions,
 )
+from edgecil.paper.language_model import LanguageModel, UnusableAnswerError
 from edgecil.similarity.captions import check_captions
-from tests.io.language_server import Messages, serve
+from tests.paper.language_server import Messages, serve
 
 CLASSES = ClassList("pets", ("n01_tabby_cat", "n02_beagle"))
 

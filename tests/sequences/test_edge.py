@@ -105,7 +105,7 @@ def test_so_they_are_on_the_paper_s_datasets_with_their_own_numbering(name) -> N
 
 def test_the_released_variants_are_the_constructors_with_the_right_number_of_classes() -> None:
     """For 200 classes the published code has the right number: its candidates are among ours."""
-    from edgecil.sequences.generators.edge_released import BLOCK_COUNTS, block_order
+    from edgecil.paper.edge_released import BLOCK_COUNTS, block_order
 
     values = np.round(matrix("positive", 200, 3) * 2**20) / 2**20
     similarity, space = SimilarityMatrix.of(values), SequenceSpace.equal(200, 10)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from edgecil.errors import UsageError
+from edgecil.paper import protocols  # noqa: F401  (registers generators)
 from edgecil.sequences import ClassSequence, SequenceSpace, generators, get_generator, profile
 from edgecil.similarity import Embeddings, SimilarityMatrix
 from tests.sequences.oracles import SPACES, Floats, Ints, matrices, matrix, near_equal, symmetric

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from edgecil.classes import ClassList
 from edgecil.io.files import check_new
-from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
 from edgecil.io.progress_bar import Progress
+from edgecil.paper.language_model import Conversation, LanguageModel, UnusableAnswerError
 from edgecil.registry import Registry
 from edgecil.similarity.build import Names, find_classes
 from edgecil.similarity.captions import check_caption_path, save_captions

@@ -1,14 +1,6 @@
 """Generators: each makes one class sequence; importing a module here registers its own."""
 
-from edgecil.sequences.generators import (
-    adversarial,
-    edge,
-    edge_released,
-    llm,
-    maxcover,
-    optimal,
-    random,
-)
+from edgecil.sequences.generators import edge, optimal, random
 from edgecil.sequences.generators.registry import (
     GENERATORS,
     Generator,
@@ -20,13 +12,9 @@ from edgecil.sequences.generators.registry import (
 __all__ = [
     "GENERATORS",
     "Generator",
-    "adversarial",
     "edge",
-    "edge_released",
     "generators",
     "get_generator",
-    "llm",
-    "maxcover",
     "optimal",
     "random",
     "register",

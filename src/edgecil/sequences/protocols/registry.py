@@ -17,13 +17,6 @@ from edgecil.sequences.protocols.extremes import (
     OPTIMAL_GENERALIZATION,
 )
 from edgecil.sequences.protocols.latin import LATIN
-from edgecil.sequences.protocols.paper import (
-    ADVERSARIAL,
-    EDGE_RELEASED,
-    LLM_1,
-    LLM_5,
-    MAXCOVER,
-)
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol
 from edgecil.sequences.protocols.random import RANDOM, RANDOM_LEGACY
 from edgecil.sequences.protocols.unregistered import GIVEN, Unregistered
@@ -64,14 +57,9 @@ for _protocol in (
     RANDOM,
     RANDOM_LEGACY,
     EDGE,
-    EDGE_RELEASED,
     OPTIMAL,
     OPTIMAL_GENERALIZATION,
     ENUMERATE,
-    ADVERSARIAL,
-    MAXCOVER,
-    LLM_1,
-    LLM_5,
 ):
     register_protocol(_protocol)
 

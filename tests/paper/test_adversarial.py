@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from edgecil.paper.adversarial import adversarial_easy, adversarial_hard
 from edgecil.sequences import ClassSequence, SequenceSpace
-from edgecil.sequences.generators.adversarial import adversarial_easy, adversarial_hard
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import Floats, matrix
 

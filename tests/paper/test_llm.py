@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from edgecil.errors import DataError, PrerequisiteError
-from edgecil.io.language_model import UnusableAnswerError
+from edgecil.paper.language_model import UnusableAnswerError
+from edgecil.paper.llm import read_tasks
 from edgecil.sequences import ClassSequence, SequenceSpace, get_generator, protocol, score
-from edgecil.sequences.generators.llm import read_tasks
 from edgecil.similarity import SimilarityMatrix
-from tests.io.language_server import Messages, serve
+from tests.paper.language_server import Messages, serve
 from tests.sequences.oracles import matrix
 
 SPACE = SequenceSpace((3, 2, 1))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from edgecil.classes import words_of
-from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
+from edgecil.paper.language_model import Conversation, LanguageModel, UnusableAnswerError
 from edgecil.sequences.generators.registry import register
 from edgecil.sequences.profile import profile
 from edgecil.sequences.sequence import ClassSequence

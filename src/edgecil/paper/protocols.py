@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from edgecil.io.language_model import Conversation, LanguageModel
+from edgecil.paper import adversarial, edge_released, llm, maxcover  # noqa: F401  (generators)
+from edgecil.paper.language_model import Conversation, LanguageModel
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.random import seeded
 from edgecil.sequences.protocols.extremes import GOALS, Extremes

@@ -9,8 +9,8 @@ import pytest
 
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from edgecil.io.files import cache_directory
-from edgecil.io.language_model import Conversation, LanguageModel, UnusableAnswerError
-from tests.io.language_server import LanguageServer, Reply, serve
+from edgecil.paper.language_model import Conversation, LanguageModel, UnusableAnswerError
+from tests.paper.language_server import LanguageServer, Reply, serve
 
 
 @pytest.fixture(autouse=True)
@@ -241,7 +241,7 @@ def test_a_transcript_that_cannot_be_read_counts_as_absent(content) -> None:
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:
-    monkeypatch.setattr("edgecil.io.language_model.find_spec", lambda name: None)
+    monkeypatch.setattr("edgecil.paper.language_model.find_spec", lambda name: None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'edgecil\[llm\]'"):
         LanguageModel("toy").complete([])
 

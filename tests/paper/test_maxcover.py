@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from edgecil.paper.maxcover import COVER, POOL, cover, maxcover_easy, maxcover_hard
 from edgecil.sequences import SequenceSpace
-from edgecil.sequences.generators.maxcover import COVER, POOL, cover, maxcover_easy, maxcover_hard
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix, score_by_loops
 
