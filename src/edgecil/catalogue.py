@@ -210,7 +210,7 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
     Without torch, those of methods, networks and training recipes are left out.
     """
     from edgecil.data import IMAGE_DATASETS
-    from edgecil.data.image_files import STORAGES
+    from edgecil.data.store import STORAGES
     from edgecil.engine.config import NORMALISATIONS, PREPARATIONS
     from edgecil.engine.metrics import METRICS
     from edgecil.lab.estimators import ESTIMATORS

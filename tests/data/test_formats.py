@@ -141,7 +141,7 @@ def test_a_folder_of_grey_images_stays_grey(tmp_path: Path) -> None:
 
 def test_no_lesion_is_on_both_sides(painted: Painted) -> None:
     files = list_ham10000(painted("ham10000"))
-    lesion = np.array([f"{path.stem[:8]}{int(path.stem[-2:]) // 2}" for path in files.paths])
+    lesion = np.array([f"{path.stem[:8]}{int(path.stem[-2:]) // 2}" for path in files.items])
     assert np.bincount(files.labels[files.testing]).tolist() == [2] * 7
     assert not set(lesion[files.testing]) & set(lesion[~files.testing])
 
@@ -163,7 +163,7 @@ def test_ham10000_may_be_tabbed_and_in_one_folder(tmp_path: Path, painted: Paint
 
 def test_both_eyes_of_a_patient_are_on_one_side(painted: Painted) -> None:
     files = list_eyepacs(painted("eyepacs"))
-    patients = np.array([path.stem.split("_")[0] for path in files.paths])
+    patients = np.array([path.stem.split("_")[0] for path in files.items])
     assert files.testing.sum() == 20
     assert not set(patients[files.testing]) & set(patients[~files.testing])
 

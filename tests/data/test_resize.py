@@ -9,7 +9,7 @@ import pytest
 
 from edgecil.data import resize
 from edgecil.data.dataset import ImageDataset, Images
-from edgecil.data.resize import ResizedStore, resize_dataset
+from edgecil.data.resize import resize_dataset
 from edgecil.errors import EdgecilWarning, UsageError
 
 
@@ -30,7 +30,7 @@ def dataset(count: int = 300) -> ImageDataset:
 
 def test_images_on_disk_are_those_in_memory() -> None:
     memory = resize_dataset(dataset(), 8, "memory")
-    with pytest.warns(EdgecilWarning, match="307 images"):
+    with pytest.warns(EdgecilWarning, match="307 inputs"):
         disk = resize_dataset(dataset(), 8, "disk")
     assert isinstance(disk.train.pixels, np.memmap)
     for part in ("train", "test"):
@@ -48,19 +48,12 @@ def test_images_on_disk_are_resized_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.array_equal(again.train.pixels, first.train.pixels)
 
 
-def test_the_name_depends_on_images_and_size() -> None:
-    names = {
-        ResizedStore(dataset(count), size).directory.name for count in (4, 6) for size in (8, 9)
-    }
-    assert len(names) == 4
-
-
 def test_auto_uses_the_disk_for_more_than_half_of_the_free_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("edgecil.data.image_files.free_memory", lambda: 10_000_000)
+    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 10_000_000)
     assert not isinstance(resize_dataset(dataset(4), 8).train.pixels, np.memmap)
-    monkeypatch.setattr("edgecil.data.image_files.free_memory", lambda: 1000)
+    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 1000)
     with pytest.warns(EdgecilWarning):
         assert isinstance(resize_dataset(dataset(4), 8).train.pixels, np.memmap)
 

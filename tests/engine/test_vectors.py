@@ -155,3 +155,25 @@ def test_a_trained_model_predicts_vectors(tmp_path: Path) -> None:
     assert np.mean(model.predict(test.pixels) == test.labels) > 0.5
     with pytest.raises(UsageError, match="float32"):
         model.predict(test.pixels.astype(np.float64))
+
+
+def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path: Path) -> None:
+    """In this process, in worker processes and after more orders, to the last bit."""
+    with np.load(write_vectors(tmp_path / "words.npz")) as file:
+        arrays = dict(file)
+    options: dict[str, Any] = {"method": "er", "tasks": 3, "protocol": "random", "progress": False}
+    here, there = (
+        edgecil.run(
+            dataset=arrays, out=tmp_path / str(workers), workers=workers, budget=2, **options
+        )
+        for workers in (1, 2)
+    )
+    again = edgecil.run(dataset=dict(arrays), out=tmp_path / "1", budget=3, **options)
+    assert again.summary is not None
+    assert again.summary.reused == 6
+    for other in (there, again):
+        counts = {run.sequence: run.nodes[-1].class_correct for run in other.results()}
+        assert all(counts[run.sequence] == run.nodes[-1].class_correct for run in here.results())
+    arrays["x"] = arrays["x"] + 1
+    with pytest.raises(UsageError, match="dataset"):
+        edgecil.run(dataset=arrays, out=tmp_path / "1", budget=3, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,22 +111,9 @@ class ImageDataset:
             self.name, names, _keep(self.train, label_of), _keep(self.test, label_of), self.notes
         )
 
-    def keep_fingerprint(self, digest: Callable[[bytes, Callable[[], str]], str]) -> None:
-        """Let the fingerprint be kept where the pixels are, so that they are not read for it.
-
-        Args:
-            digest: as :meth:`edgecil.data.image_store.ImageStore.digest`.
-        """
-        key = repr((self.names, len(self.train))).encode("utf-8", "surrogatepass")
-        labels = self.train.labels.tobytes() + self.test.labels.tobytes()
-        self.__dict__["fingerprint"] = digest(key + labels, self._compute_fingerprint)
-
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of class names, shapes, pixels and labels; equal for equal content."""
-        return self._compute_fingerprint()
-
-    def _compute_fingerprint(self) -> str:
+        """SHA-256 of class names, shapes, inputs and labels; equal for equal content."""
         digest = hashlib.sha256()
         for name in self.names:
             digest.update(name.encode("utf-8", "surrogatepass") + b"\0")

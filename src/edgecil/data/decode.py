@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from edgecil.data.packed import ImageSource
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io import limits
 from edgecil.io.arrays import Pixels
@@ -22,6 +22,16 @@ from edgecil.io.files import check_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+
+class Readable(Protocol):
+    """An item that is no file of its own; its text says where it is, for messages."""
+
+    def read(self) -> bytes | Image | NDArray[Any]:
+        """Return an encoded image, an image, or a vector (d,)."""
+
+
+Item: TypeAlias = Path | Readable
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
 
@@ -39,7 +49,7 @@ _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 
 
 def choose_shape(
-    paths: Sequence[ImageSource], size: int | None
+    paths: Sequence[Item], size: int | None
 ) -> tuple[tuple[int, int, int], str | None]:
     """(channels, height, width) for a set of images, from their headers alone.
 
@@ -70,11 +80,11 @@ def choose_shape(
     )
 
 
-def decode_images(paths: Sequence[ImageSource], shape: tuple[int, int, int]) -> Pixels:
+def decode_images(paths: Sequence[Item], shape: tuple[int, ...]) -> Pixels:
     """Return the pixels of image files, scaled by their shorter side and cropped at the centre.
 
     Args:
-        paths: n files that Pillow can read, or images inside larger files.
+        paths: n files that Pillow can read, or other items, which are read one after another.
         shape: (channels, height, width) to bring each to; 1 channel is grey, 3 are RGB.
 
     Returns:
@@ -90,7 +100,8 @@ def decode_images(paths: Sequence[ImageSource], shape: tuple[int, int, int]) -> 
             decoded = np.asarray(fitted).reshape(height, width, channels)
         pixels[index] = decoded.transpose(2, 0, 1)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    files = all(isinstance(path, Path) for path in paths)
+    with ThreadPoolExecutor(os.cpu_count() if files else 1) as pool:
         for _ in pool.map(decode, range(len(paths))):
             pass
     return pixels
@@ -114,7 +125,7 @@ def resize_images(pixels: Pixels, size: int) -> Pixels:
 
 
 @contextmanager
-def _opened(path: ImageSource) -> Iterator[Image]:
+def _opened(path: Item) -> Iterator[Image]:
     """Read an image, whose size is checked before any pixel is decoded."""
     _require_pillow()
     import PIL.Image
@@ -122,18 +133,22 @@ def _opened(path: ImageSource) -> Iterator[Image]:
     limit = limits.PIXELS.value
     if PIL.Image.MAX_IMAGE_PIXELS is not None and limit > PIL.Image.MAX_IMAGE_PIXELS:
         PIL.Image.MAX_IMAGE_PIXELS = limit  # the user has raised ours above Pillow's
-    file = _checked(path) if isinstance(path, Path) else BytesIO(path.read())
+    content = _checked(path) if isinstance(path, Path) else path.read()
+    if isinstance(content, np.ndarray):
+        raise DataError(f"{path} is a vector, but others of the dataset are images.")
+    if isinstance(content, PIL.Image.Image):
+        yield _shallow(path, content)
+        return
+    if isinstance(content, bytes):
+        limits.IMAGE.check(str(path), len(content))
+    file = BytesIO(content) if isinstance(content, bytes) else content
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
             opened = PIL.Image.open(file, formats=_formats())
         with opened as image:
             limits.PIXELS.check(str(path), image.width * image.height)
-            if image.mode.startswith(_DEEP):
-                raise DataError(
-                    f"{path} has more than 8 bits per channel ({image.mode}); save it with 8."
-                )
-            yield image
+            yield _shallow(path, image)
     except (EdgecilError, MemoryError):
         raise
     except PIL.Image.DecompressionBombError as error:
@@ -148,6 +163,13 @@ def _opened(path: ImageSource) -> Iterator[Image]:
         ) from error
     except Exception as error:  # a decoder may raise anything
         raise DataError(f"Cannot decode image {path}: {error}; replace or remove it.") from error
+
+
+def _shallow(path: Item, image: Image) -> Image:
+    """Return an image of 8 bits per channel."""
+    if image.mode.startswith(_DEEP):
+        raise DataError(f"{path} has more than 8 bits per channel ({image.mode}); save it with 8.")
+    return image
 
 
 def _checked(path: Path) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.registry import ALIASES, CLASS_LISTS
@@ -21,16 +22,16 @@ from edgecil.data.formats import (
     fine_grained,
     folder,
     ham10000,
+    hugging_face,
     imagenet,
     imagenet_variants,
     quickdraw,
-    tables,
-    webdataset,
 )
 from edgecil.data.formats.cifar import CIFAR10, CIFAR100
-from edgecil.data.formats.shards import SHARDS, TAR, find_shards
-from edgecil.data.image_files import ImageFiles
+from edgecil.data.formats.hugging_face import SHARDS, find_shards
+from edgecil.data.items import Items
 from edgecil.data.resize import resize_dataset
+from edgecil.data.slot import adapt, dataset_text, installed_datasets, is_slot, open_slot
 from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown, warn
 from edgecil.io.arrays import Ints
 from edgecil.registry import Registry
@@ -49,7 +50,7 @@ class DatasetFormat:
     """
 
     advice: str = ""
-    list_files: Callable[[Path], ImageFiles] | None = None
+    list_files: Callable[[Path], Items] | None = None
     read: Callable[[Path], ImageDataset] | None = None
     find: Callable[[Path], object] | None = None
     download: Callable[[Path], object] | None = None
@@ -99,7 +100,7 @@ _ARRAYS = ".npz"
 
 
 def load_dataset(
-    name: str | Path,
+    name: Any,
     *,
     root: str | Path | None = None,
     count: int | None = None,
@@ -112,9 +113,12 @@ def load_dataset(
     """Return the images of a dataset, or of some of its classes.
 
     Args:
-        name: a name in `IMAGE_DATASETS` (`quickdraw` and `quickdraw-pretrain` are bundled), a
-            folder of images with one sub-folder per class, a folder of WebDataset, Parquet or Arrow
-            shards or one such file, or an .npz file.
+        name: a name in `IMAGE_DATASETS` (`quickdraw` and `quickdraw-pretrain` are bundled) or of an
+            entry point of the group `edgecil.datasets`; a folder of images with one sub-folder per
+            class, a folder of WebDataset, Parquet or Arrow shards or one such file, or an .npz
+            file; `hf:ID` for a dataset of the Hugging Face hub; `FILE.py:function`; or an object:
+            arrays (X, y) or (X_train, y_train, X_test, y_test), a dataset of torch or of Hugging
+            Face, or a pair of them for training and testing.
         root: the directory that holds the images of a named dataset.
         count: only the first `count` classes, in label order.
         seed: draw the `count` classes instead.
@@ -138,19 +142,13 @@ def load_dataset(
     def chosen(total: int) -> Ints:
         return select_classes(total, count=count, seed=seed, ids=ids)
 
-    path = dataset_path(name)
-    if path is not None:
+    name = dataset_text(name)
+    opened = _open(name)
+    if opened is not None:
         _refuse_directory(name, root)
         if download:
-            raise _no_download(str(name))
-        if path.suffix.lower() == _ARRAYS and not path.is_dir():
-            dataset = arrays.read_arrays(path)
-            return resize_dataset(dataset.take(chosen(len(dataset))), size, storage)
-        files = _list_images(path)
-        dataset = files.decode(chosen(len(files.names)), size, storage)
-        for note in dataset.notes:
-            warn(note)
-        return dataset
+            raise _no_download(name)
+        return _read(opened, chosen, size, storage)
     resolved = _resolve(str(name))
     form = IMAGE_DATASETS[resolved]
     if download and form.download is None:
@@ -159,28 +157,50 @@ def load_dataset(
         _refuse_directory(name, root)
     home = _directory(resolved, form, root) if form.advice else Path()
     if form.list_files is not None:
-        files = form.list_files(home)
-        dataset = files.decode(chosen(len(files.names)), size, storage)
-        for note in dataset.notes:
-            warn(note)
-        return dataset
+        return _read(form.list_files(home), chosen, size, storage)
     assert form.read is not None
     if download and form.download is not None and not _is_there(form, home):
         form.download(home)
-    dataset = form.read(home)
-    return resize_dataset(dataset.take(chosen(len(dataset))), size, storage)
+    return _read(form.read(home), chosen, size, storage)
 
 
-def _list_images(path: Path) -> ImageFiles:
+def _read(
+    opened: ImageDataset | Items, chosen: Callable[[int], Ints], size: int | None, storage: str
+) -> ImageDataset:
+    """Return the chosen classes of a dataset, with a warning about each choice made on reading."""
+    ids = chosen(len(opened.names))
+    if isinstance(opened, ImageDataset):
+        return resize_dataset(opened.take(ids), size, storage)
+    dataset = opened.read(ids, size, storage)
+    if size is not None and not dataset.channels:
+        return resize_dataset(dataset, size, storage)
+    for note in dataset.notes:
+        warn(note)
+    return dataset
+
+
+def _open(name: str) -> ImageDataset | Items | None:
+    """Return a dataset that is no registered name, without its items; None for a name."""
+    if is_slot(name):
+        return open_slot(name)
+    path = dataset_path(name)
+    if path is None:
+        return None
+    if path.suffix.lower() == _ARRAYS and not path.is_dir():
+        return arrays.read_arrays(path)
+    return _list_images(path)
+
+
+def _list_images(path: Path) -> Items:
     """Return the images of a folder, or of the shards in it."""
     shards = find_shards(path)
     if not shards and path.suffix.lower() in SHARDS and not path.is_dir():
         raise PrerequisiteError(f"There is no file {path}; give a folder of shards, or one shard.")
     if not shards:
         return folder.list_folder(path)
-    if shards[0].suffix.lower() == TAR:
-        return webdataset.list_webdataset(path, shards)
-    return tables.list_tables(path, shards)
+    listed = adapt(hugging_face.load_shards(path, shards), folder.class_name(path.resolve().stem))
+    assert isinstance(listed, Items)
+    return listed
 
 
 def dataset_path(name: str | Path) -> Path | None:
@@ -200,15 +220,19 @@ def dataset_path(name: str | Path) -> Path | None:
     return path
 
 
-def dataset_classes(name: str | Path) -> ClassList:
+def dataset_classes(name: Any) -> ClassList:
     """Return the classes of a dataset in label order; no image is decoded.
 
     Args:
-        name: a dataset's name, a folder of images or shards, or an .npz file.
+        name: as for :func:`load_dataset`.
     """
+    name = dataset_text(name)
+    if is_slot(name):
+        opened = open_slot(name)
+        return ClassList(opened.name, opened.names)
     path = dataset_path(name)
     if path is None:
-        return get_classes(str(name))
+        return get_classes(name)
     if path.suffix.lower() == _ARRAYS and not path.is_dir():
         return arrays.read_array_classes(path)
     files = _list_images(path)
@@ -240,7 +264,11 @@ def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bo
 
 def _resolve(name: str) -> str:
     if name not in IMAGE_DATASETS:
-        raise unknown("image dataset", name, (*IMAGE_DATASETS, "FOLDER", "FILE.npz"))
+        raise unknown(
+            "image dataset",
+            name,
+            (*IMAGE_DATASETS, *installed_datasets(), "FOLDER", "FILE.npz", "hf:ID"),
+        )
     return IMAGE_DATASETS.resolve(name)
 
 

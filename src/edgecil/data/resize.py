@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import ImageDataset
 from edgecil.data.decode import resize_images
-from edgecil.data.image_files import keeps_on_disk
-from edgecil.data.image_store import PixelStore
+from edgecil.data.store import store_dataset
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Pixels
 
@@ -29,37 +26,20 @@ def resize_dataset(dataset: ImageDataset, size: int | None, storage: str = "auto
         return dataset
     if not dataset.channels:
         raise UsageError(f"{dataset.name!r} has vectors, not images; leave 'image_size' out.")
-    parts = (dataset.train, dataset.test)
-    count, channels = sum(len(part.labels) for part in parts), dataset.shape[0]
-    if not keeps_on_disk(storage, count * channels * size * size):
-        train, test = (Images(resize_images(part.pixels, size), part.labels) for part in parts)
-        return ImageDataset(dataset.name, dataset.names, train, test, dataset.notes)
-    store = ResizedStore(dataset, size)
-    store.fill(repr(dataset.name))
-    middle = len(dataset.train.labels)
-    train = Images(store.rows(0, middle), dataset.train.labels)
-    test = Images(store.rows(middle, count), dataset.test.labels)
-    resized = ImageDataset(dataset.name, dataset.names, train, test, dataset.notes)
-    resized.keep_fingerprint(store.digest)
-    return resized
+    train, test = dataset.train, dataset.test
+    middle = len(train)
 
+    def read(begin: int, end: int) -> Pixels:
+        later = test.pixels[max(0, begin - middle) : max(0, end - middle)]
+        return resize_images(np.concatenate([train.pixels[begin:end], later]), size)
 
-class ResizedStore(PixelStore):
-    """The training images of a dataset and then its test images, at another size."""
-
-    def __init__(self, dataset: ImageDataset, size: int) -> None:
-        self._parts = (dataset.train.pixels, dataset.test.pixels)
-        self._size = size
-        content = repr((RESIZE_VERSION, size, dataset.fingerprint))
-        name = hashlib.sha256(content.encode()).hexdigest()[:32]
-        count = sum(map(len, self._parts))
-        super().__init__(name, (count, dataset.shape[0], size, size))
-
-    def decode(self, begin: int, end: int) -> Pixels:
-        """Return some images, resized."""
-        train, test = self._parts
-        middle = len(train)
-        chosen = np.concatenate(
-            [train[begin:end], test[max(0, begin - middle) : max(0, end - middle)]]
-        )
-        return resize_images(chosen, self._size)
+    return store_dataset(
+        dataset.name,
+        dataset.names,
+        (train.labels, test.labels),
+        (dataset.channels, size, size),
+        read,
+        storage=storage,
+        key=lambda: (RESIZE_VERSION, size, dataset.fingerprint),
+        notes=dataset.notes,
+    )

@@ -1,4 +1,4 @@
-"""Pixels that stay on disk until they are used, as a tensor.
+"""Inputs that stay on disk until they are used, as a tensor.
 
 Learners select, split and join the images of a task before they compute with a batch of them. A
 :class:`StoredPixels` does these three without reading anything; small selections and every other
@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from edgecil.data.image_store import SUMS, image_sums
 from edgecil.errors import DataError
-from edgecil.io.arrays import Ints, Pixels
+from edgecil.io.arrays import Inputs, Ints
 
 AT_ONCE = 2**26  # bytes up to which a selection is read at once
 
@@ -28,7 +26,7 @@ _aten = torch.ops.aten
 
 
 class StoredPixels(torch.Tensor):  # type: ignore[misc]
-    """Images (n, c, h, w) uint8, each a row of one of several sources in files or in memory."""
+    """Images or vectors (n, …), each a row of one of several sources in files or in memory."""
 
     _sources: tuple[torch.Tensor, ...]
     _owner: torch.Tensor
@@ -40,34 +38,33 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
     ) -> StoredPixels:
         """Image i is row `rows[i]` of source `owner[i]`."""
         shape = (len(rows), *sources[0].shape[1:])
-        tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=torch.uint8)
+        tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(
+            cls, shape, dtype=sources[0].dtype
+        )
         tensor._sources, tensor._owner, tensor._rows = tuple(sources), owner, rows
         return tensor
 
     @classmethod
-    def of(cls, pixels: Pixels) -> StoredPixels:
+    def of(cls, pixels: Inputs) -> StoredPixels:
         """Return all images of a memory-mapped array."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the array is read-only, and so is this class
             source = torch.from_numpy(pixels)
         source.origin = pixels
-        source.sums = _Sums.beside(pixels)
         count = len(pixels)
         return cls([source], torch.zeros(count, dtype=torch.int64), torch.arange(count))
 
     def read(self) -> torch.Tensor:
         """Return all images as a usual tensor."""
         pinned = torch.cuda.is_available()  # copies to a GPU then overlap with its work
-        out = torch.empty(self.shape, dtype=torch.uint8, pin_memory=pinned)
+        out = torch.empty(self.shape, dtype=self.dtype, pin_memory=pinned)
         if len(self._sources) == 1:
             torch.index_select(self._sources[0], 0, self._rows, out=out)
-            _verify(self._sources[0], self._rows, out)
             return out
         for number, source in enumerate(self._sources):
             where = (self._owner == number).nonzero().view(-1)
             if len(where):
                 images = source.index_select(0, self._rows[where])
-                _verify(source, self._rows[where], images)
                 out.index_copy_(0, where, images)
         return out
 
@@ -136,48 +133,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         return f"StoredPixels({tuple(self.shape)})"
 
 
-class _Sums:
-    """Checksums of the images of a source, each compared when its image is first read."""
-
-    def __init__(self, path: Path, sums: NDArray[np.uint32]) -> None:
-        self._path, self._sums = path, sums
-        self._compared = np.zeros(len(sums), dtype=np.bool_)
-
-    @classmethod
-    def beside(cls, pixels: Pixels) -> _Sums | None:
-        """Return those in the file beside the pixels of an image store; None if there is none."""
-        filename = getattr(pixels, "filename", None)
-        path = None if filename is None else Path(filename).with_name(SUMS)
-        if path is None or not path.is_file():
-            return None
-        begin = pixels.offset // max(1, pixels[:1].nbytes)  # type: ignore[attr-defined]
-        sums = np.fromfile(path, np.uint32)[begin : begin + len(pixels)]
-        if len(sums) != len(pixels):
-            raise _damaged(path)
-        return cls(path, sums)
-
-    def compare(self, rows: Ints, images: Pixels) -> None:
-        """Raise an error if an image differs from its checksum."""
-        new = np.flatnonzero(~self._compared[rows])
-        if new.size and (image_sums(images[new]) != self._sums[rows[new]]).any():
-            raise _damaged(self._path)
-        self._compared[rows[new]] = True
-
-
-def _damaged(path: Path) -> DataError:
-    return DataError(
-        f"The decoded images in {path.parent} are damaged: one differs from its checksum; delete "
-        "the directory, and they are decoded again."
-    )
-
-
-def _verify(source: torch.Tensor, rows: torch.Tensor, images: torch.Tensor) -> None:
-    sums = getattr(source, "sums", None)
-    if sums is not None:
-        sums.compare(rows.numpy(), images.numpy())
-
-
-def stored_tensor(pixels: Pixels) -> torch.Tensor:
+def stored_tensor(pixels: Inputs) -> torch.Tensor:
     """Return pixels as a tensor without a copy; those in a file stay there."""
     if isinstance(pixels, np.memmap):
         return StoredPixels.of(pixels)
@@ -192,7 +148,7 @@ def _stays(pixels: Any, options: dict[str, Any]) -> bool:
     """Return whether a copy would have the type and device of the pixels."""
     device, dtype = options.get("device"), options.get("dtype")
     on_cpu = device is None or torch.device(device).type == "cpu"
-    return _is_stored(pixels) and on_cpu and dtype in (None, torch.uint8)
+    return _is_stored(pixels) and on_cpu and dtype in (None, pixels.dtype)
 
 
 def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
@@ -229,7 +185,7 @@ def _read(value: Any) -> Any:
 def _packed(source: torch.Tensor) -> tuple[Any, ...]:
     origin = getattr(source, "origin", None)
     if isinstance(origin, np.memmap) and origin.filename is not None:
-        return str(origin.filename), origin.offset, origin.shape
+        return str(origin.filename), origin.offset, origin.shape, origin.dtype.str
     return (source.numpy(),)
 
 
@@ -238,7 +194,9 @@ def _rebuild(sources: list[tuple[Any, ...]], owner: Ints, rows: Ints) -> StoredP
     return StoredPixels(unpacked, torch.from_numpy(owner), torch.from_numpy(rows))
 
 
-def _unpacked(where: str | Pixels, offset: int = 0, shape: Any = None) -> torch.Tensor:
+def _unpacked(
+    where: str | Inputs, offset: int = 0, shape: Any = None, kind: str = ""
+) -> torch.Tensor:
     if not isinstance(where, str):
         return torch.from_numpy(where)
     if not Path(where).is_file():
@@ -246,4 +204,4 @@ def _unpacked(where: str | Pixels, offset: int = 0, shape: Any = None) -> torch.
             f"The decoded images {where} are not on this machine; put EDGECIL_CACHE on a directory "
             "that all machines share, or use the images in memory."
         )
-    return StoredPixels.of(np.memmap(where, np.uint8, "r", offset, shape))._sources[0]
+    return StoredPixels.of(np.memmap(where, kind, "r", offset, shape))._sources[0]

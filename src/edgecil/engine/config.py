@@ -21,7 +21,9 @@ class ExperimentConfig:
 
     Attributes:
         method: names of the methods, or `FILE.py:Class` for your own learner.
-        dataset: name of a dataset, or path of a folder of images or shards, or of an .npz file.
+        dataset: name of a dataset, path of a folder of images or shards or of an .npz file, `hf:ID`
+            for a dataset of the Hugging Face hub, or `FILE.py:function`. In Python also arrays, a
+            dataset of torch or Hugging Face, or a pair of them for training and testing.
         root: directory of the dataset's files.
         classes: number of classes to use, the first ones in label order; all by default.
         classes_seed: draw the classes with this seed instead of taking the first ones.

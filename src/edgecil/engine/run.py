@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from edgecil.data.slot import dataset_text
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
@@ -351,6 +352,8 @@ def resolve_options(
     merged = merge_options(values, options)
     values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
     values["method"] = _method_specs(values.get("method"))
+    if values.get("dataset") is not None:
+        values["dataset"] = dataset_text(values["dataset"])
     return build_config(values), build_execution(values)
 
 

@@ -13,7 +13,7 @@ class TrainingOptions(TypedDict, total=False):
     """The options of `run` that do not choose class sequences; `search` has them as well."""
 
     method: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None
-    dataset: str | os.PathLike[str] | None
+    dataset: Any
     root: str | os.PathLike[str] | None
     classes: int | None
     classes_seed: int | None

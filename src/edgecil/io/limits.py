@@ -52,7 +52,6 @@ class Limit:
 
 TEXT = Limit("EDGECIL_MAX_TEXT_BYTES", 2**28, "bytes")
 ARRAYS = Limit("EDGECIL_MAX_ARRAY_BYTES", 2**32, "bytes when unpacked")
-ROW_GROUP = Limit("EDGECIL_MAX_ROW_GROUP_BYTES", 2**30, "bytes when unpacked")
 PIXELS = Limit("EDGECIL_MAX_IMAGE_PIXELS", 64_000_000, "pixels")
 IMAGE = Limit("EDGECIL_MAX_IMAGE_BYTES", 2**28, "bytes")
 PICKLE = Limit("EDGECIL_MAX_PICKLE_BYTES", 2**29, "bytes")

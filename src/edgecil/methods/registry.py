@@ -9,11 +9,11 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from edgecil.errors import UsageError, unknown
+from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
 from edgecil.methods.published import find_published
 from edgecil.methods.recipe import RECIPES, Recipe, get_recipe
-from edgecil.methods.source import Source
 from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])

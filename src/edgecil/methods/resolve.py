@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import copyreg
-import importlib
-import importlib.util
 import inspect
-import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields, make_dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
-from edgecil.errors import PrerequisiteError, UsageError, unknown
+from edgecil.errors import UsageError, unknown
+from edgecil.io.code import (
+    Source,
+    learner_names,
+    load_code,
+    locate_code,
+    locate_file,
+    locate_module,
+    locate_object,
+)
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod, check_plain
 from edgecil.methods.registry import METHODS, MethodEntry
-from edgecil.methods.source import Source, learner_names, locate_cell, locate_file, locate_module
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.methods"
-_SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
 
 _entries: dict[tuple[str, tuple[tuple[str, str], ...]], MethodEntry] = {}
 _interactive: dict[str, MethodEntry] = {}
@@ -50,7 +52,7 @@ def get_method(name: str) -> MethodEntry:
     if name in _interactive:
         return _interactive[name]
     if ":" in name:
-        return _from_source(_locate(name))
+        return _from_source(locate_code(name))
     if name.endswith(".py"):
         raise _without_class(name)
     installed = _installed()
@@ -83,13 +85,6 @@ def _installed() -> Registry[EntryPoint]:
     return Registry("method", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
 
 
-def _locate(spec: str) -> Source:
-    target, _, attribute = spec.rpartition(":")
-    if target.endswith(".py"):
-        return locate_file(Path(target), attribute)
-    return locate_module(target, attribute)
-
-
 def _without_class(name: str) -> UsageError:
     """Return the error for a file that is given without the name of its class."""
     source = locate_file(Path(name), "")
@@ -103,13 +98,10 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
     name = getattr(method, "__qualname__", "")
     if not name.isidentifier():
         raise UsageError(f"A method must be defined at the top level of a module. Got {name!r}.")
-    module = sys.modules.get(method.__module__)
-    path = getattr(module, "__file__", None)
-    if path is not None and method.__module__ not in _SCRIPT:
-        return _remember(locate_module(method.__module__, name), method)
-    if path is not None:
-        return _remember(locate_file(Path(path), name), method)
-    _interactive[name] = _entry(locate_cell(method), method)
+    source = locate_object(method)
+    if not source.is_interactive:
+        return _remember(source, method)
+    _interactive[name] = _entry(source, method)
     return _interactive[name]
 
 
@@ -120,68 +112,7 @@ def _remember(source: Source, method: Callable[..., Any]) -> MethodEntry:
 
 
 def _from_source(source: Source) -> MethodEntry:
-    return _entries[source.key] if source.key in _entries else _remember(source, _load(source))
-
-
-def _load(source: Source) -> Callable[..., Any]:
-    """Return the class or function of a source; files that do not exist here are written first."""
-    if source.is_interactive:
-        raise UsageError(
-            f"{source.attribute} is defined in a notebook or an interactive session, which other "
-            "processes cannot import."
-        )
-    module = _import_file(source) if source.module is None else _import_module(source)
-    member = getattr(module, source.attribute, None)
-    if not callable(member):
-        names = [name for name, value in vars(module).items() if inspect.isclass(value)]
-        sentence = str(unknown("class", source.attribute, names)).removeprefix("Unknown")
-        raise UsageError(f"{source.label} has no{sentence}")
-    return cast(Callable[..., Any], member)
-
-
-def _import_file(source: Source) -> ModuleType:
-    assert source.path is not None
-    name = f"edgecil_learner_{source.digest[:16]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    path = source.path if source.path.is_file() else _write(source) / source.path.name
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        del sys.modules[name]
-        if isinstance(error, ModuleNotFoundError):
-            raise PrerequisiteError(f"{path} requires a module: {error}.") from error
-        raise
-    return module
-
-
-def _import_module(source: Source) -> ModuleType:
-    assert source.module is not None
-    try:
-        return importlib.import_module(source.module)
-    except ModuleNotFoundError:
-        if not source.files:
-            raise
-        sys.path.append(str(_write(source)))
-        importlib.invalidate_caches()
-        return importlib.import_module(source.module)
-
-
-def _write(source: Source) -> Path:
-    """Return a new directory with the source's files, for a machine that does not have them."""
-    directory = Path(tempfile.mkdtemp(prefix="edgecil-"))
-    for name, text in source.files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return directory
+    return _entries[source.key] if source.key in _entries else _remember(source, load_code(source))
 
 
 def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:

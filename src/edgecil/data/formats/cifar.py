@@ -16,7 +16,7 @@ import numpy as np
 
 from edgecil.classes import get_classes
 from edgecil.data.dataset import ImageDataset, Images
-from edgecil.data.image_files import find_home
+from edgecil.data.items import find_home
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.files import replace_file
 from edgecil.io.pickles import read_pickle

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.data.image_files import ImageFiles, filed_classes, find_home, match_codes
+from edgecil.data.items import Items, filed_classes, find_home, match_codes
 from edgecil.errors import DataError
 from edgecil.io.files import read_text
 
@@ -22,7 +22,7 @@ ADVICE = (
 _TABLES = ("images.txt", "image_class_labels.txt", "train_test_split.txt")
 
 
-def list_cub(root: Path) -> ImageFiles:
+def list_cub(root: Path) -> Items:
     """Return the files of CUB-200-2011 below `root` or `root/CUB_200_2011`."""
     home = find_home(root, "CUB_200_2011", (*_TABLES, "images"), ADVICE)
     images, class_of, training = (_read_table(home / table) for table in _TABLES)
@@ -38,7 +38,7 @@ def list_cub(root: Path) -> ImageFiles:
                 f"{home / _TABLES[1]} gives class {label + 1} to {path}, but that class is filed "
                 f"under {folders[label]}."
             )
-    return ImageFiles(
+    return Items(
         "cub200",
         names,
         tuple(home / "images" / path for path in images.values()),

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.data.formats.folder import list_folder
-from edgecil.data.image_files import ImageFiles, find_home
+from edgecil.data.items import Items, find_home
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.files import read_text
 
@@ -48,7 +48,7 @@ def subset_advice(name: str) -> str:
     )
 
 
-def list_subset(name: str, root: Path) -> ImageFiles:
+def list_subset(name: str, root: Path) -> Items:
     """List the files of `objectnet`, `omnibenchmark` or `vtab`: `train/<class>`, `test/<class>`."""
     classes, inner = SUBSETS[name]
     home = root / inner
@@ -63,7 +63,7 @@ def list_subset(name: str, root: Path) -> ImageFiles:
     return replace(files, name=name, size=SIZE, channels=3)
 
 
-def list_domainnet(root: Path) -> ImageFiles:
+def list_domainnet(root: Path) -> Items:
     """List the files of all domains in a copy of DomainNet, with the official split and labels."""
     homes = (root, root / "domainnet", root / "DomainNet")
     home = next((home for home in homes if _domains(home)), None)
@@ -101,7 +101,7 @@ def list_domainnet(root: Path) -> ImageFiles:
         )
     absent = [domain for domain in DOMAINS if domain not in _domains(home)]
     note = f"DomainNet is used without the domains {', '.join(absent)}, which are not in {home}."
-    return ImageFiles(
+    return Items(
         "domainnet",
         tuple(names[label] for label in range(DOMAINNET_CLASSES)),
         tuple(paths),

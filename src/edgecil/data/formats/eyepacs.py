@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgecil.data.image_files import ImageFiles, filed_classes, find_home, match_codes, read_columns
+from edgecil.data.items import Items, filed_classes, find_home, match_codes, read_columns
 from edgecil.data.split import hold_out
 from edgecil.errors import DataError
 
@@ -22,7 +22,7 @@ ADVICE = (
 )
 
 
-def list_eyepacs(root: Path) -> ImageFiles:
+def list_eyepacs(root: Path) -> Items:
     """Return the files of EyePACS: `trainLabels.csv` and `train/<image>.jpeg` below `root`."""
     home = find_home(root, "eyepacs", ("trainLabels.csv", "train"), ADVICE)
     table = home / "trainLabels.csv"
@@ -37,7 +37,7 @@ def list_eyepacs(root: Path) -> ImageFiles:
     names, codes = filed_classes("eyepacs")
     labels = match_codes(table, levels, codes)
     patients = [image.rsplit("_", 1)[0] for image in images]
-    return ImageFiles(
+    return Items(
         "eyepacs",
         names,
         tuple(home / "train" / f"{image}.jpeg" for image in images),

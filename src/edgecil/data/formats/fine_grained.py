@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.classes import get_classes
-from edgecil.data.image_files import ImageFiles, filed_classes, find_home, match_codes
+from edgecil.data.items import Items, filed_classes, find_home, match_codes
 from edgecil.errors import DataError
 from edgecil.io.arrays import Ints
 from edgecil.io.files import check_file, read_text
@@ -36,7 +36,7 @@ CARS_ADVICE = (
 )
 
 
-def list_food101(root: Path) -> ImageFiles:
+def list_food101(root: Path) -> Items:
     """List the files of Food-101: `images/<class>/<id>.jpg`, listed in `meta/{train,test}.txt`."""
     home = find_home(root, "food-101", ("images", "meta"), FOOD_ADVICE)
     names, folders = filed_classes("food101")
@@ -49,7 +49,7 @@ def list_food101(root: Path) -> ImageFiles:
     return _joined("food101", names, *parts)
 
 
-def list_aircraft(root: Path) -> ImageFiles:
+def list_aircraft(root: Path) -> Items:
     """Return the files of FGVC-Aircraft, listed in `data/images_variant_{trainval,test}.txt`."""
     home = find_home(root, "fgvc-aircraft-2013b", ("data",), AIRCRAFT_ADVICE) / "data"
     names = get_classes("fgvc-aircraft").labels
@@ -64,7 +64,7 @@ def list_aircraft(root: Path) -> ImageFiles:
     return _joined("fgvc-aircraft", names, *parts)
 
 
-def list_cars(root: Path) -> ImageFiles:
+def list_cars(root: Path) -> Items:
     """List the files of Stanford Cars from its devkit and `cars_test_annos_withlabels.mat`."""
     home = find_home(root, "stanford_cars", ("devkit", "cars_train", "cars_test"), CARS_ADVICE)
     names = get_classes("stanford-cars").labels
@@ -103,10 +103,10 @@ def _inside(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def _joined(name: str, names: Sequence[str], *parts: tuple[list[Path], Ints]) -> ImageFiles:
+def _joined(name: str, names: Sequence[str], *parts: tuple[list[Path], Ints]) -> Items:
     (train, train_labels), (test, test_labels) = parts
     paths = (*train, *test)
-    return ImageFiles(
+    return Items(
         name,
         tuple(names),
         paths,

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.data.decode import SUFFIXES
-from edgecil.data.image_files import ImageFiles
+from edgecil.data.items import Items
 from edgecil.data.split import TEST_SHARE, hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Ints
@@ -31,7 +31,7 @@ TEST = ("test", "testing", "val", "valid", "validation")
 _IGNORED = ("__MACOSX",)
 
 
-def list_folder(root: Path) -> ImageFiles:
+def list_folder(root: Path) -> Items:
     """Return the files of an image folder; classes in the alphabetical order of their sub-folders.
 
     A sub-folder `train` that itself has sub-folders is a split, not a class.
@@ -47,7 +47,7 @@ def list_folder(root: Path) -> ImageFiles:
     if train is not None:
         return files
     note = (
-        f"{root} has no train and test folders: {files.testing.sum()} of its {len(files.paths)} "
+        f"{root} has no train and test folders: {files.testing.sum()} of its {len(files.items)} "
         f"images, {TEST_SHARE:.0%} of each class, are held out for testing (always the same ones)."
     )
     return replace(files, notes=(note,))
@@ -61,7 +61,7 @@ def list_class_folders(
     *,
     size: int | None = None,
     channels: int | None = None,
-) -> ImageFiles:
+) -> Items:
     """Return the files below given class folders, with or without train and test above them.
 
     Args:
@@ -69,8 +69,8 @@ def list_class_folders(
         root: where the class folders, or train and test (or val), are.
         folders: N sub-folders, in label order.
         names: N class names.
-        size: see :class:`ImageFiles`.
-        channels: see :class:`ImageFiles`.
+        size: see :class:`Items`.
+        channels: see :class:`Items`.
     """
     training = _part(root, TRAIN)
     if training is not None:
@@ -81,7 +81,7 @@ def list_class_folders(
     else:
         paths, labels = class_files(root, folders)
         testing = hold_out(labels)
-    return ImageFiles(name, tuple(names), tuple(paths), labels, testing, size, channels)
+    return Items(name, tuple(names), tuple(paths), labels, testing, size, channels)
 
 
 def class_name(folder: str) -> str:

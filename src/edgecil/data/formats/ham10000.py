@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from edgecil.data.decode import SUFFIXES
-from edgecil.data.image_files import ImageFiles, filed_classes, match_codes, read_columns
+from edgecil.data.items import Items, filed_classes, match_codes, read_columns
 from edgecil.data.split import hold_out
 from edgecil.errors import DataError, PrerequisiteError
 
@@ -24,7 +24,7 @@ ADVICE = (
 _TABLES = ("HAM10000_metadata.csv", "HAM10000_metadata.tab", "HAM10000_metadata")
 
 
-def list_ham10000(root: Path) -> ImageFiles:
+def list_ham10000(root: Path) -> Items:
     """List the files of HAM10000: the metadata in `root`, the images there or one folder below."""
     table = next((root / name for name in _TABLES if (root / name).is_file()), None)
     if table is None:
@@ -40,7 +40,7 @@ def list_ham10000(root: Path) -> ImageFiles:
         )
     names, codes = filed_classes("ham10000")
     labels = match_codes(table, diagnoses, codes)
-    return ImageFiles(
+    return Items(
         "ham10000",
         names,
         tuple(there[image] for image in images),

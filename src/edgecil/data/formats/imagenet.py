@@ -18,7 +18,7 @@ import numpy as np
 
 from edgecil.classes import get_classes
 from edgecil.data.formats.folder import class_files
-from edgecil.data.image_files import ImageFiles, filed_classes, find_home, match_codes
+from edgecil.data.items import Items, filed_classes, find_home, match_codes
 from edgecil.errors import DataError
 from edgecil.io.arrays import Ints
 from edgecil.io.files import read_text
@@ -35,7 +35,7 @@ _TINY_SIZE = 64
 _TINY_CLASSES = 200
 
 
-def list_imagenet(name: str, root: Path) -> ImageFiles:
+def list_imagenet(name: str, root: Path) -> Items:
     """Return the files of ImageNet-1k or one of its subsets below `root`."""
     home = find_home(root, "imagenet", ("train", "val"), ADVICE)
     names, folders = filed_classes(name)
@@ -44,7 +44,7 @@ def list_imagenet(name: str, root: Path) -> ImageFiles:
     return _joined(name, names, (train, train_labels), (test, test_labels), SIZE)
 
 
-def list_tiny_imagenet(root: Path) -> ImageFiles:
+def list_tiny_imagenet(root: Path) -> Items:
     """List the files of Tiny-ImageNet below `root`; labels follow the sorted `wnids.txt`.
 
     The labels of its test images are not public: the validation images are the test images. They
@@ -79,9 +79,9 @@ def _joined(
     train: tuple[list[Path], Ints],
     test: tuple[list[Path], Ints],
     size: int,
-) -> ImageFiles:
+) -> Items:
     paths = (*train[0], *test[0])
-    return ImageFiles(
+    return Items(
         name,
         names,
         paths,

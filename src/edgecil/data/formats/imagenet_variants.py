@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from edgecil.data.formats.folder import list_class_folders
-from edgecil.data.image_files import ImageFiles, filed_classes, find_home
+from edgecil.data.items import Items, filed_classes, find_home
 
 NAMES = ("imagenet-r", "imagenet-a")
 SIZE = 224
@@ -27,7 +27,7 @@ def advice(name: str) -> str:
     )
 
 
-def list_imagenet_variant(name: str, root: Path) -> ImageFiles:
+def list_imagenet_variant(name: str, root: Path) -> Items:
     """Return the files of `imagenet-r` or `imagenet-a` below `root` or `root/<name>`."""
     names, folders = filed_classes(name)
     split = any((home / "train").is_dir() for home in (root, root / name))

@@ -1,20 +1,26 @@
-"""Where a learner's code is: its module and the local modules that it imports."""
+"""Code of the user: where it is, the local modules that it imports, and how it is loaded."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 import importlib.util
 import inspect
 import linecache
+import sys
 import sysconfig
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown
+
+_SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def locate_file(path: Path, attribute: str) -> Source:
     """Return the source of a class in a Python file."""
     path = path.expanduser().absolute()
     if not path.is_file():
-        raise DataError(f"There is no file {path}; give a method as path/to/file.py:ClassName.")
+        raise DataError(f"There is no file {path}; give your code as path/to/file.py:name.")
     return Source(attribute, path=path, files=local_files(path, path.parent))
 
 
@@ -110,14 +116,94 @@ def locate_module(name: str, attribute: str) -> Source:
         spec = None
     if spec is None or spec.origin is None or not Path(spec.origin).is_file():
         raise UsageError(
-            f"There is no module {name!r}; give a method as package.module:ClassName or as "
-            "path/to/file.py:ClassName."
+            f"There is no module {name!r}; give your code as package.module:name or as "
+            "path/to/file.py:name."
         )
     path = Path(spec.origin)
     root = path.parent
     for _ in range(name.count(".") + (path.name == "__init__.py")):
         root = root.parent
     return Source(attribute, module=name, files=local_files(path, root))
+
+
+def locate_code(spec: str) -> Source:
+    """Return the source of `path/to/file.py:name` or `package.module:name`."""
+    target, _, attribute = spec.rpartition(":")
+    if target.endswith(".py"):
+        return locate_file(Path(target), attribute)
+    return locate_module(target, attribute)
+
+
+def locate_object(given: Callable[..., Any]) -> Source:
+    """Return the source of a class or function of a module, a script or a notebook."""
+    module = sys.modules.get(given.__module__)
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return locate_cell(given)
+    if given.__module__ in _SCRIPT:
+        return locate_file(Path(path), given.__qualname__)
+    return locate_module(given.__module__, given.__qualname__)
+
+
+def load_code(source: Source) -> Callable[..., Any]:
+    """Return the class or function of a source; files that do not exist here are written first."""
+    if source.is_interactive:
+        raise UsageError(
+            f"{source.attribute} is defined in a notebook or an interactive session, which other "
+            "processes cannot import."
+        )
+    module = _import_file(source) if source.module is None else _import_module(source)
+    member = getattr(module, source.attribute, None)
+    if not callable(member):
+        names = [name for name, value in vars(module).items() if inspect.isclass(value)]
+        sentence = str(unknown("class", source.attribute, names)).removeprefix("Unknown")
+        raise UsageError(f"{source.label} has no{sentence}")
+    return cast(Callable[..., Any], member)
+
+
+def _import_file(source: Source) -> ModuleType:
+    assert source.path is not None
+    name = f"edgecil_code_{source.digest[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    path = source.path if source.path.is_file() else _write(source) / source.path.name
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, ModuleNotFoundError):
+            raise PrerequisiteError(f"{path} requires a module: {error}.") from error
+        raise
+    return module
+
+
+def _import_module(source: Source) -> ModuleType:
+    assert source.module is not None
+    try:
+        return importlib.import_module(source.module)
+    except ModuleNotFoundError:
+        if not source.files:
+            raise
+        sys.path.append(str(_write(source)))
+        importlib.invalidate_caches()
+        return importlib.import_module(source.module)
+
+
+def _write(source: Source) -> Path:
+    """Return a new directory with the source's files, for a machine that does not have them."""
+    directory = Path(tempfile.mkdtemp(prefix="edgecil-"))
+    for name, text in source.files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return directory
 
 
 def local_files(path: Path, root: Path) -> dict[str, str]:

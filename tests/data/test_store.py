@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import edgecil
-from edgecil.data import image_files, image_store, load_dataset
-from edgecil.data.image_store import ImageStore
+from edgecil.data import items, load_dataset, store
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from tests.data.painting import save
 
@@ -21,7 +20,7 @@ CLASSES, EACH = 4, 6
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(image_store, "_AT_ONCE", 5)
+    monkeypatch.setattr(store, "_AT_ONCE", 5)
     return tmp_path / "cache"
 
 
@@ -56,18 +55,17 @@ def test_what_does_not_fit_into_memory_goes_to_disk(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = 2 * CLASSES * EACH * 3 * 12 * 8
-    monkeypatch.setattr(image_files, "free_memory", lambda: 2 * size)
+    monkeypatch.setattr(store, "free_memory", lambda: 2 * size)
     assert not isinstance(load_dataset(folder).train.pixels, np.memmap)
-    monkeypatch.setattr(image_files, "free_memory", lambda: 2 * size - 1)
-    with pytest.warns(EdgecilWarning, match="must be decoded"):
+    monkeypatch.setattr(store, "free_memory", lambda: 2 * size - 1)
+    with pytest.warns(EdgecilWarning, match="must be written"):
         assert isinstance(load_dataset(folder).train.pixels, np.memmap)
 
 
-def test_decoding_resumes_where_it_was_interrupted(
+def test_reading_resumes_where_it_was_interrupted(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = sorted(folder.rglob("*.png"))
-    decode, decoded = image_store.decode_images, []
+    decode, decoded = items.decode_images, []
 
     def interrupted(part: Any, shape: Any) -> Any:
         if len(decoded) == 3:
@@ -75,38 +73,42 @@ def test_decoding_resumes_where_it_was_interrupted(
         decoded.append(list(part))
         return decode(part, shape)
 
-    monkeypatch.setattr(image_store, "decode_images", interrupted)
-    store = ImageStore(paths, (3, 8, 8))
+    monkeypatch.setattr(items, "decode_images", interrupted)
     with pytest.raises(KeyboardInterrupt), pytest.warns(EdgecilWarning):
-        store.fill("pets")
-    assert store.done == 15
+        load_dataset(folder, storage="disk")
     monkeypatch.setattr(
-        image_store,
-        "decode_images",
-        lambda part, shape: decoded.append(part) or decode(part, shape),
+        items, "decode_images", lambda part, shape: decoded.append(part) or decode(part, shape)
     )
     with pytest.warns(EdgecilWarning):
-        store.fill("pets")
-    assert sum(map(len, decoded)) == len(paths), "no image is decoded twice"
-    np.testing.assert_array_equal(store.rows(0, len(paths)), decode(paths, (3, 8, 8)))
+        disk = load_dataset(folder, storage="disk")
+    assert sum(map(len, decoded)) == 2 * CLASSES * EACH, "no image is decoded twice"
+    assert disk.fingerprint == load_dataset(folder, storage="memory").fingerprint
 
 
-def test_a_changed_file_gets_a_new_store(folder: Path) -> None:
-    paths = sorted(folder.rglob("*.png"))
-    before = ImageStore(paths, (3, 8, 8)).directory
-    assert ImageStore(paths, (3, 8, 8)).directory == before
-    assert ImageStore(paths, (3, 8, 9)).directory != before
-    os.utime(paths[3], ns=(1, 1))
-    assert ImageStore(paths, (3, 8, 8)).directory != before
-    paths[4].unlink()
-    with pytest.raises(DataError, match="incomplete"):
-        ImageStore(paths, (3, 8, 8))
+def test_a_changed_file_is_read_again_and_a_missing_one_is_refused(folder: Path) -> None:
+    with pytest.warns(EdgecilWarning):
+        load_dataset(folder, storage="disk")
+    path = sorted(folder.rglob("*.png"))[3]
+    os.utime(path, ns=(1, 1))
+    with pytest.warns(EdgecilWarning):
+        load_dataset(folder, storage="disk")
+
+
+def test_damage_on_the_disk_is_noticed(folder: Path, cache: Path) -> None:
+    with pytest.warns(EdgecilWarning):
+        load_dataset(folder, storage="disk")
+    (path,) = cache.rglob("inputs/*/inputs")
+    content = bytearray(path.read_bytes())
+    content[77] ^= 4
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="damaged"):
+        load_dataset(folder, storage="disk")
 
 
 def test_a_disk_without_space_is_refused_before_anything_is_written(
     folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(image_store, "_SPARE", 2**60)
+    monkeypatch.setattr(store, "_SPARE", 2**60)
     with pytest.raises(DataError, match="EDGECIL_CACHE"):
         load_dataset(folder, storage="disk")
     assert not cache.exists()

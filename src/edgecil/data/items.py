@@ -1,8 +1,11 @@
-"""A dataset as a list of image files; only the classes that are used are decoded."""
+"""A dataset as a list of items: image files, or what a dataset of another library returns.
+
+Items are read when they are needed, and only those of the classes that are used.
+"""
 
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,96 +14,115 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes import get_classes
-from edgecil.data.dataset import ImageDataset, Images, check_coverage, new_labels
-from edgecil.data.decode import choose_shape, decode_images
-from edgecil.data.image_store import ImageStore
-from edgecil.data.packed import ImageSource
-from edgecil.errors import DataError, PrerequisiteError, unknown
-from edgecil.io.arrays import Ints
-from edgecil.io.device import free_memory
+from edgecil.data.dataset import ImageDataset, check_coverage, new_labels
+from edgecil.data.decode import Item, choose_shape, decode_images
+from edgecil.data.store import store_dataset
+from edgecil.errors import DataError, PrerequisiteError
+from edgecil.io.arrays import Inputs, Ints
 from edgecil.io.files import check_header, parse_rows, read_text
 
 
 @dataclass(frozen=True, eq=False)
-class ImageFiles:
-    """Image files with their labels.
+class Items:
+    """Items with their labels.
 
     Attributes:
         name: the dataset's name.
         names: N class names, in label order.
-        paths: n files, or images inside larger files.
+        items: n image files, or other items.
         labels: (n,) int64 in [0, N).
-        testing: (n,) True for test images.
+        testing: (n,) True for test items.
         size: pixels per side that the dataset is commonly used at; None for the images' own, or
             a default where they differ or are large.
         channels: 3 for a dataset in colour; None for 1 if all images are grey.
         notes: sentences about choices that a user should know of.
+        key: what determines the content of items that are no files; None if nothing does.
     """
 
     name: str
     names: tuple[str, ...]
-    paths: tuple[ImageSource, ...]
+    items: Sequence[Item]
     labels: Ints
     testing: NDArray[np.bool_]
     size: int | None = None
     channels: int | None = None
     notes: tuple[str, ...] = ()
+    key: str | None = None
 
     def __post_init__(self) -> None:
         check_coverage(self.name, self.names, self.labels[~self.testing], self.labels[self.testing])
 
-    def decode(self, ids: Ints, size: int | None = None, storage: str = "auto") -> ImageDataset:
-        """Decode the classes `ids`, relabelled in that order; other files are not opened.
+    def read(self, ids: Ints, size: int | None = None, storage: str = "auto") -> ImageDataset:
+        """Read the classes `ids`, relabelled in that order; other items are not opened.
 
         Args:
             ids: the classes.
             size: pixels per side; by default as described at the class.
-            storage: `memory`, `disk`, or `auto` for the disk if the pixels would take more than
-                half of the memory that is free.
+            storage: see :func:`~edgecil.data.store.store_dataset`.
         """
         size = self.size if size is None else size
         label_of = new_labels(len(self.names), ids)[self.labels]
         train = np.flatnonzero((label_of >= 0) & ~self.testing)
         test = np.flatnonzero((label_of >= 0) & self.testing)
+        chosen = self._at([*train, *test])
         notes = self.notes
-        if size is None or self.channels is None:
-            shape, note = choose_shape(self._at([*train, *test]), size)
+        first = None if isinstance(chosen[0], Path) else chosen[0].read()
+        shape: tuple[int, ...]
+        if isinstance(first, np.ndarray):
+            shape = first.shape
+        elif size is None or self.channels is None:
+            shape, note = choose_shape(chosen, size)
             notes += () if note is None else (note,)
         else:
             shape = self.channels, size, size
-        names = tuple(self.names[index] for index in ids)
-        if keeps_on_disk(storage, (len(train) + len(test)) * math.prod(shape)):
-            store = ImageStore(self._at([*train, *test]), shape)
-            store.fill(repr(self.name))
-            dataset = ImageDataset(
-                self.name,
-                names,
-                Images(store.rows(0, len(train)), label_of[train]),
-                Images(store.rows(len(train), store.shape[0]), label_of[test]),
-                notes,
-            )
-            dataset.keep_fingerprint(store.digest)
-            return dataset
-        return ImageDataset(
+
+        def read(begin: int, end: int) -> Inputs:
+            part = chosen[begin:end]
+            return _vectors(part, shape) if len(shape) == 1 else decode_images(part, shape)
+
+        return store_dataset(
             self.name,
-            names,
-            Images(decode_images(self._at(train), shape), label_of[train]),
-            Images(decode_images(self._at(test), shape), label_of[test]),
-            notes,
+            tuple(self.names[index] for index in ids),
+            (label_of[train], label_of[test]),
+            shape,
+            read,
+            storage=storage,
+            key=lambda: self._key(chosen),
+            notes=notes,
         )
 
-    def _at(self, indices: Iterable[int]) -> list[ImageSource]:
-        return [self.paths[index] for index in indices]
+    def _at(self, indices: Iterable[int]) -> list[Item]:
+        return [self.items[index] for index in indices]
+
+    def _key(self, chosen: Sequence[Item]) -> object:
+        """Return what determines the content of items: for files, also sizes and times."""
+        files = [_version(item) for item in chosen if isinstance(item, Path)]
+        if len(files) == len(chosen):
+            return files
+        return None if self.key is None else (self.key, [str(item) for item in chosen])
 
 
-STORAGES = ("auto", "memory", "disk")
+def _vectors(items: Sequence[Item], shape: tuple[int, ...]) -> Inputs:
+    """Return vectors (n, d)."""
+    rows = np.empty((len(items), *shape), dtype=np.float32)
+    for place, item in enumerate(items):
+        for _ in range(2):  # an item that differs from one time to the next is refused
+            row = None if isinstance(item, Path) else item.read()
+        if not isinstance(row, np.ndarray) or row.shape != shape:
+            raise DataError(f"{item} must be a vector of {shape[0]} numbers, as the first one is.")
+        rows[place] = row
+    return rows
 
 
-def keeps_on_disk(storage: str, size: int) -> bool:
-    """Return whether pixels of a size in bytes are kept on disk."""
-    if storage not in STORAGES:
-        raise unknown("storage", storage, STORAGES)
-    return storage == "disk" or (storage == "auto" and size > free_memory() / 2)
+def _version(path: Path) -> tuple[str, int, int]:
+    """Return a file's path, size and modification time."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise DataError(
+            f"{path} belongs to the dataset but does not exist; this copy is incomplete."
+        ) from error
+    return os.fspath(path.absolute()), status.st_size, status.st_mtime_ns
 
 
 def filed_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

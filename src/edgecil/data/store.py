@@ -1,0 +1,170 @@
+"""One store of inputs: an array in memory, or a memory map in the user's cache.
+
+A memory map is filled in order, so that decoding resumes where it was interrupted. Its name is what
+determines its content, such as the files and their times; without such a name it is temporary.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from edgecil.data.dataset import ImageDataset, Images
+from edgecil.errors import DataError, unknown, warn
+from edgecil.io.arrays import Inputs, Ints
+from edgecil.io.device import free_memory
+from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.locks import waiting_lock
+
+STORE_VERSION = 3  # increase it when the same source is decoded to other inputs
+STORAGES = ("auto", "memory", "disk")
+
+_AT_ONCE = 256  # inputs between two notes of the progress
+_SPARE = 2**28  # bytes that stay free on the disk
+_temporary: list[tempfile.TemporaryDirectory[str]] = []  # removed with this process
+
+
+def store_dataset(
+    name: str,
+    names: tuple[str, ...],
+    labels: tuple[Ints, Ints],
+    shape: tuple[int, ...],
+    read: Callable[[int, int], Inputs],
+    *,
+    storage: str,
+    key: Callable[[], object],
+    notes: tuple[str, ...] = (),
+) -> ImageDataset:
+    """Return a dataset whose inputs are read block by block, into memory or into a file.
+
+    Args:
+        name: the dataset's name.
+        names: its classes.
+        labels: of the training and of the test inputs, which follow them.
+        shape: of one input: (channels, height, width) as uint8, or (d,) as float32.
+        read: returns inputs `begin` to `end` - 1.
+        storage: `memory`, `disk`, or `auto` for the disk if the inputs would take more than half of
+            the memory that is free.
+        key: returns what determines the inputs, so that a later process finds their file; None if
+            nothing does.
+        notes: sentences about choices made on reading.
+    """
+    train, test = labels
+    kind = np.dtype(np.uint8 if len(shape) == 3 else np.float32)
+    whole = (len(train) + len(test), *shape)
+    if not keeps_on_disk(storage, math.prod(whole) * kind.itemsize):
+        inputs = np.empty(whole, dtype=kind)
+        for begin in range(0, len(inputs), _AT_ONCE):
+            inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, len(inputs)))
+        parts = inputs[: len(train)], inputs[len(train) :]
+        return ImageDataset(name, names, Images(parts[0], train), Images(parts[1], test), notes)
+    directory = _directory(key(), whole)
+    if _done(directory) < len(train) + len(test):
+        _announce(name, whole, kind, directory)
+        with waiting_lock(directory / "lock"):
+            _fill(directory, whole, kind, read)
+    parts = (
+        _rows(directory, kind, 0, (len(train), *shape)),
+        _rows(directory, kind, len(train), (len(test), *shape)),
+    )
+    dataset = ImageDataset(name, names, Images(parts[0], train), Images(parts[1], test), notes)
+    _compare(directory, dataset)
+    return dataset
+
+
+def keeps_on_disk(storage: str, size: int) -> bool:
+    """Return whether inputs of a size in bytes are kept on disk."""
+    if storage not in STORAGES:
+        raise unknown("storage", storage, STORAGES)
+    return storage == "disk" or (storage == "auto" and size > free_memory() / 2)
+
+
+def _directory(key: object, shape: tuple[int, ...]) -> Path:
+    home = cache_directory() / "inputs"
+    if key is None:
+        home.mkdir(parents=True, exist_ok=True)
+        _temporary.append(tempfile.TemporaryDirectory(prefix="temporary-", dir=home))
+        return Path(_temporary[-1].name)
+    text = repr((STORE_VERSION, shape, key))
+    return home / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _rows(directory: Path, kind: DTypeLike, begin: int, shape: tuple[int, ...]) -> Inputs:
+    offset = begin * math.prod(shape[1:]) * np.dtype(kind).itemsize
+    return np.memmap(directory / "inputs", kind, "r", offset, shape)
+
+
+def _announce(name: str, shape: tuple[int, ...], kind: np.dtype[Any], directory: Path) -> None:
+    size = math.prod(shape) * kind.itemsize
+    needed = size - _done(directory) * (size // shape[0])
+    home = next(folder for folder in directory.parents if folder.is_dir())
+    free = shutil.disk_usage(home).free
+    text = (
+        f"The {shape[0]:,} inputs of {name!r} take {size / 1e9:,.1f} GB at "
+        f"{' x '.join(map(str, shape[1:]))} values. {needed / 1e9:,.1f} GB of them must be written "
+        f"to {directory}, which has {free / 1e9:,.1f} GB free"
+    )
+    if needed + _SPARE > free:
+        raise DataError(
+            f"{text}; free some space, set the environment variable EDGECIL_CACHE to a larger "
+            "disk, or choose fewer 'classes' or a smaller 'image_size'."
+        )
+    warn(f"{text}.")
+
+
+def _fill(
+    directory: Path, shape: tuple[int, ...], kind: np.dtype[Any], read: Callable[[int, int], Inputs]
+) -> None:
+    path, count = directory / "inputs", shape[0]
+    row = math.prod(shape[1:]) * kind.itemsize
+    start = _done(directory) if path.exists() else 0
+    with path.open("r+b" if path.exists() else "w+b") as file:
+        file.truncate(count * row)
+        file.seek(start * row)
+        for begin in range(start, count, _AT_ONCE):
+            end = min(begin + _AT_ONCE, count)
+            file.write(np.ascontiguousarray(read(begin, end), dtype=kind).tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+            _write(directory / "done", str(end))
+
+
+def _done(directory: Path) -> int:
+    """Return the number of inputs that are on disk."""
+    text = _read(directory / "done")
+    return int(text) if text.isdecimal() else 0
+
+
+def _compare(directory: Path, dataset: ImageDataset) -> None:
+    """Raise an error if a dataset differs from what its file held when it was written."""
+    content = repr(dataset.names).encode("utf-8", "surrogatepass")
+    content += dataset.train.labels.tobytes() + dataset.test.labels.tobytes()
+    path = directory / f"fingerprint-{hashlib.sha256(content).hexdigest()[:32]}"
+    kept = _read(path)
+    if not kept:
+        _write(path, dataset.fingerprint)
+    elif kept != dataset.fingerprint:
+        raise DataError(
+            f"The inputs in {directory} are damaged; delete the directory, and they are read again."
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    with replace_file(path) as file:
+        file.write(text.encode())
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
