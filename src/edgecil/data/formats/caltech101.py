@@ -21,7 +21,7 @@ import numpy as np
 
 from edgecil.classes import get_classes
 from edgecil.data.dataset import ImageDataset, Images
-from edgecil.data.image_files import ImageFiles, filed_classes, find_home
+from edgecil.data.items import Items, filed_classes, find_home
 from edgecil.io.arrays import Ints
 
 NAME, IMAGES = "caltech101", "caltech101-images"
@@ -46,7 +46,7 @@ def read_caltech101(_: Path | None = None) -> ImageDataset:
     return ImageDataset(NAME, get_classes(NAME).labels, train, test)
 
 
-def list_caltech101(root: Path) -> ImageFiles:
+def list_caltech101(root: Path) -> Items:
     """Return the image files below `root` or `root/101_ObjectCategories`, with the same split."""
     names, folders = filed_classes(NAME)
     home = find_home(root, "101_ObjectCategories", folders, ADVICE)
@@ -59,9 +59,7 @@ def list_caltech101(root: Path) -> ImageFiles:
         paths += [images[index] for index in chosen]
         labels += [label] * len(chosen)
         testing += [place >= TRAIN for place in range(len(chosen))]
-    return ImageFiles(
-        IMAGES, names, tuple(paths), np.array(labels), np.array(testing), SIZE, channels=3
-    )
+    return Items(IMAGES, names, tuple(paths), np.array(labels), np.array(testing), SIZE, channels=3)
 
 
 def split_class(label: int, count: int) -> Ints:
