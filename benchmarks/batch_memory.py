@@ -54,14 +54,14 @@ class KeptTensors:
         return sum(self.sizes.values())
 
 
-def first_step(method: str, weights: str, count: int, *, amp: bool) -> int:
+def first_step(method: str, weights: str, count: int, *, precision: str) -> int:
     """Bytes that are kept for the backward pass of the first step on `count` images."""
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 256, (count, 3, 224, 224), dtype=np.uint8)
     images = Images(pixels, np.arange(count) % 2)
     dataset = ImageDataset("noise", ("first", "second"), images, images)
     environment = Environment(
-        dataset.shape, (0.5,) * 3, (0.5,) * 3, "resnet32", pretrained=weights, amp=amp
+        dataset.shape, (0.5,) * 3, (0.5,) * 3, "resnet32", pretrained=weights, precision=precision
     )
     entry = get_method(method)
     recipe, memory = entry.recipe("published", "resnet32")
@@ -107,8 +107,10 @@ def main() -> None:
         room = args.limit * (1.0 - SPARE) - (Path(weights) / FILE).stat().st_size / GIGA
         for method in args.methods.split(","):
             per_image = []
-            for amp in (False, True):
-                small, large = (first_step(method, weights, size, amp=amp) for size in SIZES)
+            for precision in ("float32", "bfloat16"):
+                small, large = (
+                    first_step(method, weights, size, precision=precision) for size in SIZES
+                )
                 per_image.append((large - small) / (SIZES[1] - SIZES[0]))
             batch = max(row.recipe.batch_size for row in PUBLISHED[method].values())
             cells = [method, str(batch)]

@@ -95,10 +95,10 @@ def build(
     recipe: Recipe = QUICK,
     settings: dict[str, object] | None = None,
     shared: Path | None = None,
-    amp: bool = False,
+    precision: str = "float32",
 ) -> Method:
     entry = get_method(name)
-    environment = replace(toy_environment(dataset, seed), amp=amp)
+    environment = replace(toy_environment(dataset, seed), precision=precision)
     if shared is not None:
         environment = replace(environment, shared=str(shared))
     settings = {**entry.fast_settings, **(settings or {})}

@@ -108,7 +108,7 @@ def test_a_wrong_command_exits_with_2_and_points_to_the_verbs_help(
         (("run", "--seed", "1"), "--order-seed"),
         (("run", "--seeds=3"), "--repeats"),
         (("external", "--fresh"), "--overwrite"),
-        (("run", "--half"), "--amp"),
+        (("run", "--half"), "--precision"),
         (("run", "--no-sharing"), "--no-share"),
         (("space", "--range", "0.1"), "--accuracy-range"),
         (("analyze", "demo", "--csv", "x.csv"), "'edgecil export-runs'"),

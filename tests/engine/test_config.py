@@ -88,7 +88,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ({"method": "icarl", "dataset": "x", "threads": -1}, "'threads'.*1"),
         ({"method": "icarl", "dataset": "x", "tasks": "3"}, "'tasks'.*int.*.*'3'"),
         ({"method": "icarl", "dataset": "x", "tasks": True}, "'tasks'"),
-        ({"method": "icarl", "dataset": "x", "amp": 1}, "'amp'.*1"),
+        ({"method": "icarl", "dataset": "x", "precision": "half"}, "precision.*'half'"),
         ({"method": [1], "dataset": "x"}, "'method'"),
         ({"method": 1, "dataset": "x"}, "'method'"),
         ({"method": "icarl", "dataset": "x", "sizes": ["a"]}, "'sizes'"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from edgecil.errors import UsageError
 from edgecil.io import device
 
 _CAPABILITY = """
@@ -39,13 +40,13 @@ def test_mixed_precision_on_a_cpu_uses_the_newest_kernels(monkeypatch: pytest.Mo
     names = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR")
     for name in names:
         monkeypatch.delenv(name, raising=False)
-    device.use_portable_kernels(amp=True, device="cpu")
+    device.use_portable_kernels(precision="bfloat16", device="cpu")
     assert device.kernel_variables() == {}
     monkeypatch.setattr(device, "choose_device", lambda name: "cuda")
     for name in names:
         monkeypatch.setenv(name, "")  # restored after the test
         monkeypatch.delenv(name)
-    device.use_portable_kernels(amp=True, device="auto")
+    device.use_portable_kernels(precision="bfloat16", device="auto")
     assert sorted(device.kernel_variables()) == sorted(names)
 
 
@@ -61,3 +62,20 @@ def test_each_instruction_set_has_its_own_compiled_code(
         device.configure_compilation()
         places.add(os.environ["TORCHINDUCTOR_CACHE_DIR"])
     assert places == {str(tmp_path / "compiled" / name) for name in ("avx2", "avx512")}
+
+
+@pytest.mark.parametrize("precision", ["tf32", "float16"])
+def test_a_precision_that_a_device_lacks_is_refused(precision: str) -> None:
+    with pytest.raises(UsageError, match=f"'{precision}'.*'cpu'"):
+        device.check_precision(precision, "cpu")
+    device.check_precision(precision, "cuda:1")
+    device.check_precision("bfloat16", "cpu")
+
+
+def test_tensor_floats_are_used_only_if_they_are_chosen() -> None:
+    import torch
+
+    for precision in ("tf32", "float32", "bfloat16"):
+        device.use_precision(precision)
+        chosen = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+        assert chosen == (precision == "tf32",) * 2

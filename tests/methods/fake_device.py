@@ -164,7 +164,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
         return make(data, **named) if device is None else make(data, **named).to(device)
 
     @contextmanager
-    def autocast(device: str, *, enabled: bool) -> Iterator[None]:
+    def autocast(device: str, *, dtype: Any = None, enabled: bool) -> Iterator[None]:
         _autocasting.append(enabled and device == NAME)
         try:
             yield

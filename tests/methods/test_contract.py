@@ -201,7 +201,8 @@ def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) ->
 def test_learns_with_mixed_precision(name: str) -> None:
     """On a CPU it computes with bfloat16; states keep the type that they have without it."""
     plain, mixed = (
-        build(name, DATASET, recipe=BRIEF, settings=brief(name), amp=amp) for amp in (False, True)
+        build(name, DATASET, recipe=BRIEF, settings=brief(name), precision=precision)
+        for precision in ("float32", "bfloat16")
     )
     for method in (plain, mixed):
         learn_all(method, SCENARIO, TASKS[:2])

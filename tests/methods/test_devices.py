@@ -1,6 +1,6 @@
 """Images are on the device if they fit, or move by batches; everything else is on the device.
 
-No learner mixes devices; networks compute in mixed precision if `amp` is set, and RanPAC's
+No learner mixes devices; networks compute in mixed precision if it is chosen, and RanPAC's
 regression on the device. No GPU is needed; see `fake_device`.
 """
 
@@ -67,7 +67,7 @@ def test_a_step_copies_its_batch_and_nothing_else(
     monkeypatch.setattr(features, "BATCH", BATCH)
     monkeypatch.setattr(prompts, "BATCH", BATCH)
     monkeypatch.setattr(feed, "room_on", lambda device: 2**40 if fits else 0)
-    environment = replace(toy_environment(DATASET), device=NAME, amp=True)
+    environment = replace(toy_environment(DATASET), device=NAME, precision="bfloat16")
     with FakeDevice() as device:
         steps = watch_steps(device, monkeypatch)
         scenario = Scenario(DATASET, NAME)

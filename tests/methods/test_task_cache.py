@@ -93,7 +93,7 @@ def test_everything_that_determines_a_result_is_in_its_key(tmp_path: Path) -> No
         {"scenario": Scenario(toy_dataset(train=3, contrast=20))},
         {"scenario": Scenario(toy_dataset(train=4))},
         {"seed": 1},
-        {"amp": True},
+        {"precision": "bfloat16"},
     ]
     for times, other in enumerate(others, start=1):
         make(((4, 5),), counter, tmp_path, **other)

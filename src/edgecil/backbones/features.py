@@ -14,6 +14,7 @@ from edgecil.backbones.image_names import names_of
 from edgecil.backbones.pretrained import fingerprint, frozen_vit, statistics_of
 from edgecil.data.augment import Pipeline
 from edgecil.errors import EdgecilError
+from edgecil.io.device import autocast
 from edgecil.io.files import cache_directory, replace_file
 
 BATCH = 32  # fixed batch size: floating-point sums may depend on the number of images
@@ -134,14 +135,14 @@ def feature_bank(directory: Path | None, network: str) -> FeatureBank:
     return bank
 
 
-def network_name(name: str, prepare: Pipeline, device: str, *, amp: bool = False) -> str:
+def network_name(name: str, prepare: Pipeline, device: str, *, precision: str = "float32") -> str:
     """Return a name for a pre-trained network that changes with anything that may change its rows.
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
         prepare: preparation of the images; its size is the network's.
         device: device to compute on.
-        amp: whether mixed precision is used.
+        precision: see :func:`edgecil.io.device.check_precision`.
     """
     on_gpu = torch.device(device).type == "cuda"
     return content_name(
@@ -149,7 +150,7 @@ def network_name(name: str, prepare: Pipeline, device: str, *, amp: bool = False
         fingerprint(name),
         prepare,
         device,
-        amp,
+        precision,
         # the last bits of sums depend on these
         BATCH,
         torch.__version__,
@@ -166,7 +167,7 @@ def frozen_features(
     *,
     keep: bool,
     prepare: Pipeline | None = None,
-    amp: bool = False,
+    precision: str = "float32",
 ) -> torch.Tensor:
     """Return features (n, d) of the unmodified pre-trained network `name`, on the device.
 
@@ -176,7 +177,7 @@ def frozen_features(
         device: device to compute on.
         keep: whether to cache rows on disk.
         prepare: preparation of the images; by default the model's normalisation at their own size.
-        amp: whether to use mixed precision.
+        precision: see :func:`edgecil.io.device.check_precision`.
     """
     if prepare is None:
         statistics = statistics_of(name)
@@ -184,10 +185,10 @@ def frozen_features(
     size = prepare.size or tuple(pixels.shape[2:])
     network = frozen_vit(name, (pixels.shape[1], *size), device)
     directory = cache_directory() / "features" if keep else None
-    bank = feature_bank(directory, network_name(name, prepare, device, amp=amp))
+    bank = feature_bank(directory, network_name(name, prepare, device, precision=precision))
 
     def compute(part: torch.Tensor) -> torch.Tensor:
-        with torch.autocast(torch.device(device).type, enabled=amp):
+        with autocast(precision, device):
             return network(prepare.plain(part)).float()
 
     return bank.rows(pixels, compute, device)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edgecil.errors import UsageError, unknown
+from edgecil.io.device import PRECISIONS
 from edgecil.sequences.protocols import DEFAULT_PROTOCOL, split_budget
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
@@ -66,7 +67,8 @@ class ExperimentConfig:
         normalisation: `model` for the image statistics of a pre-trained model (the dataset's for
             other networks), `dataset` for those of the training images, or `none`.
         device: `auto`, `cpu`, `cuda` or `mps`.
-        amp: use mixed precision: float16 on CUDA, bfloat16 on a CPU.
+        precision: `float32`; `tf32`, faster products on a GPU; or mixed precision, `bfloat16` or
+            `float16` (on a GPU).
         compile: use torch.compile.
         threads: number of threads of each worker process.
         metric: metric that analyses of the experiment use by default; results do not depend on it.
@@ -109,7 +111,7 @@ class ExperimentConfig:
     preparation: str = "plain"
     normalisation: str = "model"
     device: str = "auto"
-    amp: bool = False
+    precision: str = "float32"
     compile: bool = False
     threads: int = 1
     metric: str = "accuracy"
@@ -120,6 +122,7 @@ class ExperimentConfig:
         for name, allowed in (
             ("preparation", PREPARATIONS),
             ("normalisation", NORMALISATIONS),
+            ("precision", PRECISIONS),
         ):
             if getattr(self, name) not in allowed:
                 raise unknown(name, getattr(self, name), allowed)

@@ -26,7 +26,7 @@ from edgecil.engine.handshake import (
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
-from edgecil.io.device import configure_compilation, use_portable_kernels
+from edgecil.io.device import configure_compilation, use_portable_kernels, use_precision
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import check_finite
@@ -62,7 +62,8 @@ class WorkerContext:
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
-        use_portable_kernels(amp=self.environment.amp, device=self.environment.device)
+        use_portable_kernels(precision=self.environment.precision, device=self.environment.device)
+        use_precision(self.environment.precision)
         configure_compilation()
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.set_num_threads(self.threads)

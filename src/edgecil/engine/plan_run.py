@@ -154,7 +154,7 @@ def plan_run(
 
     values = config_values(config, options=options)
     experiment, execution = resolve_options(values, options)
-    use_portable_kernels(amp=experiment.amp, device=experiment.device)  # as a run does
+    use_portable_kernels(precision=experiment.precision, device=experiment.device)  # as a run does
     out = find_directory(values, out)
     overwrite = values.get("overwrite", False) if overwrite is None else overwrite
     has_goal = execution.until is not None

@@ -24,7 +24,7 @@ from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import PrerequisiteError, UsageError, nearest, warn
-from edgecil.io.device import choose_device
+from edgecil.io.device import check_precision, choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
 from edgecil.methods.registry import replace_recipe, replace_settings
@@ -208,6 +208,7 @@ def load_context(
         pretrained=config.pretrained,
         normalisation=config.normalisation,
     )
+    check_precision(config.precision, device)
     environment = Environment(
         shape=shape,
         mean=statistics.mean,
@@ -215,7 +216,7 @@ def load_context(
         normalisation=cast(Any, config.normalisation),
         backbone=backbone,
         device=device,
-        amp=config.amp,
+        precision=cast(Any, config.precision),
         compile=config.compile,
         pretrained=canonical_backbone(config.pretrained),
     )

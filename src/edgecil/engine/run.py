@@ -266,7 +266,7 @@ def _run(
     on_finished: Callable[[Finished], None] | None,
 ) -> Experiment:
     """Train every run of one configuration."""
-    use_portable_kernels(amp=experiment_config.amp, device=experiment_config.device)
+    use_portable_kernels(precision=experiment_config.precision, device=experiment_config.device)
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
     from edgecil.engine.handshake import MACHINE

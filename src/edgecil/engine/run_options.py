@@ -44,7 +44,7 @@ class TrainingOptions(TypedDict, total=False):
     preparation: str | None
     normalisation: str | None
     device: str | None
-    amp: bool | None
+    precision: str | None
     compile: bool | None
     threads: int | None
     workers: int | None

@@ -25,7 +25,41 @@ _PORTABLE_KERNELS = {
 _CAPABILITIES = ("NO AVX", "DEFAULT", "AVX2", "AVX512")  # of x86-64, as torch names them
 
 
-def use_portable_kernels(*, amp: bool = False, device: str = "cpu") -> None:
+PRECISIONS = ("float32", "tf32", "bfloat16", "float16")
+
+
+def check_precision(precision: str, device: str) -> None:
+    """Raise an error if a device does not compute in a precision.
+
+    Args:
+        precision: `float32`; `tf32`, which rounds the factors of products; or mixed precision with
+            `bfloat16` or `float16`.
+        device: device to compute on.
+    """
+    if precision in ("tf32", "float16") and not device.startswith("cuda"):
+        raise UsageError(
+            f"The precision {precision!r} requires a CUDA device. Got {device!r}; choose "
+            "'float32' or 'bfloat16'."
+        )
+
+
+def use_precision(precision: str) -> None:
+    """Let products of float32 numbers on a GPU use TensorFloat-32, or not."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = precision == "tf32"
+
+
+def autocast(precision: str, device: str) -> torch.autocast:
+    """Return mixed precision for a `with` block; off unless it is `bfloat16` or `float16`."""
+    import torch
+
+    mixed = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision)
+    return torch.autocast(torch.device(device).type, dtype=mixed, enabled=mixed is not None)
+
+
+def use_portable_kernels(*, precision: str = "float32", device: str = "cpu") -> None:
     """Let torch compute the same numbers on every x86-64 processor with AVX2.
 
     This has an effect only before the first operation of torch in this process and in processes
@@ -33,10 +67,10 @@ def use_portable_kernels(*, amp: bool = False, device: str = "cpu") -> None:
     the CPU uses the processor's newest kernels: it is faster only with their bfloat16 instructions.
 
     Args:
-        amp: whether mixed precision is used.
+        precision: see :func:`check_precision`.
         device: device to compute on, or `auto`.
     """
-    if amp and device in ("auto", "cpu") and choose_device(device) == "cpu":
+    if precision == "bfloat16" and device in ("auto", "cpu") and choose_device(device) == "cpu":
         return
     for name, value in _PORTABLE_KERNELS.items():
         os.environ.setdefault(name, value)

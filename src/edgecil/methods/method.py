@@ -10,6 +10,7 @@ import torch
 
 from edgecil.backbones.pretrained import is_pretrained, statistics_of
 from edgecil.data.augment import Pipeline
+from edgecil.io.device import autocast
 from edgecil.methods.task import Task
 
 # `features`: any network; `residual`: one of the residual networks, whose stages it takes apart;
@@ -30,7 +31,7 @@ class Environment:
         pretrained: name in `edgecil.backbones.pretrained`, for learners on a frozen model.
         seed: seed of the run; initial weights depend on it.
         device: device to compute on.
-        amp: whether to use automatic mixed precision: float16 on CUDA, bfloat16 on a CPU.
+        precision: `float32`; `tf32`; or mixed precision, `bfloat16` or `float16`.
         compile: whether to compile the forward pass of a trained backbone with torch.compile.
             Methods that call parts of the backbone directly (TagFex) do not benefit.
         shared: directory where sequences share intermediate results; None disables sharing.
@@ -45,7 +46,7 @@ class Environment:
     backbone: str
     seed: int = 0
     device: str = "cpu"
-    amp: bool = False
+    precision: Literal["float32", "tf32", "bfloat16", "float16"] = "float32"
     compile: bool = False
     pretrained: str = "vit-quickdraw"
     shared: str | None = None
@@ -60,7 +61,12 @@ class Environment:
 
     def autocast(self) -> torch.autocast:
         """Return mixed precision for a `with` block, if it is on."""
-        return torch.autocast(torch.device(self.device).type, enabled=self.amp)
+        return autocast(self.precision, self.device)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether networks compute in mixed precision."""
+        return self.precision in ("bfloat16", "float16")
 
 
 def suited_to(backbone: str, environment: Environment) -> Environment:

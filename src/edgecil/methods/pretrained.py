@@ -53,7 +53,10 @@ class PretrainedMethod(Method):
         """Name of the transformer, derived from its content."""
         environment = self.environment
         return network_name(
-            environment.pretrained, self._prepare, environment.device, amp=environment.amp
+            environment.pretrained,
+            self._prepare,
+            environment.device,
+            precision=environment.precision,
         )
 
     @property
@@ -76,7 +79,7 @@ class PretrainedMethod(Method):
             self.environment.device,
             keep=keep,
             prepare=self._prepare,
-            amp=self.environment.amp,
+            precision=self.environment.precision,
         )
 
     def adapted_features(

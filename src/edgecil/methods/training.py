@@ -69,7 +69,7 @@ def fit(
             recipe,
             task,
             stage=stage,
-            scaled=environment.amp and task.device.type == "cuda",
+            scaled=environment.precision == "float16",
             head=head,
             on_epoch=announce,
         )
@@ -217,7 +217,7 @@ def in_batches(
         rows = torch.cat(
             [compute(prepare.plain(part.to(device))) for part in pixels.split(_PREDICT_BATCH)]
         )
-    return rows.float() if environment.amp else rows
+    return rows.float() if environment.mixed else rows
 
 
 def _batches(order: torch.Tensor, recipe: Recipe) -> list[torch.Tensor]:
