@@ -2,7 +2,7 @@
 
 import sys
 
-from edgecil.cli.main import main
+from edgecil.cli import start
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(start())

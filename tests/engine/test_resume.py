@@ -19,7 +19,7 @@ import pytest
 
 from edgecil.cli.main import main
 from edgecil.engine.store import Store
-from tests.attacks.conftest import attack_rng
+from tests.attacks.conftest import attack_rng, strength
 from tests.toys import save_toy
 
 NODES = 12  # six orders of four classes in two tasks
@@ -151,6 +151,31 @@ def test_ctrl_c_stops_cleanly_and_prints_how_to_resume(
     assert main(command(out, "--workers", "1")) == 0
     assert 1 <= before < NODES
     assert accuracies(out) == undisturbed
+
+
+@pytest.mark.parametrize("executor", ["1", "2", "ray"])
+def test_ctrl_c_is_quiet_at_every_moment(command: Command, executor: str, tmp_path: Path) -> None:
+    """While modules are imported, workers start, tasks are trained and results are stored."""
+    more = ["--workers", "2", "--executor", "ray"] if executor == "ray" else ["--workers", executor]
+    if executor == "ray":
+        pytest.importorskip("ray")
+    rng = attack_rng(f"interrupts {executor}")
+    for number in range(strength(3, 25)):
+        out = tmp_path / f"run-{number % 3}"  # some are resumed
+        with started(command(out, *more)) as process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(rng.choice([rng.uniform(0.3, 4.0), rng.uniform(0.3, 15.0)]))
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+            _, stderr = process.communicate(timeout=300)
+        assert process.returncode in (0, 130), stderr
+        assert "Traceback" not in stderr, stderr
+        assert "Exception" not in stderr, stderr
+        if process.returncode == 130:
+            assert stderr.splitlines()[-1] == "edgecil: Interrupted."
+        assert not list(out.glob("ray-*"))
+    assert main(command(out, "--workers", "1")) == 0
+    assert len(accuracies(out)) == 6
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import edgecil
 from edgecil.cli import (
+    INTERRUPTED,
     analyses,
     comparing,
     connect,
@@ -20,6 +21,7 @@ from edgecil.cli import (
     sequences,
     similarities,
     training,
+    was_interrupted,
 )
 from edgecil.cli.completion import SHELLS, script
 from edgecil.cli.output import note, print_json, print_parts
@@ -227,10 +229,10 @@ def _prepare_stdout() -> None:
 
 def _explain(error: BaseException) -> tuple[str, int]:
     """Return a sentence and an exit code for any error."""
+    if was_interrupted(error):
+        return "Interrupted.", INTERRUPTED
     if isinstance(error, EdgecilError):
         return str(error), error.exit_code
-    if isinstance(error, KeyboardInterrupt):
-        return "Interrupted.", 130
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
         return "Not enough memory. Stored results are kept; free memory or use fewer workers.", 1
     if isinstance(error, OSError) and error.strerror:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from edgecil.cli import was_interrupted
 from edgecil.cli.output import note
 from edgecil.cli.verb import DATA, PROTOCOL, SPACE, Option, Verb
 from edgecil.report.answer_tables import show_results, show_status
@@ -32,7 +33,9 @@ def resumable(
     """If the command is interrupted, a note says how to resume."""
     try:
         yield
-    except KeyboardInterrupt:
+    except BaseException as error:
+        if not was_interrupted(error):
+            raise
         where = "stored" if out is None else f"in {out}"
         without = " without --overwrite" if overwrite else ""
         note(f"Finished results are {where}; run the same command{without} to resume.")

@@ -6,7 +6,10 @@ A script that must be imported and trains whenever it is imported is an error of
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -32,7 +35,7 @@ def start_worker(process: Any, context: WorkerContext) -> None:
     need not, and a script may train without `if __name__ == "__main__":`. The search path for
     modules is that of this process, in which the working directory need not be.
     """
-    with safe_path():
+    with safe_path(), _without_interrupts():
         if any(_may_be_in_script(name, context) for name in context.configs):
             process.start()
             return
@@ -42,6 +45,22 @@ def start_worker(process: Any, context: WorkerContext) -> None:
             process.start()
         finally:
             sys.modules["__main__"] = main
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Start processes that Ctrl-C never reaches, which also a terminal sends it to.
+
+    A Ctrl-C that comes in the meantime is raised in this process at the end.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _may_be_in_script(name: str, context: WorkerContext) -> bool:

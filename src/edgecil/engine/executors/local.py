@@ -339,7 +339,7 @@ def _processor_time(pid: int) -> int:
 
 def _work(connection: Connection, context: WorkerContext, device: str) -> None:
     """The main function of a worker process, which ignores Ctrl-C and ends with its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it is not blocked
     forget_safe_path()
     sending = threading.Lock()
 
