@@ -56,6 +56,9 @@ def _without_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # which, were it to start below, would let the signal through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
