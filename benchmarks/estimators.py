@@ -51,7 +51,7 @@ def measure(size: int, budget: int, replications: int) -> dict[tuple[str, float]
         noise = rng.standard_normal(size)
         noise = standardised(noise - z * (noise @ z) / size)
         levels = Predictor(
-            "z", lambda sequences: np.full(len(sequences), np.nan), z, 0.0, 1.0
+            "z", lambda sequences: np.full(len(sequences), np.nan), lambda z=z: z, 0.0, 1.0
         ).levels()
         places = edge_runs(z, budget, rng)
         for rho in CORRELATIONS:

@@ -16,7 +16,7 @@ from tests.estimation.tables import SPACE, noisy, six_classes, table_of
 def test_s_over_a_small_space_is_every_sequences_own() -> None:
     predictor = objective_predictor(six_classes(), SPACE)
     scores = np.array([profile(six_classes(), sequence).score for sequence in SPACE.enumerate()])
-    np.testing.assert_allclose(np.sort(predictor.population), np.sort(scores))
+    np.testing.assert_allclose(np.sort(predictor.population()), np.sort(scores))
     assert (predictor.mean, predictor.std) == (
         pytest.approx(scores.mean()),
         pytest.approx(scores.std()),
@@ -44,7 +44,7 @@ def test_the_levels_keep_mean_and_variance_in_a_large_space() -> None:
     assert len(levels) <= 64
     assert float(weights @ levels) == pytest.approx(0.0, abs=1e-9)
     assert float(weights @ levels**2) == pytest.approx(1.0)
-    assert (predictor.population.mean() - predictor.mean) / predictor.std == pytest.approx(
+    assert (predictor.population().mean() - predictor.mean) / predictor.std == pytest.approx(
         0.0, abs=0.1
     )
 
@@ -88,7 +88,7 @@ def test_a_pilots_extremes_do_not_stand_for_the_space_because_another_method_dre
     )
     predictor = pilot_predictor(AccuracyTable(extremes.runs + whole.runs), "a")
     blind = extremes.orders("a", "latin").accuracies
-    assert sorted(predictor.population) == sorted(blind)
+    assert sorted(predictor.population()) == sorted(blind)
 
 
 def test_values_are_the_objectives_own_one_by_one() -> None:

@@ -36,7 +36,8 @@ class Predictor:
     Attributes:
         name: its name.
         values: function that returns the values of n sequences, shape (n,); NaN if there is none.
-        population: (m,) values that represent Ω: every sequence once, or a sample.
+        population: function that returns (m,) values that represent Ω: every sequence once, or a
+            sample.
         mean: over Ω.
         std: over Ω, population; 0 if the predictor is constant.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
@@ -46,7 +47,7 @@ class Predictor:
 
     name: str
     values: Callable[[Sequence[ClassSequence]], Floats]
-    population: Floats
+    population: Callable[[], Floats]
     mean: float
     std: float
     sign: int | None = None
@@ -65,7 +66,7 @@ class Predictor:
         """
         if self.std == 0.0:
             return np.zeros(1), np.ones(1)
-        z = (self.population - self.mean) / self.std
+        z = (self.population() - self.mean) / self.std
         values, counts = np.unique(z.round(12), return_counts=True)
         if len(values) <= _LEVELS:
             return values, counts / counts.sum()
@@ -128,10 +129,11 @@ def objective_predictor(
         orders = orders_of(tuple(sequences)).reshape(-1, space.classes)
         return score_orders(similarity, space, orders, chosen)
 
-    if space.size <= _ENUMERATED:
-        population = values(tuple(space.enumerate()))
-    else:
-        population = sample_scores(similarity, space, _SAMPLED, np.random.default_rng(0), chosen)
+    def population() -> Floats:
+        if space.size <= _ENUMERATED:
+            return values(tuple(space.enumerate()))
+        return sample_scores(similarity, space, _SAMPLED, np.random.default_rng(0), chosen)
+
     sign = 1 if chosen.hard == "min" else -1
     return Predictor(
         name or chosen.name, values, population, exact.mean, exact.std, sign, of_orders
@@ -157,7 +159,7 @@ def tabled_predictor(
     return Predictor(
         name,
         lambda sequences: np.array([values.get(sequence, np.nan) for sequence in sequences]),
-        population,
+        lambda: population,
         float(population.mean()),
         float(population.std()),
     )
