@@ -12,7 +12,7 @@ from edgecil.sequences.sequence import format_tasks, parse_tasks
 
 
 def test_ninety_sequences_share_their_beginnings() -> None:
-    plan = Plan(["m"], [0], SequenceSpace.equal(6, 3).enumerate())
+    plan = Plan(["m"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate())
     depths = Counter(len(node.prefix) for node in plan)
     assert depths == {1: 15, 2: 90, 3: 90}
     assert len(plan) == 195
@@ -21,18 +21,18 @@ def test_ninety_sequences_share_their_beginnings() -> None:
 
 def test_methods_and_seeds_share_nothing() -> None:
     sequences = list(SequenceSpace.equal(4, 2).enumerate())
-    plan = Plan(["a", "b"], iter([0, 1, 2]), iter(sequences))
+    plan = Plan(["a", "b"], lambda _: [0, 1, 2], iter(sequences))
     assert len(plan) == 2 * 3 * (6 + 6)
     assert len(plan.roots) == 2 * 3 * 6
 
 
 def test_a_repeated_sequence_is_trained_once() -> None:
     sequence = ClassSequence([[0, 1], [2, 3]])
-    assert len(Plan(["m", "m"], [0], [sequence, ClassSequence([[1, 0], [3, 2]])])) == 2
+    assert len(Plan(["m", "m"], lambda _: [0], [sequence, ClassSequence([[1, 0], [3, 2]])])) == 2
 
 
 def test_a_single_sequence_is_a_chain() -> None:
-    plan = Plan(["m"], [7], [ClassSequence([[2], [0], [1]])])
+    plan = Plan(["m"], lambda _: [7], [ClassSequence([[2], [0], [1]])])
     first = Node("m", 7, ((2,),))
     second, third = Node("m", 7, ((2,), (0,))), Node("m", 7, ((2,), (0,), (1,)))
     assert list(plan) == [first, second, third]
@@ -48,7 +48,7 @@ def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(
 ) -> None:
     space = list(SequenceSpace(sizes).enumerate())
     chosen = data.draw(st.lists(st.sampled_from(space), min_size=1))
-    plan = Plan(["m"], [0], chosen)
+    plan = Plan(["m"], lambda _: [0], chosen)
     prefixes = {run.tasks[:end] for run in chosen for end in range(1, len(run) + 1)}
     assert {node.prefix for node in plan} == prefixes
     assert len(plan) == len(prefixes)
@@ -76,7 +76,9 @@ def test_prefixes_as_text(prefix: tuple[tuple[int, ...], ...], text: str) -> Non
 def test_shards_have_every_run_once(count: int, methods: int, seeds: int, picks: set[int]) -> None:
     space = list(SequenceSpace.equal(6, 3).enumerate())
     plan = Plan(
-        [f"m{index}" for index in range(methods)], range(seeds), [space[pick] for pick in picks]
+        [f"m{index}" for index in range(methods)],
+        lambda _: range(seeds),
+        [space[pick] for pick in picks],
     )
     shards = [plan.shard(number, count) for number in range(1, count + 1)]
     runs = Counter(run for shard in shards for run in shard.runs)
@@ -87,7 +89,7 @@ def test_shards_have_every_run_once(count: int, methods: int, seeds: int, picks:
 
 
 def test_shards_of_an_enumeration_keep_shared_beginnings_together() -> None:
-    plan = Plan(["m"], [0], SequenceSpace.equal(6, 3).enumerate())
+    plan = Plan(["m"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate())
     sizes = [len(plan.shard(number, 4)) for number in (1, 2, 3, 4)]
     assert sum(sizes) == 195, "no task is trained twice"
     assert max(sizes) <= 1.1 * 195 / 4
@@ -98,7 +100,7 @@ def test_shards_of_an_enumeration_keep_shared_beginnings_together() -> None:
 
 def test_shards_spread_every_method() -> None:
     sequences = list(SequenceSpace.equal(6, 3).enumerate())[::30]
-    plan = Plan(["cheap", "dear"], [0], sequences)
+    plan = Plan(["cheap", "dear"], lambda _: [0], sequences)
     shards = [plan.shard(number, 3) for number in (1, 2, 3)]
     assert [Counter(run.method for run in shard.runs) for shard in shards] == [
         {"cheap": 1, "dear": 1}
@@ -106,11 +108,11 @@ def test_shards_spread_every_method() -> None:
 
 
 def test_more_shards_than_runs_leaves_some_empty() -> None:
-    plan = Plan(["m"], [0], [ClassSequence([[0], [1]]), ClassSequence([[1], [0]])])
+    plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]]), ClassSequence([[1], [0]])])
     assert [len(plan.shard(number, 4)) for number in (1, 2, 3, 4)] == [2, 2, 0, 0]
 
 
 @pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])
 def test_a_shard_that_does_not_exist_is_refused(number: int, count: int) -> None:
     with pytest.raises(UsageError, match=f"Got {number} of {count}"):
-        Plan(["m"], [0], [ClassSequence([[0], [1]])]).shard(number, count)
+        Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])]).shard(number, count)

@@ -35,7 +35,7 @@ def test_places_without_measurement_get_at_least_the_smallest_mean() -> None:
 
 
 def test_time_is_shared_by_workers_but_not_below_the_longest_sequence() -> None:
-    plan = Plan(["m"], [0], SequenceSpace.equal(6, 3).enumerate())
+    plan = Plan(["m"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate())
     expected: dict[Node, float | None] = dict.fromkeys(plan, 2.0)
     assert elapsed_seconds(expected, 1) == 390.0
     assert elapsed_seconds(expected, 10) == 39.0
@@ -106,7 +106,7 @@ def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path:
 
 
 def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
-    plan = Plan(["m", "n"], [0], SequenceSpace.equal(6, 3).enumerate())
+    plan = Plan(["m", "n"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate())
     expected: dict[Node, float | None] = dict.fromkeys(plan, 2.0)
     added = _with_first_times(expected, {"m": 10.0})
     assert sum(seconds or 0.0 for seconds in added.values()) == pytest.approx(

@@ -82,7 +82,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_everything_is_trained_once_and_no_state_is_left(store: Store) -> None:
-    plan = Plan(["m"], [0], ENUMERATION)
+    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     fake = Fake(store)
     assert execute(plan, store, fake) == Summary(195, 0, ())
     assert sorted(fake.trained, key=repr) == sorted(plan, key=repr)
@@ -93,7 +93,7 @@ def test_everything_is_trained_once_and_no_state_is_left(store: Store) -> None:
 
 def test_deep_nodes_go_first(store: Store) -> None:
     fake = Fake(store)
-    execute(Plan(["m"], [0], ENUMERATION), store, fake)
+    execute(Plan(["m"], lambda _: [0], ENUMERATION), store, fake)
     assert [len(node.prefix) for node in fake.trained[:5]] == [1, 2, 3, 2, 3]
     assert fake.most_states <= 2
 
@@ -101,7 +101,7 @@ def test_deep_nodes_go_first(store: Store) -> None:
 @pytest.mark.parametrize("newest_first", [False, True])
 def test_several_at_a_time(store: Store, newest_first: bool) -> None:
     fake = Fake(store, capacity=3, newest_first=newest_first)
-    plan = Plan(["m"], [0], ENUMERATION)
+    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     assert execute(plan, store, fake).trained == 195
     assert len(set(fake.trained)) == 195
     assert fake.most_states <= 3 * 3
@@ -110,7 +110,7 @@ def test_several_at_a_time(store: Store, newest_first: bool) -> None:
 
 def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None:
     broken = Node("m", 0, ((0, 1), (2, 3)))
-    plan = Plan(["m"], [0], ENUMERATION)
+    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     finished_jobs: list[Finished] = []
     fake = Fake(store, fails=lambda node: node == broken)
     summary = execute(plan, store, fake, finished_jobs.append)
@@ -128,7 +128,7 @@ def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None
 
 
 def test_an_interrupted_plan_resumes(store: Store) -> None:
-    plan = Plan(["m"], [0], ENUMERATION)
+    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     first = Fake(store, capacity=2, stop_after=50)
     with pytest.raises(KeyboardInterrupt):
         execute(plan, store, first)
@@ -140,7 +140,7 @@ def test_an_interrupted_plan_resumes(store: Store) -> None:
 
 
 def test_a_finished_plan_is_not_touched(store: Store) -> None:
-    plan = Plan(["m"], [0], ENUMERATION)
+    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     execute(plan, store, Fake(store))
     fake = Fake(store)
     assert execute(plan, store, fake) == Summary(0, 195, ())
@@ -148,9 +148,9 @@ def test_a_finished_plan_is_not_touched(store: Store) -> None:
 
 
 def test_more_methods_and_sequences_reuse_results(store: Store) -> None:
-    execute(Plan(["m"], [0], ENUMERATION[:1]), store, Fake(store))
+    execute(Plan(["m"], lambda _: [0], ENUMERATION[:1]), store, Fake(store))
     fake = Fake(store)
-    summary = execute(Plan(["m", "n"], [0], ENUMERATION[:1]), store, fake)
+    summary = execute(Plan(["m", "n"], lambda _: [0], ENUMERATION[:1]), store, fake)
     assert summary == Summary(3, 3, ())
     assert {node.method for node in fake.trained} == {"n"}
 
@@ -158,10 +158,10 @@ def test_more_methods_and_sequences_reuse_results(store: Store) -> None:
 def test_a_missing_state_is_trained_again_and_results_stay(store: Store) -> None:
     """Only the chain that leads to what is missing is trained again."""
     a, b, c = (ClassSequence(tasks) for tasks in ([[0], [1], [2]], [[0], [1], [3]], [[0], [2]]))
-    execute(Plan(["m"], [0], [a, c]), store, Fake(store))
+    execute(Plan(["m"], lambda _: [0], [a, c]), store, Fake(store))
     assert states(store) == []
     fake = Fake(store)
-    assert execute(Plan(["m"], [0], [a, b, c]), store, fake) == Summary(3, 2, ())
+    assert execute(Plan(["m"], lambda _: [0], [a, b, c]), store, fake) == Summary(3, 2, ())
     assert [node.prefix for node in fake.trained] == [b.tasks[:1], b.tasks[:2], b.tasks]
     assert states(store) == []
 
@@ -170,12 +170,12 @@ def test_what_a_dying_worker_left_behind_is_removed(store: Store) -> None:
     def leave(finished: Finished) -> None:
         (store.directory / "states" / f".{'0' * 32}.pt.x7k2_abc").write_bytes(b"ha")
 
-    execute(Plan(["m"], [0], ENUMERATION[:1]), store, Fake(store), leave)
+    execute(Plan(["m"], lambda _: [0], ENUMERATION[:1]), store, Fake(store), leave)
     assert states(store) == []
 
 
 def test_a_lost_state_file(store: Store) -> None:
-    plan = Plan(["m"], [0], ENUMERATION)
+    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     with pytest.raises(KeyboardInterrupt):
         execute(plan, store, Fake(store, stop_after=50))
     lost = states(store)
@@ -193,9 +193,11 @@ def test_a_lost_state_file(store: Store) -> None:
 
 def test_when_training_again_fails_the_result_stays(store: Store) -> None:
     a, b = ClassSequence([[0], [1]]), ClassSequence([[0], [2]])
-    execute(Plan(["m"], [0], [a]), store, Fake(store))
+    execute(Plan(["m"], lambda _: [0], [a]), store, Fake(store))
     before = store.done()
-    summary = execute(Plan(["m"], [0], [a, b]), store, Fake(store, fails=lambda node: True))
+    summary = execute(
+        Plan(["m"], lambda _: [0], [a, b]), store, Fake(store, fails=lambda node: True)
+    )
     assert [node.prefix for node in summary.failed] == [((0,),)]
     assert store.done() == before
 
@@ -209,7 +211,7 @@ def test_when_results_can_no_longer_be_stored_the_executor_is_closed(
     monkeypatch.setattr(store, "record", full)
     fake = Fake(store)
     with pytest.raises(EdgecilError, match="The disk is full"):
-        execute(Plan(["m"], [0], ENUMERATION), store, fake)
+        execute(Plan(["m"], lambda _: [0], ENUMERATION), store, fake)
     assert fake.closed
     assert len(fake.trained) == 1
 
@@ -223,7 +225,7 @@ def damage(store: Store) -> int:
 
 @pytest.mark.parametrize("capacity", [1, 3])
 def test_damaged_states_are_trained_again_within_the_run(store: Store, capacity: int) -> None:
-    plan = Plan(["m"], [0], ENUMERATION)
+    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     with pytest.raises(KeyboardInterrupt):
         execute(plan, store, Fake(store, capacity=capacity, stop_after=50))
     assert damage(store) > 0
@@ -237,7 +239,7 @@ def test_damaged_states_are_trained_again_within_the_run(store: Store, capacity:
 
 
 def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store: Store) -> None:
-    plan = Plan(["m"], [0], ENUMERATION[:1])
+    plan = Plan(["m"], lambda _: [0], ENUMERATION[:1])
     fake = Fake(store)
     whole = fake.wait
 
@@ -266,7 +268,7 @@ def test_failures_are_retried_after_growing_waits(
         starts.append(clock[0])
         return len(starts) <= 3
 
-    plan = Plan(["m"], [0], [ClassSequence([[0], [1]])])
+    plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])])
     assert execute(plan, store, Fake(store, fails=fails), retries=3) == Summary(2, 0, ())
     assert starts[:4] == [0.0, 1.0, 3.0, 7.0]
     assert store.failures() == {}
@@ -276,7 +278,7 @@ def test_retries_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.001)
     fake = Fake(store, fails=lambda node: True)
     seen: list[Finished] = []
-    plan = Plan(["m"], [0], [ClassSequence([[0], [1]])])
+    plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])])
     summary = execute(plan, store, fake, seen.append, retries=2)
     assert len(fake.trained) == 3
     assert len(seen) == len(summary.failed) == 1
@@ -288,13 +290,13 @@ def test_a_refused_worker_ends_the_run(store: Store) -> None:
         fake.jobs.popleft(), Outcome(error="torch is 1 instead of 2.", refused=True)
     )
     with pytest.raises(PrerequisiteError, match=r"1.*2.*'allow_mismatch'"):
-        execute(Plan(["m"], [0], ENUMERATION), store, fake)
+        execute(Plan(["m"], lambda _: [0], ENUMERATION), store, fake)
     assert fake.closed
     assert store.done() == {}
 
 
 def test_what_differs_is_recorded_with_each_result(store: Store) -> None:
-    plan = Plan(["m"], [0], [ClassSequence([[0], [1]])])
+    plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])])
     execute(plan, store, Fake(store), worker={"cpu": "AVX2 instead of AVX512"})
     assert store.workers() == {node: {"cpu": "AVX2 instead of AVX512"} for node in plan}
 
@@ -320,7 +322,7 @@ def test_whatever_happens_in_between_the_end_is_the_same(
     sequences = list(SequenceSpace.equal(4, 4).enumerate())
     some = data.draw(st.lists(st.sampled_from(sequences), min_size=1, max_size=6))
     store = Store(tmp_path_factory.mktemp("run"))
-    bad = data.draw(st.sets(st.sampled_from(list(Plan(["m"], [0], some))), max_size=2))
+    bad = data.draw(st.sets(st.sampled_from(list(Plan(["m"], lambda _: [0], some))), max_size=2))
     fake = Fake(
         store,
         capacity=capacity,
@@ -329,13 +331,13 @@ def test_whatever_happens_in_between_the_end_is_the_same(
         newest_first=newest_first,
     )
     try:
-        execute(Plan(["m"], [0], some), store, fake)
+        execute(Plan(["m"], lambda _: [0], some), store, fake)
     except KeyboardInterrupt:
         assert len(fake.trained) == stop
     for path in states(store):
         if data.draw(st.booleans()):
             path.unlink()
-    plan = Plan(["m"], [0], sequences)
+    plan = Plan(["m"], lambda _: [0], sequences)
     last = Fake(store, capacity=capacity, newest_first=newest_first)
     summary = execute(plan, store, last)
     assert summary.failed == ()

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from edgecil.engine.experiment import Experiment, TrainingFailedError
+from edgecil.engine.seeds import repeat_of
 from edgecil.errors import PrerequisiteError, UsageError
 from edgecil.interop import run_external
 
@@ -88,7 +89,9 @@ def test_the_same_call_trains_nothing_twice_and_another_command_is_refused() -> 
 
 def test_repeats_train_each_order_with_further_seeds() -> None:
     experiment = train(program(), repeats=2, workers=2)
-    assert sorted(run.seed for run in experiment.results()) == [0] * 6 + [1] * 6
+    repeats = [repeat_of(run.sequence.tasks, run.seed) for run in experiment.results()]
+    assert sorted(repeats) == [0] * 6 + [1] * 6
+    assert len({run.seed for run in experiment.results()}) == 12
     assert len(trained()) == 12
 
 
@@ -114,7 +117,7 @@ ENDS = {
     "no result, but a log": ("print('disk full'); sys.exit()", "last log line: disk full"),
     "half a result": ("open(result_file, 'w').write('{'); sys.exit()", "not valid"),
     "other classifiers": (
-        "if order['seed']:\n"
+        "if order['seed'] % 2:\n"
         "    json.dump({'accuracy': {'nme': 50}}, open(result_file, 'w')); sys.exit()",
         "classifiers",
     ),

@@ -93,7 +93,7 @@ VERBS = (
             ),
             "classes and their similarity": (DATA,),
             "tasks": (SPACE,),
-            "sequences": (PROTOCOL, "sequences repeats first_seed metric"),
+            "sequences": (PROTOCOL, "sequences repeats first_seed one_seed metric"),
             "training and execution": ("...",),
         },
         _run,

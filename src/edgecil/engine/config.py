@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from edgecil.engine.seeds import training_seed
 from edgecil.errors import UsageError, unknown
 from edgecil.io.device import PRECISIONS
-from edgecil.sequences.protocols import DEFAULT_PROTOCOL, split_budget
+from edgecil.sequences.protocols import DEFAULT_PROTOCOL, find_protocol, split_budget
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import DEFAULT_ENCODER, TEMPLATE
 
 PREPARATIONS = ("plain", "centre-crop")
@@ -40,9 +42,13 @@ class ExperimentConfig:
             Python also a list, or lists by the name under which results are stored.
         budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
-        repeats: number of trainings of each sequence, with training seeds 0, 1, ….
-        first_seed: training seed of the first repeat, 0 by default. With 1, the repeats complement
-            another directory in which seed 0 was trained.
+        repeats: number of trainings of each sequence, numbered 0, 1, …; each sequence and repeat
+            has its own training seed.
+        first_seed: number of the first repeat, 0 by default. With 1, the repeats complement
+            another directory in which repeat 0 was trained.
+        one_seed: train all sequences with the same seed, the number of the repeat, so that
+            sequences share the training of the tasks that they begin with. What is learnt is then
+            about this seed. The protocol `enumerate` always does this.
         objective: what the protocol `optimal` optimises.
         encoder: text encoder of the class similarity.
         template: text around class names; the paper uses the name alone, `{name}`.
@@ -92,6 +98,7 @@ class ExperimentConfig:
     order_seed: int | None = None
     repeats: int = 1
     first_seed: int = 0
+    one_seed: bool = False
     objective: str = "adjacent"
     encoder: str = DEFAULT_ENCODER
     template: str = TEMPLATE
@@ -156,9 +163,25 @@ class ExperimentConfig:
         )
 
     @property
-    def seeds(self) -> range:
-        """The training seeds, one for each repeat."""
+    def shares_seed(self) -> bool:
+        """Whether all sequences are trained with the same seed."""
+        return self.one_seed or any(
+            find_protocol(name).exhaustive
+            for name in self.protocol_names
+            if name not in self.sequences
+        )
+
+    @property
+    def repeat_numbers(self) -> range:
+        """The numbers of the repeats."""
         return range(self.first_seed, self.first_seed + self.repeats)
+
+    def seeds(self, sequence: ClassSequence) -> tuple[int, ...]:
+        """Return the training seeds of a sequence, one for each repeat."""
+        shared = self.shares_seed
+        return tuple(
+            training_seed(sequence.tasks, repeat, shared=shared) for repeat in self.repeat_numbers
+        )
 
     @property
     def method_names(self) -> tuple[str, ...]:

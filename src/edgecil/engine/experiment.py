@@ -174,7 +174,7 @@ class Experiment:
         names = tuple(identity["classes"]) if "classes" in identity else None
         return AccuracyTable(tuple(runs), names, chosen)
 
-    def model(self, method: str, sequence: str | ClassSequence, *, seed: int = 0) -> TrainedModel:
+    def model(self, method: str, sequence: str | ClassSequence, *, repeat: int = 0) -> TrainedModel:
         """Return a learner as it was after its last task, for predictions.
 
         Models are kept by `run` with `keep_model`. The dataset of the experiment is loaded again,
@@ -184,11 +184,11 @@ class Experiment:
             method: the method's name.
             sequence: the sequence that it was trained on: protocol and label, written
                 `edge hard`, the tasks, written `0 1|2 3`, or a :class:`ClassSequence`.
-            seed: the training seed.
+            repeat: number of the training, 0 by default.
         """
         from edgecil.engine.models import load_model
 
-        return load_model(self, method, sequence, seed)
+        return load_model(self, method, sequence, repeat)
 
     def status(self) -> Status:
         """Return how far the experiment is, by method and protocol, and what is being trained."""

@@ -61,12 +61,13 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
         store = stack.enter_context(Store(out))
         for name, runs in sequences.items():
             store.add_sequences(name, runs)
+        for reader in readers[len(there) :]:
+            store.check_identity(_used_identity(reader))
         stored = store.done().keys() | store.whole_runs().keys()
         for node, result in results.items():
             if node not in stored:
                 store.record(node, result, worker=workers.get(node))
         for reader in readers[len(there) :]:
-            store.check_identity(_used_identity(reader))
             for config in reader.configs():
                 store.add_config(config)
             for node, (error, trace) in reader.failures().items():

@@ -11,6 +11,7 @@ import torch
 from edgecil.engine.node_training import unpack
 from edgecil.engine.plan import Node
 from edgecil.engine.prepare import load_context
+from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.engine.store import StoreReader
 from edgecil.errors import DataError, UsageError
 from edgecil.io.arrays import Inputs, Ints
@@ -66,17 +67,18 @@ class TrainedModel:
 
 
 def load_model(
-    experiment: Experiment, method: str, sequence: str | ClassSequence, seed: int
+    experiment: Experiment, method: str, sequence: str | ClassSequence, repeat: int
 ) -> TrainedModel:
     """See :meth:`edgecil.Experiment.model`."""
     wanted = _find_sequence(experiment, sequence)
-    node = Node(method, seed, wanted.tasks)
     with StoreReader(experiment.directory) as store:
+        shared = store.identity().get(SEEDS) != PER_ORDER
+        node = Node(method, training_seed(wanted.tasks, repeat, shared=shared), wanted.tasks)
         path = store.model_path(node)
     if not path.is_file():
         raise DataError(
             f"{experiment.directory} contains no model of {method!r} on {str(sequence)!r} with "
-            f"training seed {seed}; run the experiment again with 'keep_model'."
+            f"repeat {repeat}; run the experiment again with 'keep_model'."
         )
     configs = [config for config in experiment.configs if method in config.method_names]
     if not configs:

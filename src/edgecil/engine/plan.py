@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from edgecil.errors import UsageError
@@ -47,21 +47,31 @@ class Plan:
     """
 
     def __init__(
-        self, methods: Iterable[str], seeds: Iterable[int], sequences: Iterable[ClassSequence]
+        self,
+        methods: Iterable[str],
+        seeds: Callable[[ClassSequence], Sequence[int]],
+        sequences: Iterable[ClassSequence],
     ) -> None:
+        """Plan the repeats of every sequence, the first ones first.
+
+        Args:
+            methods: names.
+            seeds: the training seeds of a sequence, one for each repeat.
+            sequences: to be trained on.
+        """
         self._children: dict[Node, list[Node]] = {}
         self._ends: dict[Node, None] = {}
         self.roots: list[Node] = []
-        distinct, repeats = list(dict.fromkeys(sequences)), list(seeds)
+        distinct = {sequence: seeds(sequence) for sequence in sequences}
         for method in methods:
-            for seed in repeats:
-                for sequence in distinct:
-                    self._add(Node(method, seed, sequence.tasks))
+            for repeat in range(max(map(len, distinct.values()), default=0)):
+                for sequence, own in distinct.items():
+                    self._add(Node(method, own[repeat], sequence.tasks))
 
     @classmethod
     def of(cls, runs: Iterable[Node]) -> Plan:
         """Return the plan of some runs, each given by its last task."""
-        plan = cls((), (), ())
+        plan = cls((), lambda sequence: (), ())
         for run in runs:
             plan._add(run)
         return plan

@@ -22,6 +22,7 @@ from edgecil.engine.executors.placement import Placement, place
 from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
+from edgecil.engine.seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import PrerequisiteError, UsageError, nearest, warn
 from edgecil.io.device import check_precision, choose_device
@@ -150,6 +151,7 @@ def prepare(
             "sha256": dataset.fingerprint,
         },
         "sizes": list(space.sizes),
+        SEEDS: SHARED if config.shares_seed else PER_ORDER,
         **_environment_identity(context.environment, entries),
         "threads": config.threads,
         **{f"method {name}": asdict(method) for name, method in context.configs.items()},

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
+from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Prefix
@@ -128,7 +129,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
             experiment,
             methods=config.method_names,
             protocols=config.protocol_names,
-            seeds=config.seeds,
+            config=config,
             metric=config.metric,
             failures=failures,
         )
@@ -149,7 +150,7 @@ def protocol_results(
     *,
     methods: Collection[str] | None = None,
     protocols: Collection[str] | None = None,
-    seeds: Collection[int] | None = None,
+    config: ExperimentConfig | None = None,
     metric: str = DEFAULT_METRIC,
     failures: Sequence[Failure] | None = None,
 ) -> list[ProtocolResults]:
@@ -159,7 +160,7 @@ def protocol_results(
         experiment: the experiment.
         methods: only these methods.
         protocols: only these protocols.
-        seeds: only these training seeds.
+        config: only the repeats of this configuration.
         metric: the metric of mean, std, min and max.
         failures: the failed trainings, if they were read before.
     """
@@ -168,7 +169,7 @@ def protocol_results(
     begun = dict.fromkeys(failure.method for failure in failed)
     for result in sorted(experiment.results(), key=lambda result: result.seed):
         begun[result.method] = None
-        if seeds is None or result.seed in seeds:
+        if config is None or result.seed in config.seeds(result.sequence):
             results.setdefault((result.method, result.sequence.tasks), []).append(result)
     parts = []
     by_protocol = experiment.sequences()

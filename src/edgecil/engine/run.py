@@ -156,6 +156,7 @@ def _run_config(
             protocol=(REPEATS,),
             sequences={REPEATS: orders},
             repeats=max(2, experiment_config.repeats),
+            one_seed=experiment_config.shares_seed,
             budget=None,
         )
         experiment = _added(experiment, _run(repeated, execution, out, **callbacks))
@@ -251,7 +252,9 @@ def advise(prepared: Prepared, execution: Execution) -> None:
 
     orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
     config = prepared.config
-    advice = suggest_repeats(config.method, config.seeds.stop, RECIPES.resolve(config.recipe))
+    advice = suggest_repeats(
+        config.method, config.repeat_numbers.stop, RECIPES.resolve(config.recipe)
+    )
     if advice is not None and len(orders) > 1 and execution.repeats_on is None:
         warn(advice)
 

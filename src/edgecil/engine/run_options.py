@@ -72,6 +72,7 @@ class RunOptions(TrainingOptions, total=False):
     budget: int | None
     repeats: int | None
     first_seed: int | None
+    one_seed: bool | None
     metric: str | None
     keep_states: bool | None
     shard: str | None

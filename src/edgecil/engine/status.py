@@ -14,6 +14,7 @@ from edgecil.engine.options import build_config
 from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
 from edgecil.engine.results import NodeResult, RunResult
+from edgecil.engine.seeds import PER_ORDER, SEEDS, repeat_of, training_seed
 from edgecil.engine.store import StoreReader
 from edgecil.io.notebook import show_printed
 from edgecil.sequences.protocols import LabelledSequence
@@ -145,11 +146,12 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     }
     lost = {(failure.method, failure.seed, failure.tasks) for failure in failures}
     parts, missing = [], []
-    for (method, protocol), seeds in _planned(configs, rows).items():
+    shared = _shares_seed(store)
+    for (method, protocol), repeats in _planned(configs, begun_repeats(store), sequences).items():
         runs = [
-            Node(method, seed, labelled.sequence.tasks)
-            for labelled in sequences.get(protocol, ())
-            for seed in sorted(seeds)
+            Node(method, training_seed(tasks, repeat, shared=shared), tasks)
+            for tasks in (labelled.sequence.tasks for labelled in sequences.get(protocol, ()))
+            for repeat in sorted(repeats)
         ]
         runs = [run for run in runs if wanted is None or run in wanted]
         open_runs = [run for run in runs if (run.method, run.seed, run.prefix) not in finished]
@@ -222,22 +224,41 @@ LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]
 
 def labelled_runs(store: StoreReader) -> list[LabelledRun]:
     """Method and seed, protocol, sequence and result of every run that has begun."""
-    sequences, results = store.sequences(), store.runs()
-    begun = dict.fromkeys((method, seed) for method, seed, _ in results)
-    begun |= dict.fromkeys((node.method, node.seed) for node in [*store.failures(), *store.done()])
-    rows = [
-        (key, protocol, labelled, results.get((*key, labelled.sequence.tasks)))
-        for key in begun
-        for protocol, group in sequences.items()
-        for labelled in group
-    ]
-    # A repeat of a few orders is not missing on the others.
-    planned = _planned((build_config(config) for config in store.configs()), rows)
-    return [
-        row
-        for row in rows
-        if row[3] is not None or row[0][1] in planned.get((row[0][0], row[1]), {row[0][1]})
-    ]
+    results, sequences = store.runs(), store.sequences()
+    shared, begun = _shares_seed(store), begun_repeats(store)
+    planned = _planned((build_config(config) for config in store.configs()), begun, sequences)
+    rows: list[LabelledRun] = []
+    for method, repeat in begun:
+        for protocol, group in sequences.items():
+            # A repeat of a few orders is not missing on the others.
+            wanted = repeat in planned.get((method, protocol), {repeat})
+            for labelled in group:
+                tasks = labelled.sequence.tasks
+                seed = training_seed(tasks, repeat, shared=shared)
+                result = results.get((method, seed, tasks))
+                if wanted or result is not None:
+                    rows.append(((method, seed), protocol, labelled, result))
+    return rows
+
+
+def begun_repeats(store: StoreReader) -> list[tuple[str, int]]:
+    """Return every method and repeat that has a result or a failure, in the order of results."""
+    runs = [(method, repeat_of(tasks, seed)) for method, seed, tasks in store.runs()]
+    if _shares_seed(store):
+        runs += [(node.method, node.seed) for node in [*store.failures(), *store.done()]]
+        return list(dict.fromkeys(runs))
+    # A seed belongs to whole orders, of which a node has the first tasks only.
+    orders = [labelled.sequence.tasks for group in store.sequences().values() for labelled in group]
+    for node in [*store.failures(), *store.done()]:
+        own = (tasks for tasks in orders if tasks[: len(node.prefix)] == node.prefix)
+        repeats = (repeat_of(tasks, node.seed) for tasks in own)
+        runs += [(node.method, repeat) for repeat in repeats if repeat != node.seed][:1]
+    return list(dict.fromkeys(runs))
+
+
+def _shares_seed(store: StoreReader) -> bool:
+    """Return whether all orders have the same training seed."""
+    return bool(store.identity().get(SEEDS) != PER_ORDER)
 
 
 def stored_failures(store: StoreReader) -> list[Failure]:
@@ -262,19 +283,22 @@ def stored_failures(store: StoreReader) -> list[Failure]:
 
 
 def _planned(
-    configs: Iterable[ExperimentConfig], rows: Iterable[LabelledRun]
+    configs: Iterable[ExperimentConfig],
+    begun: Iterable[tuple[str, int]],
+    protocols: Iterable[str],
 ) -> dict[tuple[str, str], set[int]]:
-    """Return the training seeds requested of each method on each protocol.
+    """Return the repeats requested of each method on each protocol.
 
-    Where another tool trained there are no configurations, and these are the seeds that began.
+    Where another tool trained there are no configurations, and these are the repeats that began.
     """
     planned: dict[tuple[str, str], set[int]] = {}
     for config in configs:
         for method in config.method_names:
             for protocol in config.protocol_names:
-                planned.setdefault((method, protocol), set()).update(config.seeds)
+                planned.setdefault((method, protocol), set()).update(config.repeat_numbers)
     requested = {method for method, _ in planned}
-    for (method, seed), protocol, *_ in rows:
-        if method not in requested:
-            planned.setdefault((method, protocol), set()).add(seed)
+    for protocol in protocols:
+        for method, repeat in begun:
+            if method not in requested:
+                planned.setdefault((method, protocol), set()).add(repeat)
     return planned

@@ -27,6 +27,7 @@ from edgecil.engine.database import (
 )
 from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, RunResult, WholeRun
+from edgecil.engine.seeds import SEEDS
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
@@ -145,6 +146,12 @@ class StoreReader:
             The differences that were allowed, by name.
         """
         stored = self.identity()
+        if SEEDS in identity and SEEDS not in stored and any(self._rows("nodes")):
+            raise UsageError(
+                f"{self.directory} was made by a version of edgecil that trained all orders with "
+                "one seed, and cannot be continued; analyse it as it is, and run in another 'out' "
+                "directory."
+            )
         given = json.loads(json.dumps(identity))
         free = self.unused_identity()
         unequal = [
@@ -167,7 +174,8 @@ class StoreReader:
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
-        return [self._json(config) for (config,) in self._rows("configs")]
+        # Calls of earlier versions, which did not store it, had one training seed for all orders.
+        return [{"one_seed": True, **self._json(config)} for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the labelled sequences of every protocol, in the order of the protocol."""

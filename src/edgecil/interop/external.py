@@ -17,6 +17,7 @@ from edgecil.engine.directory import writing
 from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.plan import Node
 from edgecil.engine.results import Summary, WholeRun
+from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.engine.store import Store
 from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import EdgecilError, UsageError
@@ -73,7 +74,7 @@ class ExternalPlan:
         command: the words of the command that trains one run.
         dataset: name of the dataset.
         orders: the classes and their orders.
-        repeats: how often to train each order, with training seeds 0, 1, ….
+        repeats: how often to train each order, each time with its own training seed.
         identity: what else decides the results; a directory holds one of each.
         cwd: working directory of the program.
         environment: variables that the program gets in addition to those of this process.
@@ -97,9 +98,9 @@ class ExternalPlan:
         """Return every sequence with every training seed, each once."""
         distinct = dict.fromkeys(run.sequence for runs in self.sequences.values() for run in runs)
         return [
-            Node(self.method, seed, sequence.tasks)
+            Node(self.method, training_seed(sequence.tasks, repeat), sequence.tasks)
             for sequence in distinct
-            for seed in range(self.repeats)
+            for repeat in range(self.repeats)
         ]
 
     def full_identity(self) -> dict[str, Any]:
@@ -110,6 +111,7 @@ class ExternalPlan:
             "dataset": {"name": self.dataset, "classes": list(self.orders.names)},
             "class_ids": list(self.orders.ids),
             "sizes": list(first.sizes),
+            SEEDS: PER_ORDER,
             f"method {self.method}": dict(self.identity),
         }
 
@@ -135,7 +137,7 @@ def run_external(
             under "Run any program".
         out: the experiment directory.
         method: name under which the results are stored.
-        repeats: number of trainings of each order, with training seeds 0, 1, ….
+        repeats: number of trainings of each order, each with its own training seed.
         workers: number of programs that run at the same time.
         timeout: seconds after which a run counts as failed.
         overwrite: delete existing results and start over.

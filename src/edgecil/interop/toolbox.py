@@ -173,7 +173,7 @@ def run_toolbox(
         set: changes to the config file, by key.
         python: Python interpreter of the toolbox's environment; the current one by default.
         threads: number of threads of each training.
-        repeats: number of trainings of each order, with training seeds 0, 1, ….
+        repeats: number of trainings of each order, each with its own training seed.
         workers: number of trainings at the same time.
         timeout: seconds after which a training counts as failed.
         overwrite: delete existing results and start over.

@@ -51,7 +51,10 @@ SEARCH = "search"
 CONFIRMATION = "confirmation"
 _SAME = 1e-9
 _BUDGET = 20
-_CHOSEN = ("protocol", "sequences", "repeats", "first_seed", "shard", "keep_states")
+_CHOSEN = (
+    *("protocol", "sequences", "repeats", "first_seed", "one_seed"),
+    *("shard", "keep_states"),
+)
 
 
 @dataclass(frozen=True)
@@ -267,7 +270,7 @@ class _Trainer:
 
     def train(self, name: str, **options: Any) -> list[ClassSequence]:
         """Train, read all values, and return the sequences that are stored under a name."""
-        given = {"repeats": 1, "keep_states": True, **options}
+        given = {"repeats": 1, "one_seed": True, "keep_states": True, **options}
         with warnings.catch_warnings():  # the confirmation repeats what it has to
             warnings.filterwarnings("ignore", "One training per order", EdgecilWarning)
             self.experiment: Experiment = run(**{**self._options, **given})

@@ -1,0 +1,46 @@
+"""Training seeds: one for each order and repeat, or one for all orders."""
+
+from __future__ import annotations
+
+import hashlib
+
+from edgecil.sequences.sequence import Tasks, format_tasks
+
+SEEDS = "training seeds"
+"""Name in the identity of an experiment; its value is one of the following."""
+PER_ORDER, SHARED = "one for each order", "one for all orders"
+
+_REPEATS = 1_000
+_ORDERS = 2_000_000  # seeds stay below 2^31, which every framework takes
+
+
+def training_seed(tasks: Tasks, repeat: int, *, shared: bool = False) -> int:
+    """Return the seed of an order's training, which belongs to the order and the repeat alone.
+
+    It is the same in every protocol, method, directory and shard, so that methods can be compared
+    order by order and seed by seed.
+
+    Args:
+        tasks: the classes of each task.
+        repeat: number of the training, 0 or more.
+        shared: use one seed for all orders, the number of the repeat.
+
+    >>> training_seed(((0, 1), (2, 3)), 1)
+    415417001
+    """
+    if shared:
+        return repeat
+    digest = hashlib.sha256(format_tasks(tasks).encode()).digest()
+    return _REPEATS * (1 + int.from_bytes(digest[:8], "big") % _ORDERS) + repeat
+
+
+def repeat_of(tasks: Tasks, seed: int) -> int:
+    """Return the repeat that a seed of :func:`training_seed` stands for; other seeds as they are.
+
+    >>> repeat_of(((0, 1), (2, 3)), 415417001)
+    1
+    >>> repeat_of(((0, 1), (2, 3)), 42)
+    42
+    """
+    repeat = seed - training_seed(tasks, 0)
+    return repeat if 0 <= repeat < _REPEATS else seed
