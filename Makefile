@@ -65,9 +65,9 @@ benchmark: $(VENV)/.dev
 evidence: $(VENV)/.dev
 	$(BIN)/python tools/evidence.py
 
-# Our learners in lockstep with those of your own checkout of PyCIL or PILOT: make parity TOOLBOX=~/PyCIL
+# Our learners beside those of your own checkout of PyCIL, PILOT, FeCAM, ACIL or Mammoth: make parity TOOLBOX=~/PyCIL
 parity: $(VENV)/.dev
-	@test -f "$(TOOLBOX)/trainer.py" || { echo "Set TOOLBOX to a checkout of PyCIL or PILOT: make parity TOOLBOX=PATH. Got: $(TOOLBOX)"; exit 2; }
+	@test -f "$(TOOLBOX)/trainer.py" || test -d "$(TOOLBOX)/models" || { echo "Set TOOLBOX to a checkout of PyCIL, PILOT, FeCAM, ACIL or Mammoth: make parity TOOLBOX=PATH. Got: $(TOOLBOX)"; exit 2; }
 	EDGECIL_TOOLBOX="$(abspath $(TOOLBOX))" $(BIN)/python -m pytest -n 0 -s -q tests/parity
 
 # The pip that comes with older Pythons takes twice as long to choose wheels.
