@@ -77,19 +77,18 @@ class ClassGaussians(ClassStatistics):
     def sample(self, batches: Sequence[torch.Tensor], generator: torch.Generator) -> torch.Tensor:
         """Return sampled features (n, d); see :meth:`ClassStatistics.sample`."""
         width, device = self.means.shape[1], self.means.device
-        noise = [
-            torch.randn(len(labels), width, generator=generator, device=device)
-            for labels in batches
-        ]
+        rows = torch.cat(
+            [
+                torch.randn(len(labels), width, generator=generator, device=device)
+                for labels in batches
+            ]
+        )
         labels = torch.cat(list(batches))
-        order = labels.argsort(stable=True)
         sizes = torch.bincount(labels, minlength=len(self.means)).tolist()
-        rows = torch.cat(noise)[order]
-        for part, root in zip(rows.split(sizes), self.roots, strict=True):
-            part.copy_(part @ root.T)
-        features = torch.empty_like(rows)
-        features[order] = rows
-        return self.means[labels] + features
+        places = labels.argsort(stable=True).split(sizes)
+        for ours, mean, root in zip(places, self.means, self.roots, strict=True):
+            rows[ours] = mean + rows[ours] @ root.T
+        return rows
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the means, and the lower triangles of the roots."""
