@@ -1,4 +1,6 @@
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -61,3 +63,36 @@ def test_short_values_are_shown_as_they_are_written() -> None:
 def test_integers_of_numpy_are_integers() -> None:
     assert [is_integer(value) for value in (1, np.int64(1), np.uint8(1))] == [True] * 3
     assert [is_integer(value) for value in (True, np.True_, 1.0, "1", None)] == [False] * 5
+
+
+WRONG = [None, {}, np.zeros((99, 99)), pd.Series(range(99)), b"x" * 500, 3, object(), {1}]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("call", [edgecil.analyze, edgecil.compare, edgecil.next_runs])
+def test_a_source_of_a_wrong_type_is_one_line(call: Any, value: object) -> None:
+    assert_one_line(lambda: call(value))
+
+
+@pytest.mark.parametrize("value", WRONG[2:], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("name", ["dataset", "tasks", "classes", "method", "protocol", "config"])
+def test_an_option_of_a_wrong_type_is_one_line(name: str, value: object, tmp_path: Path) -> None:
+    if name in ("tasks", "classes") and isinstance(value, int):
+        value = 3.5
+    options: dict[str, Any] = {"method": "finetune", "dataset": "quickdraw", "tasks": 3}
+    assert_one_line(lambda: edgecil.run(out=tmp_path / "run", **{**options, name: value}))
+
+
+def assert_one_line(call: Callable[[], object]) -> None:
+    with pytest.raises(edgecil.EdgecilError) as raised:
+        call()
+    assert len(str(raised.value)) < 250
+    assert "\n" not in str(raised.value)
+
+
+def test_options_may_be_integers_of_numpy(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"classes": np.int64(6), "tasks": np.int32(3), "budget": np.uint8(3)}
+    plan = edgecil.plan_run(
+        method="finetune", dataset="quickdraw", out=tmp_path, trial_seconds=0.0, **options
+    )
+    assert plan.tasks == 9

@@ -14,7 +14,7 @@ import msgspec
 
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.toolbox_configs import read_toolbox_config
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, is_integer, shown, unknown
 from edgecil.io.docstrings import read_section
 from edgecil.io.toml import read_toml
 from edgecil.recipes import read_recipe
@@ -114,13 +114,15 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
     _check_names(values, "option")
     given = {name: value for name, value in values.items() if name not in EXECUTION_OPTIONS}
     for name in ("method", "dataset"):
+        if not isinstance(given.get(name), (str, os.PathLike, list, tuple, type(None))):
+            continue  # whatever it is, its type is checked below
         if not given.get(name):
             raise UsageError(f"The {name!r} parameter is required.")
     for name in ("method", "protocol"):
         value = given.get(name)
         if isinstance(value, str):
             given[name] = value.split(",")
-        if isinstance(given.get(name), Iterable):
+        if isinstance(given.get(name), (list, tuple)):
             parts = (part.strip() if isinstance(part, str) else part for part in given[name])
             given[name] = tuple(dict.fromkeys(parts))
     if given.get("sequences") is not None and given["sequences"] != {}:
@@ -181,11 +183,12 @@ def convert_options(config: type[Any], values: Mapping[str, Any]) -> dict[str, A
         if value is None:
             continue
         plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+        plain = int(plain) if is_integer(plain) else plain  # of NumPy, too
         try:
             converted[name] = msgspec.convert(plain, types[name])
         except msgspec.ValidationError as error:
             raise UsageError(
-                f"{name!r} must be {_describe(types[name])}. Got {value!r} instead."
+                f"{name!r} must be {_describe(types[name])}. Got {shown(value)} instead."
             ) from error
     return converted
 

@@ -31,7 +31,7 @@ from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.run_options import RunOptions
 from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
-from edgecil.errors import UsageError, unknown, warn
+from edgecil.errors import UsageError, unknown, warn, wrong_value
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.docstrings import with_options
@@ -370,6 +370,8 @@ def config_values(
         return asdict(config)
     if isinstance(config, Mapping):
         return config
+    if not isinstance(config, (str, Path)):
+        raise wrong_value("config", "a path, a mapping or an ExperimentConfig", config)
     return read_config(config, further=further, options=options)
 
 

@@ -14,7 +14,7 @@ from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.errors import DataError, EdgecilError, UsageError, warn
+from edgecil.errors import DataError, EdgecilError, UsageError, warn, wrong_value
 from edgecil.io.files import check_new
 
 Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"
@@ -60,7 +60,11 @@ def list_sources(source: Source | Sequence[Source]) -> list[Source]:
         return [one for entry in source for one in list_sources(entry)]
     if isinstance(source, (str, Path)) and Path(source).is_dir():
         return [Experiment.open(source)]
-    return [source]  # type: ignore[list-item]
+    if isinstance(source, (str, Path, Experiment, AccuracyTable)) or hasattr(source, "columns"):
+        return [source]  # type: ignore[list-item]
+    raise wrong_value(
+        "source", "an experiment, the path of one or of a file, a DataFrame, or a list", source
+    )
 
 
 def describe_source(source: Source) -> str:
