@@ -107,6 +107,7 @@ from edgecil.sequences import (
     LabelledSequence as LabelledSequence,
     Objective as Objective,
     Profile as Profile,
+    Protocol as Protocol,
     ScoredSequence as ScoredSequence,
     SequenceSpace as SequenceSpace,
     compare_similarities as compare_similarities,
@@ -115,6 +116,7 @@ from edgecil.sequences import (
     profile_file as profile_file,
     protocol as protocol,
     read_sequence as read_sequence,
+    register_protocol as register_protocol,
     score as score,
     sequences as sequences,
 )

@@ -1,7 +1,8 @@
-"""Contract checks for your own learner: `edgecil.testing.check_method(MyLearner)`.
+"""Contract checks for your own learner or protocol: `edgecil.testing.check_method(MyLearner)`.
 
 The checks train the learner on tiny synthetic images, in seconds for a small network. A failed
-check raises AssertionError with a sentence that says what to change.
+check raises AssertionError with a sentence that says what to change. :func:`check_protocol` does
+the same for a protocol and trains nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from edgecil.methods.registry import MethodEntry
 from edgecil.methods.resolve import resolve_method
 from edgecil.methods.task import Scenario
 from edgecil.registry import Registry
+from edgecil.sequences.protocols.contract import check_protocol as check_protocol
 
 Tasks = tuple[tuple[int, ...], ...]
 

@@ -93,6 +93,23 @@ class Protocol(ABC):
         default_budget: number of sequences if the user gives none.
         least_budget: smallest number of sequences.
         most_budget: largest number of sequences; None for any.
+
+    >>> class Shifted(Protocol):
+    ...     name = "shifted"
+    ...     summary = "a random order, and the same with its tasks moved on by one"
+    ...     constructed = ("moved",)
+    ...     default_budget = least_budget = most_budget = 2
+    ...     seeded = True
+    ...     def choose(self, request):
+    ...         order = request.rng().permutation(request.space.classes)
+    ...         first = ClassSequence.from_order(order, request.space.sizes)
+    ...         yield LabelledSequence("first", first)
+    ...         yield LabelledSequence("moved", ClassSequence(first.tasks[1:] + first.tasks[:1]))
+    >>> shifted = Shifted()
+    >>> [run.label for run in shifted.draw(SequenceSpace((2, 2, 2)))]
+    ['first', 'moved']
+    >>> shifted.role("first"), shifted.role("moved"), shifted.random
+    ('random', 'constructed', False)
     """
 
     name: str
