@@ -20,7 +20,7 @@ import numpy as np
 from tests.report.browser import CHROMIUM, DRIVER, Browser
 
 import edgecil
-from edgecil.engine.accuracies import AccuracyTable, Run
+from edgecil.engine.runs import Runs
 from edgecil.io.files import replace_files
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.write import page_files
@@ -42,7 +42,7 @@ return performance.now() - start;
 """
 
 
-def make_table(learners: int, orders: int, classes: int, tasks: int, metric: str) -> AccuracyTable:
+def make_table(learners: int, orders: int, classes: int, tasks: int, metric: str) -> Runs:
     rng = np.random.default_rng(0)
     size = classes // tasks
     sequences: dict[ClassSequence, None] = {}
@@ -50,13 +50,17 @@ def make_table(learners: int, orders: int, classes: int, tasks: int, metric: str
         order = rng.permutation(classes).reshape(tasks, size).tolist()
         sequences[ClassSequence(order)] = None
     rng = np.random.default_rng(sum(map(ord, metric)))
-    runs = []
-    for learner in range(learners):
-        accuracies = rng.normal(45.0 + 1.5 * learner, 3.0, orders).round(3)
-        for place, (sequence, value) in enumerate(zip(sequences, accuracies, strict=True)):
-            name, label = f"learner {learner + 1}", f"seed-{place}"
-            runs.append(Run(name, "made-up", "random", label, sequence, 0, float(value)))
-    return AccuracyTable(tuple(runs), metric=metric)
+    means = 45.0 + 1.5 * np.arange(learners)[:, None]
+    return Runs.of(
+        [f"learner {learner + 1}" for learner in range(learners) for _ in range(orders)],
+        [*sequences] * learners,
+        rng.normal(means, 3.0, (learners, orders)).round(3).ravel(),
+        protocol=["random"] * (learners * orders),
+        label=[f"seed-{place}" for place in range(orders)] * learners,
+        seed=[0] * (learners * orders),
+        dataset="made-up",
+        metric=metric,
+    )
 
 
 def main() -> None:

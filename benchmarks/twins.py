@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 import edgecil
 from edgecil import lab
-from edgecil.engine.accuracies import AccuracyTable, Run
+from edgecil.engine.runs import Runs
 from edgecil.estimation import DatasetAnalysis
 from edgecil.lab import DatasetAudit, MethodAudit
 from edgecil.lab.placebo import ProtocolComparison
@@ -57,23 +57,30 @@ def with_protocols(
     similarity: SimilarityMatrix,
     protocols: Sequence[str] = PROTOCOLS,
     methods: Sequence[str] = METHODS,
-) -> AccuracyTable:
+) -> Runs:
     """The truth, and the orders of each protocol with their accuracies in it."""
     chosen = {
         name: edgecil.protocol(name, table.space, similarity=similarity) for name in protocols
     }
-    runs = []
+    rows = []
     for method in (name for name in methods if name in table.methods):
         accuracies = dict(zip(table.sequences, table.accuracies(method)[0].tolist(), strict=True))
         labelled = [
             *(("enumerate", f"all-{at + 1}", seq) for at, seq in enumerate(table.sequences)),
             *((name, run.label, run.sequence) for name in protocols for run in chosen[name]),
         ]
-        runs += [
-            Run(method, table.dataset, name, label, sequence, 0, accuracies[sequence])
-            for name, label, sequence in labelled
-        ]
-    return AccuracyTable(tuple(runs), table.classes)
+        rows += [(method, *run, accuracies[run[-1]]) for run in labelled]
+    trained, chosen_by, labels, sequences, values = zip(*rows, strict=True)
+    return Runs.of(
+        trained,
+        sequences,
+        values,
+        protocol=chosen_by,
+        label=labels,
+        seed=[0] * len(rows),
+        dataset=table.dataset,
+        names=table.classes,
+    )
 
 
 def method_rows(analysis: DatasetAnalysis, audit: DatasetAudit) -> list[tuple[str, ...]]:

@@ -24,11 +24,11 @@ from edgecil.data import (
     load_dataset as load_dataset,
 )
 from edgecil.engine import (
-    AccuracyTable as AccuracyTable,
     Execution as Execution,
     Experiment as Experiment,
     ExperimentConfig as ExperimentConfig,
     RunResult as RunResult,
+    Runs as Runs,
     Status as Status,
     TrainingFailedError as TrainingFailedError,
 )

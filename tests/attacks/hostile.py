@@ -23,11 +23,11 @@ from safetensors.torch import save as save_safetensors
 from edgecil.backbones.vit_settings import configured_layout, configured_statistics
 from edgecil.classes import read_classes
 from edgecil.classes.lists import class_list
-from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.options import build_config, read_config
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
+from edgecil.engine.run_files import read_runs
 from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs.translate import translate_config
 from edgecil.estimation import Analysis
@@ -44,6 +44,7 @@ from edgecil.sequences.protocols import LabelledSequence
 from edgecil.similarity import read_embeddings, read_similarity
 from edgecil.similarity.captions import read_captions
 from edgecil.similarity.sources import read_sources
+from tests.estimation.tables import rows
 
 NAMES = ["cat", "dog", "bus", "car"]
 
@@ -97,8 +98,8 @@ def _image(kind: str) -> bytes:
 
 
 def _accuracies(path: Path) -> None:
-    for table in read_accuracies(path):
-        for run in table.runs:
+    for table in read_runs(path):
+        for run in rows(table):
             assert run.accuracy is None or 0.0 <= run.accuracy <= 100.0
             assert run.seed >= 0
 
@@ -182,9 +183,9 @@ def _experiment(path: Path) -> None:
     experiment = Experiment.open(directory)
     table = experiment.table()
     assert experiment.status().planned >= 0
-    assert all(run.accuracy is None or 0.0 <= run.accuracy <= 100.0 for run in table.runs)
+    assert all(run.accuracy is None or 0.0 <= run.accuracy <= 100.0 for run in rows(table))
     # what is read is what was written
-    assert [run.accuracy for run in table.runs] == [75.0, 62.5, None, None]
+    assert [run.accuracy for run in rows(table)] == [75.0, 62.5, None, None]
 
 
 def _captions(path: Path) -> None:
@@ -207,7 +208,7 @@ def _orders(path: Path) -> None:
 def _analysis(path: Path) -> None:
     analysis = Analysis.load(path)
     # what is read is what was written
-    assert [run.accuracy for run in analysis.datasets[0].table.runs] == [75.0, 62.5, None, None]
+    assert [run.accuracy for run in rows(analysis.datasets[0].table)] == [75.0, 62.5, None, None]
 
 
 def _truths(path: Path) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine.accuracy_files import write_accuracies
 from edgecil.estimation import Analysis
 from edgecil.similarity import save_similarity
 from tests.cli.conftest import Cli
-from tests.estimation.tables import noisy, six_classes, table_of
+from tests.estimation.tables import noisy, rows, six_classes, table_of, write
 
 GOLDEN = Path(__file__).parent / "golden" / "analyze.txt"
 
@@ -19,7 +18,7 @@ GOLDEN = Path(__file__).parent / "golden" / "analyze.txt"
 @pytest.fixture
 def accuracies() -> Path:
     table = table_of({"first": noisy(0), "second": noisy(1, mean=60.0)})
-    write_accuracies(table.runs, "a.csv")
+    write(rows(table), "a.csv")
     save_similarity(six_classes(), "D.npz")
     return Path("a.csv")
 
@@ -93,9 +92,8 @@ def test_three_columns_are_enough(cli: Cli) -> None:
         "\n".join(["method,sequence,accuracy", *(f"m,{r}" for r in rows)]), encoding="utf-8"
     )
     answer = cli("analyze", "short.csv", "--json")
-    runs = answer.json["datasets"][0]["table"]["runs"]
-    assert [run["seed"] for run in runs] == [0, 0, 0, 1]
-    assert {run["protocol"] for run in runs} == {"given"}
+    table = answer.json["datasets"][0]["table"]
+    assert (table["seed"], table["protocols"]) == ([0, 0, 0, 1], ["given"])
     assert "'protocol'" in answer.err
 
 

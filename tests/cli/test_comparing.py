@@ -12,20 +12,20 @@ from pathlib import Path
 import pytest
 
 from edgecil.errors import EdgecilWarning
-from edgecil.estimation import compare_accuracies, write_accuracies
+from edgecil.estimation import compare_accuracies
 from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.sentences import describe_pair
 from edgecil.report.claim_tables import explain_next
 from edgecil.sequences.sequence import ClassSequence
 from tests.cli.conftest import Cli
-from tests.estimation.tables import noisy, runs_of
+from tests.estimation.tables import noisy, runs_of, write
 
 
 def write_two(folder: Path) -> tuple[Path, Path]:
     paths = folder / "a.csv", folder / "b.csv"
     for name, path, mean in zip("ab", paths, (50.0, 70.0), strict=True):
-        write_accuracies(runs_of(name, "latin", noisy(0 if name == "a" else 1, mean=mean)), path)
+        write(runs_of(name, "latin", noisy(0 if name == "a" else 1, mean=mean)), path)
     return paths
 
 
@@ -217,5 +217,5 @@ def test_values_that_cannot_be_are_refused(cli: Cli, tmp_path: Path, words, sent
 
 def test_next_requires_an_accuracy(cli: Cli, tmp_path: Path) -> None:
     runs = [replace(run, accuracy=None) for run in runs_of("a", "latin", noisy(0, mean=50.0))]
-    write_accuracies(runs, tmp_path / "a.csv")
+    write(runs, tmp_path / "a.csv")
     assert "accuracy" in cli("next", tmp_path / "a.csv").sentence

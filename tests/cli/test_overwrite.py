@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.estimation import write_accuracies
 from tests.cli.conftest import Cli
-from tests.estimation.tables import noisy, runs_of
+from tests.estimation.tables import noisy, runs_of, write
 
 WRITERS = {
     "mine.csv": ("export-runs", "runs.csv", "--out", "mine.csv"),
@@ -24,8 +23,8 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def _runs() -> None:
     runs = runs_of("a", "latin", noisy(0, mean=50.0))
-    write_accuracies(runs, "runs.csv")
-    write_accuracies(runs[:1], "one.csv")  # which asks for more
+    write(runs, "runs.csv")
+    write(runs[:1], "one.csv")  # which asks for more
 
 
 @pytest.mark.parametrize("name", WRITERS)

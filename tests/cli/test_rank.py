@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.engine import write_accuracies
 from tests.cli.conftest import Cli
-from tests.estimation.tables import noisy, table_of
+from tests.estimation.tables import noisy, rows, table_of, write
 
 
 @pytest.fixture
 def accuracies() -> Path:
     table = table_of({"a": noisy(0), "b": noisy(1)}, ("random", "edge", "latin", "enumerate"))
-    write_accuracies(table.runs, "accuracies.csv")
+    write(rows(table), "accuracies.csv")
     return Path("accuracies.csv")
 
 

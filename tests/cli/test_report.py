@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.estimation import read_accuracies, write_accuracies
+from edgecil.estimation import read_runs
 from tests.engine import strange
-from tests.estimation.tables import six_classes
+from tests.estimation.tables import rows, six_classes, write
 from tests.report.made_up import steady, varied, write_run
 from tests.toys import save_toy
 
@@ -55,8 +55,8 @@ def test_a_program_gets_the_paths(cli, few, tmp_path) -> None:
 
 
 def test_a_csv_needs_a_place_for_its_report(cli, few, tmp_path) -> None:
-    table = read_accuracies(few)[0]
-    write_accuracies(table.runs, tmp_path / "a.csv")
+    table = read_runs(few)[0]
+    write(rows(table), tmp_path / "a.csv")
     assert cli("report", tmp_path / "a.csv").code == 2
     assert "--out" in cli("report", tmp_path / "a.csv").sentence
     answer = cli("report", tmp_path / "a.csv", "--out", tmp_path / "r", "--json")
@@ -64,8 +64,8 @@ def test_a_csv_needs_a_place_for_its_report(cli, few, tmp_path) -> None:
 
 
 def test_each_dataset_of_a_csv_has_its_own_page(cli, few, tmp_path) -> None:
-    runs = read_accuracies(few)[0].runs
-    write_accuracies([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
+    runs = rows(read_runs(few)[0])
+    write([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
     answer = cli("report", tmp_path / "a.csv", "--out", tmp_path / "r", "--json")
     pages = [Path(page) for page in answer.json["pages"]]
     assert pages[0] == tmp_path / "r" / "made-up" / "index.html"
@@ -74,8 +74,8 @@ def test_each_dataset_of_a_csv_has_its_own_page(cli, few, tmp_path) -> None:
 
 
 def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(cli, few) -> None:
-    runs = [replace(run, dataset="quickdraw") for run in read_accuracies(few)[0].runs]
-    write_accuracies(runs, "my runs.csv")
+    runs = [replace(run, dataset="quickdraw") for run in rows(read_runs(few)[0])]
+    write(runs, "my runs.csv")
     np.save("D.npy", six_classes().values)
     options = ("--similarity", "D.npy", "--predictor", "intra")
     asked = ("report", "my runs.csv", "--out", "r", *options)
@@ -89,7 +89,7 @@ def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(c
 
 
 def test_a_page_names_no_option_that_nobody_gave(cli, few) -> None:
-    write_accuracies(read_accuracies(few)[0].runs, "a.csv")
+    write(rows(read_runs(few)[0]), "a.csv")
     page = cli("report", "a.csv", "--out", "r", "--json").json["pages"][0]
     assert printed_commands(page) == [["report", "a.csv", "--out", "r"]]
 
@@ -109,8 +109,8 @@ def test_the_commands_that_a_page_on_runs_prints_repeat_them(cli, place) -> None
 
 
 def test_runs_without_one_accuracy_are_nothing_to_report(cli, few, tmp_path) -> None:
-    failed = [replace(run, accuracy=None) for run in read_accuracies(few)[0].runs]
-    write_accuracies(failed, "failed.csv")
+    failed = [replace(run, accuracy=None) for run in rows(read_runs(few)[0])]
+    write(failed, "failed.csv")
     answer = cli("report", "failed.csv", "--out", "r")
     assert "has an accuracy" in answer.sentence
     assert not Path("r").exists()

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine import read_accuracies
+from edgecil.engine import read_runs
 from edgecil.engine.run import run as run_experiment
 from edgecil.recipes import read_recipe
 from edgecil.sequences import SequenceSpace
+from tests.estimation.tables import rows
 
 # The orders of the demo that begin with one of three tasks: they share most of their work.
 SHARING = list(islice(SequenceSpace.equal(6, 3).enumerate(), 18))
@@ -20,10 +21,10 @@ STORED = Path(__file__).parents[1] / "demo" / "accuracies.csv"
 
 def check_demo(out: Path, runs: int, **options: Any) -> None:
     """Train a part of the demo and compare every accuracy with the stored one."""
-    [table] = read_accuracies(STORED)
+    [table] = read_runs(STORED)
     stored = {
         (run.method, run.sequence): run.accuracy
-        for run in table.renumbered().runs
+        for run in rows(table.renumbered())
         if run.accuracy is not None
     }
     assert len(stored) == 360

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment, stored_answers
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
+from edgecil.engine.run_files import read_runs
 from edgecil.engine.store import Store, StoreReader
 from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import DataError, UsageError
@@ -57,7 +57,7 @@ def test_everything_in_the_directory_is_read(experiment: Experiment) -> None:
 
 def test_the_table_of_a_metric(experiment: Experiment) -> None:
     table = experiment.table()
-    assert (table.dataset, table.names, table.failed) == ("pets", tuple(NAMES), 2)
+    assert (table.dataset, table.names, table.missing) == ("pets", tuple(NAMES), 2)
     assert table.orders("fast", "edge").accuracies.tolist() == [75.0, 50.0]
     assert table.failures("slow", "edge") == ("hard", "easy")
     assert experiment.table("last").metric == "last"
@@ -97,7 +97,7 @@ def test_results_of_another_tool(tmp_path: Path) -> None:
         store.record(Node("own", 0, THERE.tasks), WholeRun((NodeResult({}, (), 9.0, 1),), reported))
     table = Experiment.open(tmp_path).table()
     assert table.orders("own").accuracies.tolist() == [61.5]
-    assert Experiment.open(tmp_path).table("average").failed == 1
+    assert Experiment.open(tmp_path).table("average").missing == 1
 
 
 def test_directories_that_are_no_experiment(tmp_path: Path) -> None:
@@ -144,13 +144,12 @@ def test_proposed_sequences_of_a_language_model_are_kept(tmp_path: Path) -> None
 
 
 def test_a_data_frame_has_every_metric_and_is_read_back(experiment: Experiment) -> None:
-    pytest.importorskip("pandas")
     frame = experiment.to_pandas()
     assert {*METRICS, "sequence", "seconds"} <= set(frame.columns)
-    (table,) = read_accuracies(frame)
-    assert table.runs[0].accuracy == 75.0
-    assert [run.accuracy for run in table.runs] == [run.accuracy for run in experiment.table().runs]
-    assert read_accuracies(frame, metric="bwt")[0].runs[0].accuracy == 0.0
+    (table,) = read_runs(frame)
+    assert table.values[0] == 75.0
+    np.testing.assert_array_equal(table.values, experiment.table().values)
+    assert read_runs(frame, metric="bwt")[0].values[0] == 0.0
 
 
 def test_the_figure_has_a_point_per_order(experiment: Experiment) -> None:

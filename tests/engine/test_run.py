@@ -17,6 +17,7 @@ from edgecil.errors import UsageError
 from edgecil.io import progress_bar
 from edgecil.similarity import SimilarityMatrix, save_similarity
 from tests.engine import strange as strange  # registers its learners
+from tests.estimation.tables import rows
 from tests.toys import save_toy, toy_vit
 
 execute = scheduler.execute
@@ -93,11 +94,12 @@ def test_the_default_protocol_is_latin(toy: dict[str, Any], tmp_path: Path) -> N
 def test_results_are_counted_per_class(toy: dict[str, Any], tmp_path: Path) -> None:
     experiment = run(out=tmp_path / "out", **toy)
     for result in experiment.results():
-        classes = result.class_accuracies()
-        assert classes is not None
-        assert classes.shape == (2, 4)
-        assert np.isnan(classes[0]).sum() == 2
-        assert result.metric("last") == pytest.approx(classes[1].mean())
+        counts = result.class_counts()
+        assert counts is not None
+        classes = counts.accuracies[..., 0]
+        assert classes.shape == (4, 2)
+        assert np.isnan(classes[:, 0]).sum() == 2
+        assert result.metric("last") == pytest.approx(classes[:, 1].mean())
 
 
 def test_options_take_precedence_over_the_configuration(
@@ -129,7 +131,7 @@ def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path
     assert (finished.count("instant"), finished.count("raising")) == (6, 4)
     assert len((tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()) == 10
     assert sum(part.failed for part in experiment.status().parts) == 2
-    lost = [one.pending for one in experiment.table().runs if one.accuracy is None]
+    lost = [one.pending for one in rows(experiment.table()) if one.accuracy is None]
     assert lost == [False, False]
     trigger.unlink()
     assert len(run(out=tmp_path / "out", **options).results()) == 12
@@ -142,7 +144,7 @@ def test_a_run_that_was_not_reached_is_pending(toy: dict[str, Any], tmp_path: Pa
 
     with pytest.raises(KeyboardInterrupt):
         run(out=tmp_path / "out", on_finished=stop, **{**toy, "protocol": "enumerate"})
-    runs = Experiment.open(tmp_path / "out").table().runs
+    runs = rows(Experiment.open(tmp_path / "out").table())
     assert {one.pending for one in runs if one.accuracy is None} == {True}
     assert not any(one.pending for one in runs if one.accuracy is not None)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
-from edgecil.estimation import AccuracyTable, Run
+from edgecil.engine.run_files import write_runs
+from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
 
@@ -17,6 +19,72 @@ SPACE = SequenceSpace.equal(6, 3)
 def six_classes(seed: int = 0) -> SimilarityMatrix:
     values = np.random.default_rng(seed).random((6, 6))
     return SimilarityMatrix.of((values + values.T) / 2)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A row of a table; tests change single rows."""
+
+    method: str
+    dataset: str
+    protocol: str
+    label: str
+    sequence: ClassSequence
+    seed: int
+    accuracy: float | None
+    more: Mapping[str, str] = field(default_factory=dict)
+    pending: bool = False
+
+
+def build(
+    runs: Iterable[Run], names: tuple[str, ...] | None = None, metric: str = "accuracy"
+) -> Runs:
+    """Make a table of rows of one dataset."""
+    given = list(runs)
+    (dataset,) = {run.dataset for run in given}
+    missing = [PENDING if run.pending else FAILED for run in given]
+    return Runs.of(
+        [run.method for run in given],
+        [run.sequence for run in given],
+        [np.nan if run.accuracy is None else run.accuracy for run in given],
+        protocol=[run.protocol for run in given],
+        label=[run.label for run in given],
+        seed=[run.seed for run in given],
+        status=[
+            FINISHED if run.accuracy is not None else status
+            for run, status in zip(given, missing, strict=True)
+        ],
+        dataset=dataset,
+        metric=metric,
+        names=names,
+        more={name: [run.more[name] for run in given] for name in given[0].more},
+    )
+
+
+def rows(table: Runs) -> list[Run]:
+    """Return the rows of a table."""
+    return [
+        Run(
+            table.methods[table.method[row]],
+            table.dataset,
+            table.protocols[table.protocol[row]],
+            table.labels[table.label[row]],
+            table.sequences[table.sequence[row]],
+            int(table.seed[row]),
+            None if np.isnan(table.values[row]) else float(table.values[row]),
+            {name: column[row] for name, column in table.more.items()},
+            bool(table.status[row] == PENDING),
+        )
+        for row in range(len(table))
+    ]
+
+
+def write(runs: Iterable[Run], path: Path | str, metric: str = "accuracy") -> None:
+    """Write rows, of several datasets perhaps, as a CSV file."""
+    by_dataset: dict[str, list[Run]] = {}
+    for run in runs:
+        by_dataset.setdefault(run.dataset, []).append(run)
+    write_runs([build(group, metric=metric) for group in by_dataset.values()], path)
 
 
 def runs_of(
@@ -37,14 +105,14 @@ def runs_of(
 def table_of(
     methods: Mapping[str, Callable[[ClassSequence], float | None]],
     protocols: tuple[str, ...] = ("random", "edge", "latin", "enumerate"),
-) -> AccuracyTable:
+) -> Runs:
     runs = [
         run
         for method, accuracy in methods.items()
         for name in protocols
         for run in runs_of(method, name, accuracy)
     ]
-    return AccuracyTable(tuple(runs))
+    return build(runs)
 
 
 def noisy(seed: int, *, mean: float = 50.0, std: float = 5.0) -> Callable[[ClassSequence], float]:
@@ -54,11 +122,11 @@ def noisy(seed: int, *, mean: float = 50.0, std: float = 5.0) -> Callable[[Class
     return lambda sequence: values[sequence]
 
 
-def two_hard_orders(table: AccuracyTable, method: str) -> AccuracyTable:
+def two_hard_orders(table: Runs, method: str) -> Runs:
     """The table with a second hard order of `edge`, run by a method."""
-    hard = next(run for run in table.runs if run.label == "hard")
+    hard = next(run for run in rows(table) if run.label == "hard")
     other = next(
-        run for run in table.runs if run.protocol == "enumerate" and run.sequence != hard.sequence
+        run for run in rows(table) if run.protocol == "enumerate" and run.sequence != hard.sequence
     )
     second = replace(other, method=method, protocol="edge", label="hard")
-    return replace(table, runs=(*table.runs, second))
+    return build([*rows(table), second])

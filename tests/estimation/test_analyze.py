@@ -12,7 +12,7 @@ import numpy as np
 import pandas
 import pytest
 
-from edgecil.engine import AccuracyTable, Store, write_accuracies
+from edgecil.engine import Store
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
@@ -22,7 +22,16 @@ from edgecil.report.narrative import remarks, warnings
 from edgecil.sequences import ClassSequence
 from edgecil.similarity import save_similarity
 from tests.estimation.experiments import NAMES, add_result, write_experiment
-from tests.estimation.tables import SPACE, noisy, six_classes, table_of, two_hard_orders
+from tests.estimation.tables import (
+    SPACE,
+    build,
+    noisy,
+    rows,
+    six_classes,
+    table_of,
+    two_hard_orders,
+    write,
+)
 
 SIMILARITY = six_classes()
 MODULE = sys.modules[analyze.__module__]
@@ -110,7 +119,7 @@ def test_only_the_latest_analyses_are_kept(tmp_path: Path) -> None:
 
 def test_an_experiment_a_csv_and_a_data_frame_give_the_same_numbers(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path / "a", {"m": noisy(0), "n": noisy(1)})
-    write_accuracies(experiment.table().runs, tmp_path / "a.csv")
+    write(rows(experiment.table()), tmp_path / "a.csv")
     frame = pandas.read_csv(tmp_path / "a.csv")
     whole = [quick(source) for source in (experiment, tmp_path / "a.csv", frame)]
     methods = [to_plain(analysis.datasets[0].methods) for analysis in whole]
@@ -273,8 +282,8 @@ def test_without_a_similarity_a_note_says_why() -> None:
 
 def test_missing_class_names_are_one_remark_and_no_warning() -> None:
     table = table_of({"m": noisy(0)})
-    runs = tuple(replace(run, dataset="", protocol="random") for run in table.runs)
-    (dataset,) = analyze(AccuracyTable(runs)).datasets
+    runs = tuple(replace(run, dataset="", protocol="random") for run in rows(table))
+    (dataset,) = analyze(build(runs)).datasets
     assert dataset.predictor is None
     (remark,) = remarks(dataset)
     assert "'dataset'" in remark
@@ -316,8 +325,8 @@ def test_one_method_of_several_datasets_is_not_a_key() -> None:
 
 
 def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
-    runs = table_of({"m": noisy(0)}).runs
-    write_accuracies(runs, tmp_path / "a.csv")
+    runs = rows(table_of({"m": noisy(0)}))
+    write(runs, tmp_path / "a.csv")
     text = (tmp_path / "a.csv").read_text(encoding="utf-8").replace("made-up", "quickdraw")
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     script = (

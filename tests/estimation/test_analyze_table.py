@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from edgecil.errors import DataError
-from edgecil.estimation import AccuracyTable, DatasetAnalysis, analyze_table, find_truth
+from edgecil.estimation import DatasetAnalysis, Runs, analyze_table, find_truth
 from edgecil.sequences import ClassSequence, profile
-from tests.estimation.tables import SPACE, noisy, runs_of, six_classes, table_of
+from tests.estimation.tables import SPACE, build, noisy, rows, runs_of, six_classes, table_of
 
 SIMILARITY = six_classes()
 
@@ -28,7 +28,7 @@ def against_s(sequence: ClassSequence) -> float:
     return 100.0 - along_s(sequence)
 
 
-def analysed(table: AccuracyTable, **options: object) -> DatasetAnalysis:
+def analysed(table: Runs, **options: object) -> DatasetAnalysis:
     return analyze_table(table, similarities={"text": SIMILARITY}, **options)  # type: ignore[arg-type]
 
 
@@ -66,17 +66,17 @@ def test_comparisons_pair_the_orders_that_both_ran(whole: DatasetAnalysis) -> No
 
 def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() -> None:
     table = table_of({"m": noisy(0)}, ("enumerate",))
-    holed = AccuracyTable(
+    holed = build(
         tuple(
             replace(run, accuracy=None) if place < 4 else run
-            for place, run in enumerate(table.runs)
+            for place, run in enumerate(rows(table))
         )
     )
     result = analysed(holed)
     assert "Only 86 of 90" in result.methods["m"].warnings[0]
     (note,) = result.notes
     assert note.startswith("4 of 90 runs")
-    half = AccuracyTable(holed.runs[:45])
+    half = build(rows(holed)[:45])
     assert find_truth(half, "m") is None
 
 
@@ -88,7 +88,7 @@ def test_without_truth_and_similarity_there_is_a_note() -> None:
 
 
 def test_one_sequence_is_judged_as_far_as_it_can_be() -> None:
-    one = AccuracyTable(table_of({"m": noisy(0)}, ("edge",)).runs[:1])
+    one = build(rows(table_of({"m": noisy(0)}, ("edge",)))[:1])
     method = analysed(one).methods["m"]
     assert method.answer.order_count == 1
     assert method.correlations["adjacent"].pearson is None
@@ -111,7 +111,7 @@ def test_seeds_that_draw_the_same_order_are_told() -> None:
 
 def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() -> None:
     extreme, whole = table_of({"m": along_s}, ("edge",)), table_of({"w": noisy(1)}, ("enumerate",))
-    result = analysed(AccuracyTable(extreme.runs + whole.runs)).methods
+    result = analysed(build(rows(extreme) + rows(whole))).methods
     assert (result["m"].correlations["adjacent"].n, result["w"].correlations["adjacent"].n) == (
         0,
         90,
@@ -121,8 +121,8 @@ def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() ->
 
 def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> None:
     table = table_of({"m": noisy(0)}, ("enumerate",))
-    wrong = replace(table.runs[0], protocol="random", label="seed-0", accuracy=12.0)
-    result = analysed(AccuracyTable((*table.runs, wrong)))
+    wrong = replace(rows(table)[0], protocol="random", label="seed-0", accuracy=12.0)
+    result = analysed(build((*rows(table), wrong)))
     assert any("12" in note for note in result.notes)
     assert result.methods["m"].order_effect.repeats == 1
 
@@ -135,8 +135,10 @@ def test_fractions_are_told_from_per_cent() -> None:
 
 def test_labels_that_failed_are_warned_of_by_protocol() -> None:
     table = table_of({"m": noisy(0)}, ("edge",))
-    holed = tuple(replace(run, accuracy=None) if run.label != "easy" else run for run in table.runs)
-    (failed, *_) = analysed(AccuracyTable(holed)).methods["m"].warnings
+    holed = tuple(
+        replace(run, accuracy=None) if run.label != "easy" else run for run in rows(table)
+    )
+    (failed, *_) = analysed(build(holed)).methods["m"].warnings
     assert failed.startswith("edge: hard and median")
     assert "1 order" in failed
 
@@ -152,7 +154,7 @@ def test_repeated_seeds_split_the_variance() -> None:
         for run in runs_of("m", "enumerate", noisy(0))
         for seed in (0, 1)
     ]
-    result = analysed(AccuracyTable(tuple(twice))).methods["m"].order_effect
+    result = analysed(build(twice)).methods["m"].order_effect
     assert result is not None
     assert result.repeated_orders == 90
     assert result.order_share is not None

@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 import edgecil
-from edgecil.engine import write_accuracies
 from edgecil.estimation.accuracy_steps import accuracy_step
 from edgecil.estimation.calibration import describe_coverage, is_calibrated, reached_coverage
 from edgecil.estimation.claims import Claim
@@ -22,7 +21,7 @@ from edgecil.report.narrative import answer as page_answer
 from edgecil.sequences.latin import latin
 from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.space import SequenceSpace
-from tests.estimation.tables import noisy, table_of
+from tests.estimation.tables import noisy, rows, table_of, write
 
 MEAN, STD = 50.0, 4.0
 
@@ -218,9 +217,9 @@ def test_two_random_orders_are_labelled_on_the_terminal_and_on_the_page(tmp_path
     assert reached is not None
     assert not is_calibrated(reached)
     figure = f"{100 * reached:.0f} %"
-    runs = table_of({"a": noisy(1), "b": noisy(2)}, ("random",)).runs
+    runs = rows(table_of({"a": noisy(1), "b": noisy(2)}, ("random",)))
     two = {run.sequence for run in runs[:3]}  # seeds 0 and 42 give the same order
-    write_accuracies([run for run in runs if run.sequence in two], tmp_path / "two.csv")
+    write([run for run in runs if run.sequence in two], tmp_path / "two.csv")
     analysis = edgecil.analyze(tmp_path / "two.csv")
     assert str(analysis).count(f"on truth tables {figure}: ") == 4
     (dataset,) = analysis.datasets

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from edgecil.estimation import AccuracyTable, Run, compare_pairs
+from edgecil.estimation import Runs, compare_pairs
 from edgecil.estimation.choice import Choice, random_protocols
 from edgecil.estimation.claims import answer, representative_orders
 from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
 from edgecil.sequences.protocols.protocol import Request
 from edgecil.sequences.protocols.random import Random
-from tests.estimation.tables import SPACE, noisy, table_of
+from tests.estimation.tables import SPACE, Run, build, noisy, rows, table_of
 
 CLAIMS = ("mean", "std", "next_order", "outside", "worse", "not_worse")
 
@@ -103,11 +103,11 @@ def test_comparisons_reach_what_was_measured_for_their_orders() -> None:
     assert [name for name, pair in reached.items() if pair.blind] == ["random", "latin"]
 
 
-def renamed(table: AccuracyTable, protocol: str) -> AccuracyTable:
-    return AccuracyTable(
+def renamed(table: Runs, protocol: str) -> Runs:
+    return build(
         tuple(
             Run(run.method, run.dataset, protocol, run.label, run.sequence, run.seed, run.accuracy)
-            for run in table.runs
+            for run in rows(table)
         )
     )
 
@@ -127,4 +127,4 @@ def test_an_enumeration_counts_once_nine_tenths_are_there(share, counts) -> None
         Run("m", "made-up", "enumerate", f"all-{index}", sequence, 0, accuracy(sequence))
         for index, sequence in enumerate(orders[: int(share * len(orders))])
     ]
-    assert ("enumerate" in random_protocols(AccuracyTable(tuple(runs)))) is counts
+    assert ("enumerate" in random_protocols(build(runs))) is counts

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edgecil.engine.accuracies import Run
-from edgecil.estimation import AccuracyTable, analyze_table, compare_pairs
+from edgecil.estimation import Runs, analyze_table, compare_pairs
 from edgecil.estimation.claims import Answer, answer, representative_orders
 from edgecil.estimation.next_step import advise, expected_half_width
 from edgecil.estimation.variance import split_variance
 from edgecil.sequences.sequence import ClassSequence
-from tests.estimation.tables import SPACE, noisy, runs_of, table_of
+from tests.estimation.tables import SPACE, Run, build, noisy, rows, runs_of, table_of
 
 RANDOM = {"accuracy": noisy(0)}
 
@@ -68,14 +67,14 @@ def test_all_orders_are_measured() -> None:
 
 def test_repeats_count_as_trainings_of_one_order() -> None:
     runs = [run for seed in (0, 1) for run in runs_of("m", "latin", noisy(seed), seed=seed)]
-    table = AccuracyTable(tuple(runs))
+    table = build(runs)
     said = answer(table, "m")
     assert (said.order_count, said.trainings) == (3, 6)
     assert not representative_orders(table, "m").choice.independent
 
 
 def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
-    one = AccuracyTable(tuple(runs_of("m", "latin", noisy(0))[:1]))
+    one = build(tuple(runs_of("m", "latin", noisy(0))[:1]))
     first = advise(answer(one, "m"), split_variance(one.repeats("m")), SPACE.size)
     assert (first.step, first.order_count) == ("orders", 2)
     three = table_of({"m": noisy(0)}, ("latin",))
@@ -83,7 +82,7 @@ def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
         answer(three, "m"), split_variance(three.repeats("m")), SPACE.size, seconds=60.0
     )
     assert (second.step, second.repeats, second.seconds) == ("repeats", 2, 120.0)
-    repeated = AccuracyTable((*three.runs, *runs_of("m", "latin", noisy(1), seed=1)))
+    repeated = build((*rows(three), *runs_of("m", "latin", noisy(1), seed=1)))
     said, effect = answer(repeated, "m"), split_variance(repeated.repeats("m"))
     third = advise(said, effect, SPACE.size, target=1.0)
     assert third.step == "orders"
@@ -99,7 +98,7 @@ def test_five_equal_orders_are_enough() -> None:
     runs = runs_of("m", "enumerate", lambda sequence: 50.0)
     steps = []
     for count in (3, 4, 5):
-        table = AccuracyTable(tuple(runs[:count]))
+        table = build(runs[:count])
         step = advise(answer(table, "m"), split_variance(table.repeats("m")), SPACE.size)
         steps.append((step.step, step.order_count, step.equal_orders))
     assert steps == [("orders", 2, 3), ("orders", 1, 4), ("nothing", 0, 5)]
@@ -109,13 +108,13 @@ def test_after_all_orders_of_an_enumeration_no_width_is_left() -> None:
     assert expected_half_width(3, 2.0, 87, 90) == 0.0
 
 
-def table_with(*accuracies: float, metric: str = "accuracy") -> AccuracyTable:
+def table_with(*accuracies: float, metric: str = "accuracy") -> Runs:
     orders = ("0 1|2 3|4 5", "4 5|0 1|2 3", "2 3|4 5|0 1")
     runs = (
         Run("m", "", "random", text, ClassSequence.parse(text), 0, value)
         for text, value in zip(orders, accuracies, strict=False)
     )
-    return AccuracyTable(tuple(runs), metric=metric)
+    return build(tuple(runs), metric=metric)
 
 
 def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
@@ -143,21 +142,21 @@ def test_one_order_says_nothing_about_others() -> None:
 
 
 def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
-    def first(count: int) -> AccuracyTable:
+    def first(count: int) -> Runs:
         listed = [
             replace(run, accuracy=run.accuracy if place < count else None, pending=place >= count)
             for name, seed in (("m", 0), ("n", 1))
             for place, run in enumerate(runs_of(name, "enumerate", noisy(seed)))
         ]
         latin = [run for n, s in (("m", 0), ("n", 1)) for run in runs_of(n, "latin", noisy(s))]
-        return AccuracyTable((*latin, *listed))
+        return build((*latin, *listed))
 
     part, whole = first(25), first(90)
     said = answer(part, "m")
     assert (said.protocols, said.order_count, said.blind) == (("latin",), 3, True)
     assert compare_pairs(part, ("m", "n"))["m"]["n"].n == 3
     assert compare_pairs(whole, ("m", "n"))["m"]["n"].n == 90
-    listed = AccuracyTable(tuple(run for run in part.runs if run.protocol == "enumerate"))
+    listed = build(run for run in rows(part) if run.protocol == "enumerate")
     alone = answer(listed, "m")
     assert (alone.blind, alone.order_count, alone.outside.value) == (False, 25, None)
     pair = compare_pairs(listed, ("m", "n"))["m"]["n"]

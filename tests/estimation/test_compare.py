@@ -11,20 +11,20 @@ from IPython.lib.pretty import pretty
 
 import edgecil
 from edgecil.errors import UsageError
-from edgecil.estimation import AccuracyTable, Run, compare_accuracies, write_accuracies
+from edgecil.estimation import compare_accuracies
 from edgecil.estimation.next_runs import MOST_ORDERS
 from edgecil.report.claim_tables import explain_next
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts
 from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.protocols import CONTINUED
-from tests.estimation.tables import SPACE, noisy, runs_of, table_of
+from tests.estimation.tables import SPACE, Run, build, noisy, runs_of, table_of, write
 
 
 def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
     a, b = runs_of("a", "random", noisy(0)), runs_of("b", "random", noisy(1, mean=60.0))
-    write_accuracies(a, tmp_path / "a.csv")
-    write_accuracies(b, tmp_path / "b.csv.gz")
+    write(a, tmp_path / "a.csv")
+    write(b, tmp_path / "b.csv.gz")
     result = edgecil.compare([tmp_path / "a.csv", tmp_path / "b.csv.gz"])
     (pair,) = result.pairs
     assert (pair.first, pair.second, pair.comparison.n) == ("a", "b", 2)
@@ -60,12 +60,12 @@ def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:
 def test_methods_without_a_common_order_are_refused() -> None:
     runs = [runs_of("a", "latin", noisy(0))[0], runs_of("b", "latin", noisy(0))[1]]
     with pytest.raises(UsageError, match="same protocol"):
-        edgecil.compare(AccuracyTable(tuple(runs)))
+        edgecil.compare(build(runs))
 
 
 def test_less_forgetting_wins() -> None:
     runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(0, mean=70.0))]
-    table = AccuracyTable(tuple(runs), metric="forgetting")
+    table = build(tuple(runs), metric="forgetting")
     result = edgecil.compare(table, metric="forgetting")["a", "b"]
     assert (result.won, result.difference < 0.0) == (1.0, True)
     low = compare_accuracies([1.0, 2.0, 1.5], [3.0, 5.0, 3.0], higher_is_better=False)
@@ -76,7 +76,7 @@ def test_less_forgetting_wins() -> None:
 def test_the_next_orders_are_new_and_balance_positions(tmp_path: Path) -> None:
     latin = runs_of("m", "latin", noisy(0))
     repeated = [replace(run, seed=1, accuracy=noisy(1)(run.sequence)) for run in latin]
-    (result,) = edgecil.next_runs(AccuracyTable((*latin, *repeated)), target=2.0)
+    (result,) = edgecil.next_runs(build((*latin, *repeated)), target=2.0)
     step = result.steps["m"]
     assert (step.step, len(result.orders)) == ("orders", step.order_count)
     orders = [run.sequence for run in latin]
@@ -89,12 +89,12 @@ def test_the_next_orders_are_new_and_balance_positions(tmp_path: Path) -> None:
 
 def test_the_orders_of_next_continue_a_latin_design() -> None:
     runs = runs_of("m", "latin", noisy(0))
-    (more,) = edgecil.next_runs(AccuracyTable(tuple(runs[:2])))
+    (more,) = edgecil.next_runs(build(runs[:2]))
     new = [
         replace(runs[0], protocol="next", label=str(order), sequence=order, accuracy=51.0)
         for order in more.orders
     ]
-    said = edgecil.analyze(AccuracyTable((*runs[:2], *new))).datasets[0].methods["m"].answer
+    said = edgecil.analyze(build((*runs[:2], *new))).datasets[0].methods["m"].answer
     assert (said.protocols, said.blind, said.order_count) == (("latin", "next"), True, 3)
 
 
@@ -107,7 +107,7 @@ def test_an_exhausted_space_has_no_further_orders() -> None:
 
 
 def test_two_orders_have_an_expected_half_width_after_the_third() -> None:
-    (result,) = edgecil.next_runs(AccuracyTable(tuple(runs_of("m", "latin", noisy(0))[:2])))
+    (result,) = edgecil.next_runs(build(tuple(runs_of("m", "latin", noisy(0))[:2])))
     step = result.steps["m"]
     assert step.half_width is not None
     assert step.expected_half_width is not None
@@ -121,7 +121,7 @@ def test_a_hundred_orders_are_suggested_at_a_time() -> None:
         Run("m", "d", "random", str(order), order, 0, float(rng.normal(50.0, 2.0)))
         for order in space.sample(5, rng)
     ]
-    (result,) = edgecil.next_runs(AccuracyTable(tuple(runs)), target=0.001)
+    (result,) = edgecil.next_runs(build(runs), target=0.001)
     assert result.steps["m"].order_count > 50_000
     assert len(set(result.orders)) == MOST_ORDERS
     assert not {run.sequence for run in runs} & set(result.orders)
@@ -130,7 +130,7 @@ def test_a_hundred_orders_are_suggested_at_a_time() -> None:
 def test_a_pair_without_an_interval_has_no_decision() -> None:
     """One order says nothing about how many are needed; it does not say that all are too few."""
     runs = [runs_of(name, "random", noisy(seed))[0] for seed, name in enumerate("ab")]
-    assert edgecil.next_runs(AccuracyTable(tuple(runs)))[0].decisions == {}
+    assert edgecil.next_runs(build(runs))[0].decisions == {}
 
 
 @pytest.mark.parametrize(("count", "blind"), [(90, True), (89, False)])
@@ -142,34 +142,32 @@ def test_all_orders_count_as_random_whatever_their_protocol_is_called(
         for seed, name in enumerate("ab")
         for run in runs_of(name, "enumerate", noisy(seed))[:count]
     ]
-    table = AccuracyTable(tuple(runs))
+    table = build(runs)
     assert edgecil.compare(table)["a", "b"].blind == blind
     assert any("'given'" in note for note in edgecil.analyze(table).datasets[0].notes) != blind
 
 
 def test_orders_that_were_not_chosen_blindly_do_not_count_beside_further_ones() -> None:
     runs = runs_of("m", "edge", noisy(0))
-    (advice,) = edgecil.next_runs(AccuracyTable(tuple(runs)))
+    (advice,) = edgecil.next_runs(build(runs))
     step = advice.steps["m"]
     assert (step.step, step.order_count, step.replaces) == ("orders", 3, True)
     assert step.half_width is not None
     assert step.expected_half_width == pytest.approx(step.half_width), "three in place of three"
-    assert edgecil.analyze(AccuracyTable(tuple(runs))).datasets[0].methods["m"].next_step == step
+    assert edgecil.analyze(build(runs)).datasets[0].methods["m"].next_step == step
     further = [
         replace(runs[0], protocol="next", label=str(one), sequence=one, accuracy=noisy(0)(one))
         for one in advice.orders
     ]
     for count, used in ((1, "edge"), (3, "next")):
-        table = AccuracyTable((*runs, *further[:count]))
+        table = build((*runs, *further[:count]))
         said = edgecil.analyze(table).datasets[0].methods["m"].answer
         assert (said.protocols, said.order_count) == ((used,), 3)
 
 
 @pytest.mark.parametrize("target", [0.5, 2.0, 20.0])
 def test_so_many_blind_orders_reach_a_target_as_the_half_width_says(target: float) -> None:
-    (advice,) = edgecil.next_runs(
-        AccuracyTable(tuple(runs_of("m", "edge", noisy(0)))), target=target
-    )
+    (advice,) = edgecil.next_runs(build(tuple(runs_of("m", "edge", noisy(0)))), target=target)
     step = advice.steps["m"]
     widths = {gain.order_count: gain.half_width for gain in step.gains}
     assert step.expected_half_width is not None
@@ -182,7 +180,7 @@ def test_so_many_blind_orders_reach_a_target_as_the_half_width_says(target: floa
 def test_a_single_blind_order_does_not_replace_several_others_in_a_comparison() -> None:
     runs = [run for seed, name in enumerate("ab") for run in runs_of(name, "edge", noisy(seed))]
     blind = [runs_of(name, "latin", noisy(seed))[0] for seed, name in enumerate("ab")]
-    assert edgecil.compare(AccuracyTable((*runs, *blind)))["a", "b"].n == 4
+    assert edgecil.compare(build((*runs, *blind)))["a", "b"].n == 4
 
 
 @pytest.mark.parametrize(("further", "grew"), [(70.0, True), (51.0, False)])
@@ -198,7 +196,7 @@ def test_further_orders_with_a_larger_spread_explain_a_wider_interval(
     seen = {run.sequence for run in first}
     order = next(order for order in SPACE.enumerate() if order not in seen)
     last = replace(first[0], protocol=CONTINUED, label="1", sequence=order, accuracy=further)
-    (before,) = edgecil.next_runs(AccuracyTable(tuple(first)), target=0.1)
-    (after,) = edgecil.next_runs(AccuracyTable((*first, last)), target=0.1)
+    (before,) = edgecil.next_runs(build(first), target=0.1)
+    (after,) = edgecil.next_runs(build((*first, last)), target=0.1)
     assert (before.steps["m"].spread_grew, after.steps["m"].spread_grew) == (False, grew)
     assert ("spread more" in "".join(explain_next([after]))) == grew

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from edgecil.errors import UsageError
-from edgecil.estimation import AccuracyTable, compare_accuracies, compare_pairs, holm
+from edgecil.estimation import compare_accuracies, compare_pairs, holm
 from edgecil.estimation.comparison import SEED_EFFECT
 from edgecil.sequences.overlap import position_overlap
-from tests.estimation.tables import noisy, runs_of, table_of
+from tests.estimation.tables import build, noisy, runs_of, table_of
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(50.0, 5.0, 30)
@@ -43,8 +43,8 @@ def test_seeds_are_those_that_both_have_for_every_order() -> None:
         for seed in (0, 1)
         for run in runs_of(method, "latin", noisy(10 * place + seed), seed=seed)
     ]
-    assert compare_pairs(AccuracyTable(tuple(runs)), ("a", "b"))["a"]["b"].seeds == 2
-    assert compare_pairs(AccuracyTable(tuple(runs[:-1])), ("a", "b"))["a"]["b"].seeds == 1
+    assert compare_pairs(build(runs), ("a", "b"))["a"]["b"].seeds == 2
+    assert compare_pairs(build(runs[:-1]), ("a", "b"))["a"]["b"].seeds == 1
 
 
 def test_the_interval_of_the_share_is_scipys_exact_one() -> None:
@@ -123,6 +123,6 @@ def test_repeats_count_only_if_both_methods_have_their_seed() -> None:
         *runs_of("a", "random", lambda sequence: a(sequence) + 9.0, seed=1),
         *runs_of("b", "random", b),
     ]
-    result = compare_pairs(AccuracyTable(tuple(runs)), ("a", "b"))["a"]["b"]
+    result = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
     orders = {run.sequence for run in runs}
     assert result.difference == pytest.approx(np.mean([a(one) - b(one) for one in orders]))

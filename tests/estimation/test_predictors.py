@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.estimation import AccuracyTable, column_predictor, objective_predictor, pilot_predictor
+from edgecil.estimation import column_predictor, objective_predictor, pilot_predictor
 from edgecil.sequences import SequenceSpace, profile
 from edgecil.sequences.objective import get_objective
 from edgecil.similarity import SimilarityMatrix
-from tests.estimation.tables import SPACE, noisy, six_classes, table_of
+from tests.estimation.tables import SPACE, build, noisy, rows, six_classes, table_of
 
 
 def test_s_over_a_small_space_is_every_sequences_own() -> None:
@@ -57,16 +57,16 @@ def test_a_constant_similarity_predicts_nothing() -> None:
 
 def test_a_column_of_the_table_predicts() -> None:
     table = table_of({"m": noisy(0)}, ("enumerate",))
-    hints = {run.sequence: float(place) for place, run in enumerate(table.runs)}
-    hinted = AccuracyTable(
-        tuple(replace(run, more={"hint": str(hints[run.sequence])}) for run in table.runs)
+    hints = {run.sequence: float(place) for place, run in enumerate(rows(table))}
+    hinted = build(
+        tuple(replace(run, more={"hint": str(hints[run.sequence])}) for run in rows(table))
     )
     predictor = column_predictor(hinted, "hint")
     assert predictor.mean == pytest.approx(44.5)
-    assert predictor.values([table.runs[7].sequence]) == 7.0
+    assert predictor.values([rows(table)[7].sequence]) == 7.0
     with pytest.raises(UsageError, match="Unknown predictor 'other'"):
         column_predictor(hinted, "other")
-    broken = AccuracyTable(tuple(replace(run, more={"hint": "x"}) for run in table.runs))
+    broken = build(replace(run, more={"hint": "x"}) for run in rows(table))
     with pytest.raises(UsageError, match="must contain numbers"):
         column_predictor(broken, "hint")
 
@@ -86,7 +86,7 @@ def test_a_pilots_extremes_do_not_stand_for_the_space_because_another_method_dre
         table_of({"a": noisy(0)}, ("edge", "latin")),
         table_of({"b": noisy(1)}, ("enumerate",)),
     )
-    predictor = pilot_predictor(AccuracyTable(extremes.runs + whole.runs), "a")
+    predictor = pilot_predictor(build(rows(extremes) + rows(whole)), "a")
     blind = extremes.orders("a", "latin").accuracies
     assert sorted(predictor.population()) == sorted(blind)
 

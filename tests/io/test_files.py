@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from edgecil.errors import DataError, EdgecilError
-from edgecil.io.files import parse_json, parse_rows, replace_file, user_cache
+from edgecil.io.csv_files import parse_rows
+from edgecil.io.files import parse_json, replace_file, user_cache
 from edgecil.io.locks import locked
 
 KILLED = """

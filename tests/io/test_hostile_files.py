@@ -13,7 +13,8 @@ import pytest
 
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.arrays import read_npy, read_npz
-from edgecil.io.files import check_header, read_json, read_rows, read_text, replace_file
+from edgecil.io.csv_files import check_header, read_rows
+from edgecil.io.files import read_json, read_text, replace_file
 from edgecil.io.limits import ARRAYS
 from edgecil.io.locks import locked, waiting_lock
 from edgecil.io.numbers import is_number, parse_float, parse_int

@@ -10,19 +10,29 @@ import numpy as np
 import pytest
 
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation import AccuracyTable, Run, analyze
+from edgecil.estimation import Runs, analyze
 from edgecil.io.json import to_plain
 from edgecil.lab import Audit, DatasetAudit, _audit as module, audit
 from edgecil.lab._audit import audit_table
 from edgecil.lab.section import build_section
 from tests.estimation.experiments import write_experiment
-from tests.estimation.tables import SPACE, noisy, runs_of, six_classes, table_of, two_hard_orders
+from tests.estimation.tables import (
+    SPACE,
+    Run,
+    build,
+    noisy,
+    rows,
+    runs_of,
+    six_classes,
+    table_of,
+    two_hard_orders,
+)
 from tests.estimation.test_analyze_table import SIMILARITY, against_s, along_s
 
 EVERY = ("enumerate", "random", "edge", "latin")
 
 
-def audited(table: AccuracyTable, **options: Any) -> DatasetAudit:
+def audited(table: Runs, **options: Any) -> DatasetAudit:
     return audit_table(table, similarities={"text": SIMILARITY}, **{"draws": 8, **options})
 
 
@@ -66,7 +76,7 @@ def test_a_large_random_sample_stands_for_the_truth_and_is_called_so() -> None:
         Run("m", "d", "random", f"seed-{place}", sequence, 0, along_s(sequence))
         for place, sequence in enumerate(SPACE.sample(40, np.random.default_rng(0)))
     ]
-    table = AccuracyTable((*runs, *runs_of("m", "edge", along_s, dataset="d")))
+    table = build((*runs, *runs_of("m", "edge", along_s, dataset="d")))
     result = audited(table).methods["m"]
     assert result.truth is not None
     assert (result.truth.kind, len(result.truth.sequences)) == ("sample", 40)
@@ -83,7 +93,7 @@ def test_a_large_random_sample_stands_for_the_truth_and_is_called_so() -> None:
     hard, easy = (
         run.accuracy
         for label in ("hard", "easy")
-        for run in table.runs
+        for run in rows(table)
         if (run.protocol, run.label) == ("edge", label)
     )
     assert (ends.low, ends.high) == (min(hard, easy), max(hard, easy)), "not the median order"
@@ -114,7 +124,7 @@ def test_equal_accuracies_everywhere_are_a_point_at_no_distance(accuracy: float)
 
 
 def test_one_order_is_judged_as_far_as_it_can_be() -> None:
-    one = AccuracyTable(table_of({"m": noisy(0)}, ("edge",)).runs[:1])
+    one = build(rows(table_of({"m": noisy(0)}, ("edge",)))[:1])
     estimates = audited(one).methods["m"].estimates["edge"]
     assert estimates["gaussian"].estimate is not None
     assert "at least 2 runs; got 1" in str(estimates["gaussian-c4"].reason)
@@ -122,7 +132,7 @@ def test_one_order_is_judged_as_far_as_it_can_be() -> None:
 
 def test_a_method_that_lacks_a_protocol_is_ranked_by_the_others() -> None:
     full, part = table_of({"a": noisy(0)}), table_of({"b": noisy(1)}, ("enumerate", "random"))
-    result = audited(AccuracyTable(full.runs + part.runs))
+    result = audited(build(rows(full) + rows(part)))
     assert set(result.rankings["edge"]["gaussian"].ranking.lower) == {"a"}  # type: ignore[union-attr]
     assert set(result.rankings["random"]["gaussian"].ranking.lower) == {"a", "b"}  # type: ignore[union-attr]
 
@@ -206,7 +216,7 @@ def test_the_audit_of_an_experiment_is_stored_and_made_again_only_for_other_runs
     made = []
     compute = module.audit_table
 
-    def count(table: AccuracyTable, **options: Any) -> DatasetAudit:
+    def count(table: Runs, **options: Any) -> DatasetAudit:
         made.append(table.dataset)
         return compute(table, **options)
 
@@ -238,7 +248,7 @@ def test_the_page_has_a_section_where_an_audit_of_its_runs_is_stored(tmp_path: P
             *("budgets", "estimates", "rankings"),
         )
     }
-    fewer = replace(dataset, table=replace(dataset.table, runs=dataset.table.runs[1:]))
+    fewer = replace(dataset, table=dataset.table.take(np.arange(1, len(dataset.table))))
     stale = build_section(fewer, "")
     assert stale is not None
     assert stale.parts == ()

@@ -11,13 +11,13 @@ from scipy.stats import t
 
 from edgecil import lab
 from edgecil.errors import EdgecilWarning, UsageError
-from edgecil.estimation import Distribution, write_accuracies
+from edgecil.estimation import Distribution
 from edgecil.lab._leaderboard import _groups
 from edgecil.lab.estimators import Estimate, Observations
 from edgecil.lab.set_scores import set_score
 from edgecil.lab.truth_tables import TruthTable, Values
 from edgecil.sequences import ClassSequence, SequenceSpace
-from tests.estimation.tables import SPACE, noisy, table_of
+from tests.estimation.tables import SPACE, noisy, rows, table_of, write
 
 NAMES = ("airplane", "bed", "bee", "bicycle", "bird", "bus")
 
@@ -153,8 +153,8 @@ def test_bad_arguments_are_named() -> None:
 
 
 def test_a_table_that_lacks_orders_is_named(tmp_path: Path) -> None:
-    runs = table_of({"a": noisy(1)}, ("enumerate",)).runs[3:]
-    write_accuracies(runs, tmp_path / "short.csv")
+    runs = rows(table_of({"a": noisy(1)}, ("enumerate",)))[3:]
+    write(runs, tmp_path / "short.csv")
     with pytest.raises(UsageError, match=r"short\.csv \(87 of 90\)"):
         lab.leaderboard(tmp_path / "short.csv", bundled=False)
     options = {"bundled": False, "budgets": [3], "draws": 2, "protocol": []}

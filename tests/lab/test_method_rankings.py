@@ -8,13 +8,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import AccuracyTable
+from edgecil.estimation import Runs
 from edgecil.lab._audit import audit_table
 from edgecil.lab.audits import DatasetAudit, ProtocolRanking
 from edgecil.lab.method_rankings import rank_protocols
 from edgecil.lab.redraws import find_candidates, redraw_estimates
 from edgecil.sequences import ClassSequence
-from tests.estimation.tables import SPACE, noisy, table_of
+from tests.estimation.tables import SPACE, build, noisy, rows, table_of
 
 FIRST, SECOND = noisy(0), noisy(1, mean=51.0, std=4.0)
 METHODS = {"first": FIRST, "second": SECOND}
@@ -24,7 +24,7 @@ def analysed(*protocols: str) -> DatasetAudit:
     return audit_table(table_of({"first": FIRST, "second": SECOND}, protocols), draws=4)
 
 
-def redrawn(table: AccuracyTable, draws: int = 900) -> dict[str, dict[str, ProtocolRanking]]:
+def redrawn(table: Runs, draws: int = 900) -> dict[str, dict[str, ProtocolRanking]]:
     """Rankings over many draws, and nothing else that costs time."""
     methods = audit_table(table, draws=1).methods
     redraws = {}
@@ -92,8 +92,8 @@ def test_without_a_truth_there_is_a_ranking_and_no_error() -> None:
 
 
 def test_methods_share_their_draws_whatever_the_order_of_the_rows() -> None:
-    runs = table_of({"first": FIRST, "second": FIRST}, ("enumerate",)).runs
-    turned = AccuracyTable((*runs[:90], *reversed(runs[90:])))
+    runs = rows(table_of({"first": FIRST, "second": FIRST}, ("enumerate",)))
+    turned = build((*runs[:90], *reversed(runs[90:])))
     result = audit_table(turned, draws=4).rankings["random"]["gaussian"].average
     assert result is not None
     assert (result.error, result.correct_share) == (0.0, 1.0), "equal methods tie in every draw"
@@ -107,7 +107,7 @@ def test_methods_that_ran_different_orders_have_no_average() -> None:
     result = audit_table(table, draws=2).rankings["random"]["gaussian"]
     assert result.error is not None
     assert result.average is None
-    alone = AccuracyTable(tuple(replace(run, method="first") for run in table.runs[:93]))
+    alone = build(replace(run, method="first") for run in rows(table)[:93])
     assert audit_table(alone, draws=2).rankings["random"]["gaussian"].average is not None
 
 

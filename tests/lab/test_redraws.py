@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import OrderAccuracies, find_truth
+from edgecil.estimation import find_truth
 from edgecil.lab._audit import audit_table
 from edgecil.lab.closeness import average_closeness
 from edgecil.lab.estimators import Observations, get_estimator
@@ -51,7 +51,7 @@ def test_fewer_draws_than_there_are_possible_ones_are_a_sample_with_an_error() -
 def test_pairs_of_random_orders_are_all_drawn_where_that_is_asked_for() -> None:
     truth = find_truth(TABLE, "m")
     assert truth is not None
-    pair = OrderAccuracies(("a", "b"), truth.sequences[:2], truth.accuracies[:2])
+    pair = TABLE.orders("m", "enumerate").take(np.arange(2))
     candidates = find_candidates(truth, {"random": pair}, None)
     for draws, exhaustive in ((4_005, True), (4_004, False)):
         result = redraw_estimates(candidates, {"random": pair}, SPACE, draws=draws, seed=0)

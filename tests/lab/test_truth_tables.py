@@ -12,14 +12,14 @@ import pytest
 
 import edgecil
 from edgecil import lab
-from edgecil.engine import METRICS, Node, NodeResult, Run, Store, read_accuracies, write_accuracies
+from edgecil.engine import METRICS, Node, NodeResult, Store, read_runs
 from edgecil.errors import DataError, UsageError
 from edgecil.lab.truth_files import bundled_tables, read_truths, write_truths
 from edgecil.lab.truth_repeats import join_repeats
 from edgecil.lab.truth_tables import Counts, experiment_truth, merge_tables
 from edgecil.sequences import SequenceSpace, protocol
 from tests.estimation.experiments import write_experiment
-from tests.estimation.tables import SPACE, noisy, table_of
+from tests.estimation.tables import SPACE, Run, noisy, rows, table_of, write
 
 DEMO = Path(__file__).parents[1] / "demo" / "accuracies.csv"
 
@@ -61,10 +61,10 @@ def test_the_bundled_tables_have_every_order_of_four_sets_of_six_drawings() -> N
 
 
 def test_the_bundled_tables_agree_with_the_stored_demo_to_the_last_digit() -> None:
-    demo = read_accuracies(DEMO)[0]
+    demo = read_runs(DEMO)[0]
     stored = {
         (run.method, run.sequence): run.accuracy
-        for run in demo.runs
+        for run in rows(demo)
         if run.protocol == "enumerate" and run.seed == 0
     }
     table = next(table for table in lab.truths() if table.name == "quickdraw-6-first")
@@ -94,7 +94,7 @@ def test_every_metric_of_counts_is_that_of_the_experiment(counted: edgecil.Exper
         assert table.accuracies("m", metric).tolist() == expected
     table_of_runs = table.runs("last")
     assert table_of_runs.metric == "last"
-    assert len(table_of_runs.runs) == 180
+    assert len(table_of_runs) == 180
     assert table.truth("m", repeat=1).accuracies.tolist() == table.accuracies("m")[1].tolist()
 
 
@@ -140,8 +140,8 @@ def test_a_file_whose_counts_changed_is_refused(
 
 
 def test_own_results_are_added_from_a_csv_file_and_from_a_directory(tmp_path: Path) -> None:
-    runs = table_of({"a": noisy(1), "b": noisy(2)}, ("enumerate", "random")).runs
-    write_accuracies(runs, tmp_path / "own.csv.gz")
+    runs = rows(table_of({"a": noisy(1), "b": noisy(2)}, ("enumerate", "random")))
+    write(runs, tmp_path / "own.csv.gz")
     own = lab.truths(tmp_path / "own.csv.gz", bundled=False)[0]
     assert own.methods == ("a", "b")
     assert own.accuracies("a")[0].tolist() == [noisy(1)(sequence) for sequence in own.sequences]
@@ -156,16 +156,16 @@ def test_own_results_are_added_from_a_csv_file_and_from_a_directory(tmp_path: Pa
 @pytest.mark.parametrize("name", ["", "given", "latin"])
 def test_every_order_is_a_truth_whatever_its_protocol(name: str, tmp_path: Path) -> None:
     """Without the column 'protocol', for one."""
-    write_accuracies(table_of({"a": noisy(1)}, ("enumerate",)).runs, tmp_path / "own.csv")
+    write(rows(table_of({"a": noisy(1)}, ("enumerate",))), tmp_path / "own.csv")
     with (tmp_path / "own.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
+        cells = list(csv.DictReader(file))
+    for row in cells:
         row["protocol"] = name
-    columns = [column for column in rows[0] if name or column != "protocol"]
+    columns = [column for column in cells[0] if name or column != "protocol"]
     with (tmp_path / "own.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(cells)
     (own,) = lab.truths(tmp_path / "own.csv", bundled=False)
     assert own.kind == "enumerated"
     assert own.accuracies("a")[0].tolist() == [noisy(1)(sequence) for sequence in own.sequences]
@@ -235,7 +235,7 @@ def test_repeats_that_do_not_fit_are_refused_and_a_merge_replaces_the_method(
 
 
 def test_a_few_runs_are_no_truth(tmp_path: Path) -> None:
-    write_accuracies(table_of({"a": noisy(1)}, ("latin",)).runs, tmp_path / "few.csv")
+    write(rows(table_of({"a": noisy(1)}, ("latin",))), tmp_path / "few.csv")
     with pytest.raises(DataError, match=r"few\.csv.*Got 0"):
         lab.truths(tmp_path / "few.csv")
 
@@ -249,7 +249,7 @@ def test_thirty_shared_random_orders_are_a_sample(tmp_path: Path) -> None:
         Run("a", "d", "random", run.label, run.sequence, 0, value)
         for run, value in zip(labelled, values, strict=True)
     ]
-    write_accuracies(runs, tmp_path / "sample.csv")
+    write(runs, tmp_path / "sample.csv")
     (table,) = lab.truths(tmp_path / "sample.csv", bundled=False)
     assert table.kind == "sample"
     assert sorted(table.accuracies("a")[0]) == sorted(values)

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.order_table import list_orders
 from edgecil.report.page import Origin, compose_page
 from edgecil.sequences import ClassSequence
-from tests.estimation.tables import noisy, six_classes, table_of
+from tests.estimation.tables import Run, build, noisy, six_classes, table_of
 from tests.report.browser import CHROMIUM, DRIVER, MISSING, Browser
 from tests.report.made_up import steady, varied, write_run
 
@@ -160,7 +159,7 @@ def crowd_file(tmp_path_factory) -> Path:
         for n in range(12)
         for i, order in enumerate(orders)
     ]
-    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}).datasets[0]
+    dataset = analyze(build(runs), similarity={}).datasets[0]
     path = tmp_path_factory.mktemp("crowd") / "index.html"
     path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     return path
@@ -362,7 +361,7 @@ def test_hostile_names_are_text_and_have_tooltips(browser, tmp_path) -> None:
         for name in names
         for place, order in enumerate(orders)
     ]
-    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}).datasets[0]
+    dataset = analyze(build(runs), similarity={}).datasets[0]
     path = tmp_path / "index.html"
     path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     browser.resize(1280)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from edgecil.cli.main import verb_parser
-from edgecil.engine.accuracies import AccuracyTable, Run
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.estimation.analysis import AnalysisOptions
@@ -35,7 +34,7 @@ from edgecil.report.table import Column, Table
 from edgecil.report.views import _win, rank
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
-from tests.estimation.tables import six_classes
+from tests.estimation.tables import Run, build, six_classes
 from tests.report.made_up import page_of, steady, varied, write_reported, write_run
 from tests.report.test_packing import unpack
 
@@ -170,7 +169,7 @@ def test_a_page_holds_every_one_of_very_many_orders() -> None:
     runs = [
         Run("m", "d", "random", f"seed-{i}", one, 0, 50.0 + i) for i, one in enumerate(distinct[:3])
     ]
-    dataset = analyze(AccuracyTable(tuple(runs)), similarity={}).datasets[0]
+    dataset = analyze(build(runs), similarity={}).datasets[0]
     orders = [
         OrderRow(one, (("random", f"seed-{i}"),), None, {"m": 45.0 + i % 1000 / 100}, {"m": 1})
         for i, one in enumerate(distinct)

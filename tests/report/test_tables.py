@@ -9,14 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edgecil.estimation import AccuracyTable
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.comparison import compare_accuracies
 from edgecil.report import tables
 from edgecil.report.method_tables import comparisons_table, summary_table
 from edgecil.report.table import as_csv, as_latex, as_markdown
 from edgecil.report.tables import terminal_tables
-from tests.estimation.tables import SPACE, noisy, runs_of, six_classes, table_of
+from tests.estimation.tables import SPACE, build, noisy, rows, runs_of, six_classes, table_of
 from tests.report.made_up import analysis_of, varied, write_run
 
 
@@ -89,10 +88,10 @@ def made_of(**means):
     methods = {
         name: noisy(seed, mean=mean, std=1.0) for seed, (name, mean) in enumerate(means.items())
     }
-    every = table_of(methods, ("enumerate",)).runs
+    every = rows(table_of(methods, ("enumerate",)))
     chosen = {run.sequence for run in every[:90:8]}
     runs = (replace(run, protocol="random") for run in every if run.sequence in chosen)
-    return analyze(AccuracyTable(tuple(runs)), similarity=six_classes()).datasets[0]
+    return analyze(build(runs), similarity=six_classes()).datasets[0]
 
 
 def test_the_summary_has_the_interval_of_the_mean_and_the_best_in_bold() -> None:
@@ -172,7 +171,7 @@ def test_orders_chosen_by_results_are_run_but_do_not_count(others, counted) -> N
     seen = {run.sequence for run in runs}
     free = next(order for order in SPACE.enumerate() if order not in seen)
     chosen = [replace(runs[0], protocol=name, label="1", sequence=free) for name in others]
-    (dataset,) = analyze(AccuracyTable((*runs, *chosen))).datasets
+    (dataset,) = analyze(build((*runs, *chosen))).datasets
     table = summary_table(dataset)
     assert dataset.methods["m"].answer.order_count == counted
     assert rows_of(table)[0]["orders run"] == counted + len(others)

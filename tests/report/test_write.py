@@ -11,13 +11,12 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError
-from edgecil.estimation import write_accuracies
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.estimation.analyze import analyze
 from edgecil.report import Report, write_report
-from tests.estimation.tables import six_classes
+from tests.estimation.tables import rows, six_classes, write
 from tests.report.made_up import analysis_of, varied, write_run
 
 HEADER = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<svg", ".pdf": b"%PDF"}
@@ -75,7 +74,7 @@ def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_pa
 
 def test_a_file_is_switched_to_the_metrics_among_its_columns(small, tmp_path) -> None:
     path = tmp_path / "a.csv"
-    write_accuracies(small.datasets[0].table.runs, path)
+    write(rows(small.datasets[0].table), path)
     lines = path.read_text(encoding="utf-8").splitlines()
     more = [f"{line},{place}" for place, line in enumerate(lines[1:], start=30)]
     path.write_text("\n".join([f"{lines[0]},average", *more]), encoding="utf-8")
@@ -126,7 +125,7 @@ def test_a_report_after_an_analysis_computes_nothing_again(tmp_path, monkeypatch
     module = importlib.import_module("edgecil.estimation.analyze")
     compute, analysed = module.analyze_table, []
 
-    def count(table: AccuracyTable, **options: object) -> DatasetAnalysis:
+    def count(table: Runs, **options: object) -> DatasetAnalysis:
         analysed.append(table.metric)
         return compute(table, **options)
 
@@ -155,8 +154,8 @@ def test_an_analysis_has_its_options_already(small, tmp_path) -> None:
 
 
 def test_each_dataset_has_its_own_page(small, tmp_path) -> None:
-    runs = small.datasets[0].table.runs
-    write_accuracies([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
+    runs = rows(small.datasets[0].table)
+    write([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
     with pytest.raises(UsageError, match="'out' parameter is required"):
         write_report(tmp_path / "a.csv")
     pages = write_report(tmp_path / "a.csv", out=tmp_path / "r").pages

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from edgecil.classes.lists import ClassList, class_list
 from edgecil.errors import UsageError
-from edgecil.io.files import check_header, read_json, read_rows, read_text
+from edgecil.io.csv_files import check_header, read_rows
+from edgecil.io.files import read_json, read_text
 
 
 def read_classes(path: str | Path, *, count: int | None = None) -> ClassList:

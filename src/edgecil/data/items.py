@@ -19,7 +19,8 @@ from edgecil.data.decode import Item, choose_shape, decode_images
 from edgecil.data.store import store_dataset
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Inputs, Ints
-from edgecil.io.files import check_header, parse_rows, read_text
+from edgecil.io.csv_files import check_header, parse_rows
+from edgecil.io.files import read_text
 
 
 @dataclass(frozen=True, eq=False)

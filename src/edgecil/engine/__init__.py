@@ -3,8 +3,6 @@
 Everything exported here imports without torch; training imports it when it starts.
 """
 
-from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
-from edgecil.engine.accuracy_files import read_accuracies, write_accuracies
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.experiment import (
     Experiment,
@@ -22,6 +20,8 @@ from edgecil.engine.options import (
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.progress import RunningTask
 from edgecil.engine.results import NodeResult, Reported, RunResult, Summary, WholeRun
+from edgecil.engine.run_files import read_runs, write_runs
+from edgecil.engine.runs import Orders, Runs
 from edgecil.engine.status import Failure, ProtocolStatus, Status
 from edgecil.engine.store import Store, StoreReader
 from edgecil.engine.stored_similarity import save_experiment_similarity
@@ -29,7 +29,6 @@ from edgecil.sequences.sequence import format_tasks
 
 __all__ = [
     "METRICS",
-    "AccuracyTable",
     "Counts",
     "Execution",
     "Experiment",
@@ -38,13 +37,13 @@ __all__ = [
     "Metric",
     "Node",
     "NodeResult",
-    "OrderAccuracies",
+    "Orders",
     "Plan",
     "ProtocolStatus",
     "Reported",
-    "Run",
     "RunResult",
     "RunningTask",
+    "Runs",
     "Status",
     "Store",
     "StoreReader",
@@ -57,9 +56,9 @@ __all__ = [
     "format_tasks",
     "merge_options",
     "metric",
-    "read_accuracies",
     "read_config",
+    "read_runs",
     "save_experiment_similarity",
     "stored_answers",
-    "write_accuracies",
+    "write_runs",
 ]

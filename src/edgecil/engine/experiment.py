@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecil.engine.accuracies import AccuracyTable, Run
+import numpy as np
+
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.options import build_config
+from edgecil.engine.plan import Prefix
 from edgecil.engine.results import RunResult, Summary
+from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.engine.status import (
     Failure,
     LabelledRun,
@@ -26,7 +29,8 @@ from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.engine.stored_similarity import find_similarity, note_sources, required_encoder
 from edgecil.engine.until import GoalStatus
 from edgecil.errors import DataError, EdgecilError, unknown
-from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
+from edgecil.io.arrays import Floats
+from edgecil.io.notebook import html_figure, html_table, new_axes
 from edgecil.sequences.protocols import LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity
@@ -130,7 +134,7 @@ class Experiment:
         with self._reading() as store:
             return stored_failures(store)
 
-    def table(self, metric: str = DEFAULT_METRIC, classifier: str | None = None) -> AccuracyTable:
+    def table(self, metric: str = DEFAULT_METRIC, classifier: str | None = None) -> Runs:
         """Return one metric of every run; a run that failed or is unfinished has no value.
 
         Args:
@@ -147,32 +151,22 @@ class Experiment:
             raise DataError(f"{self.directory} contains no results yet.")
         if classifier is not None:
             rows = _with_classifier(rows, classifier)
-        runs = []
-        for (method, seed), protocol, labelled, result in rows:
-            value = None if result is None else result.metric(chosen, classifier)
-            name = identity.get("name", "")
-            sequence = labelled.sequence
-            pending = result is None and not any(
-                (method, seed, sequence.tasks[:end]) in lost
-                for end in range(1, len(sequence.tasks) + 1)
-            )
-            runs.append(
-                Run(
-                    method,
-                    name,
-                    protocol,
-                    labelled.label,
-                    sequence,
-                    seed,
-                    value,
-                    pending=pending,
-                    class_accuracies=None
-                    if result is None or not METRICS[chosen].of_classes
-                    else result.final_class_accuracies(classifier),
-                )
-            )
-        names = tuple(identity["classes"]) if "classes" in identity else None
-        return AccuracyTable(tuple(runs), names, chosen)
+        values = [
+            None if result is None else result.metric(chosen, classifier) for *_, result in rows
+        ]
+        return Runs.of(
+            [method for (method, _), *_ in rows],
+            [labelled.sequence for _, _, labelled, _ in rows],
+            [np.nan if value is None else value for value in values],
+            protocol=[protocol for _, protocol, *_ in rows],
+            label=[labelled.label for _, _, labelled, _ in rows],
+            seed=[seed for (_, seed), *_ in rows],
+            status=[_status(row, lost) for row in rows],
+            dataset=identity.get("name", ""),
+            metric=chosen,
+            names=tuple(identity["classes"]) if "classes" in identity else None,
+            by_class=_final_by_class(rows, classifier) if METRICS[chosen].of_classes else None,
+        )
 
     def model(self, method: str, sequence: str | ClassSequence, *, repeat: int = 0) -> TrainedModel:
         """Return a learner as it was after its last task, for predictions.
@@ -226,24 +220,14 @@ class Experiment:
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with a row per run and a column per metric (of the main classifier).
 
-        The columns are those that `read_accuracies` reads, and the other metrics.
+        The columns are those that `read_runs` reads, and the other metrics.
         """
-        dataset = self.dataset
         with self._reading() as store:
-            rows = labelled_runs(store)
-        frame: pandas.DataFrame = require_pandas().DataFrame(
-            {
-                "method": method,
-                "dataset": dataset,
-                "protocol": protocol,
-                "label": labelled.label,
-                "sequence": str(labelled.sequence),
-                "seed": seed,
-                **{name: None if result is None else result.metric(name) for name in METRICS},
-                "seconds": None if result is None else result.seconds,
-            }
-            for (method, seed), protocol, labelled, result in rows
-        )
+            results = [result for *_, result in labelled_runs(store)]
+        frame = self.table().to_pandas()
+        for name in METRICS:
+            frame[name] = [None if result is None else result.metric(name) for result in results]
+        frame["seconds"] = [None if result is None else result.seconds for result in results]
         return frame
 
     def plot(self, metric: str = DEFAULT_METRIC, *, ax: Axes | None = None) -> Axes:
@@ -311,7 +295,7 @@ class Experiment:
         return StoreReader(self.directory)
 
 
-def _figure_size(table: AccuracyTable) -> tuple[float, float]:
+def _figure_size(table: Runs) -> tuple[float, float]:
     """Return width and height of the figure in inches."""
     return 1.2 + 1.1 * len(table.methods), 3.0
 
@@ -350,6 +334,26 @@ def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]
         for name, runs in sequences.items()
         if find_protocol(name).asks_model
     }
+
+
+def _status(row: LabelledRun, failed: Collection[tuple[str, int, Prefix]]) -> int:
+    """Return the number of a run's status: one that is neither finished nor failed is pending."""
+    (method, seed), _, labelled, result = row
+    if result is not None:
+        return FINISHED
+    tasks = labelled.sequence.tasks
+    prefixes = (tasks[:end] for end in range(1, len(tasks) + 1))
+    return FAILED if any((method, seed, prefix) in failed for prefix in prefixes) else PENDING
+
+
+def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floats | None:
+    """Return the final accuracy of every class in every run, (n, N); None if none is known."""
+    by_class = np.full((len(rows), len(rows[0][2].sequence.order)), np.nan)
+    for own, (*_, result) in zip(by_class, rows, strict=True):
+        accuracies = None if result is None else result.final_class_accuracies(classifier)
+        if accuracies is not None:
+            own[:] = accuracies
+    return None if np.isnan(by_class).all() else by_class
 
 
 def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[LabelledRun]:

@@ -1,7 +1,7 @@
 """From a few accuracies to their distribution over class orders, and how far to trust it."""
 
-from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
-from edgecil.engine.accuracy_files import read_accuracies, write_accuracies
+from edgecil.engine.run_files import read_runs, write_runs
+from edgecil.engine.runs import Orders, Runs
 from edgecil.estimation.analysis import (
     Analysis,
     AnalysisOptions,
@@ -28,7 +28,6 @@ from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import OrderEffect, split_variance
 
 __all__ = [
-    "AccuracyTable",
     "Analysis",
     "AnalysisOptions",
     "Answer",
@@ -41,11 +40,11 @@ __all__ = [
     "MethodComparison",
     "NextRuns",
     "NextStep",
-    "OrderAccuracies",
     "OrderEffect",
+    "Orders",
     "Predictor",
     "PredictorSummary",
-    "Run",
+    "Runs",
     "Truth",
     "analyze",
     "analyze_table",
@@ -59,7 +58,7 @@ __all__ = [
     "next_runs",
     "objective_predictor",
     "pilot_predictor",
-    "read_accuracies",
+    "read_runs",
     "split_variance",
-    "write_accuracies",
+    "write_runs",
 ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.record import ExperimentRecord
+from edgecil.engine.runs import Runs
 from edgecil.errors import unknown
 from edgecil.estimation.claims import Answer
 from edgecil.estimation.comparison import Comparison
@@ -117,7 +117,7 @@ class DatasetAnalysis:
 
     dataset: str
     metric: str
-    table: AccuracyTable
+    table: Runs
     methods: dict[str, MethodAnalysis]
     comparisons: dict[str, dict[str, Comparison]]
     predictor: PredictorSummary | None = None

@@ -36,9 +36,9 @@ from edgecil.estimation.sources import (
     class_names,
     default_metric,
     describe_source,
+    gather_runs,
     is_saved_analysis,
     list_sources,
-    read_runs,
 )
 from edgecil.io.json import to_json, to_plain
 
@@ -138,7 +138,7 @@ class _Request:
         sources = list_sources(source)
         metric = default_metric(sources) if given.metric is None else given.metric
         options = AnalysisOptions(**{**given.plain(), "metric": metric})
-        runs = read_runs(sources, options.metric, options.classifier)
+        runs = gather_runs(sources, options.metric, options.classifier)
         saved = None
         if len(sources) == 1 and isinstance(sources[0], Experiment):
             digest = _digest(sources[0], options, runs, given.similarity)
@@ -214,7 +214,7 @@ def _analyze_dataset(
     return replace(
         analysis,
         methods=methods,
-        table=analysis.table.named(class_names(table)),
+        table=replace(analysis.table, names=class_names(table), by_class=None),
         notes=(*notes, *analysis.notes),
         experiments=tuple(map(_record, experiments)),
         accuracy_matrices=details.accuracy_matrices(extreme_protocol(analysis.protocols)),

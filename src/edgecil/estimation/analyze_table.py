@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis, PredictorSummary
 from edgecil.estimation.choice import unbiased_sequences
@@ -24,14 +24,16 @@ from edgecil.estimation.predictors import (
 from edgecil.estimation.relabelling import Relabelled, adjust_correlations, relabel
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import split_variance
+from edgecil.io.arrays import Floats
 from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.protocols import find_protocol
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity.matrix import Similarity
 
 
 def analyze_table(
-    table: AccuracyTable,
+    table: Runs,
     *,
     similarities: Mapping[str, Similarity] | None = None,
     predictor: str = "adjacent",
@@ -48,7 +50,7 @@ def analyze_table(
             column of the table.
         why_none: a sentence on why there are no similarities, for the notes.
     """
-    if table.failed == len(table.runs):
+    if table.missing == len(table):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
     table = table.renumbered()
     predictors = build_predictors(table, similarities or {}, predictor)
@@ -76,7 +78,7 @@ def analyze_table(
         compare_pairs(table, tuple(methods)),
         _summarize(table, predictors.get(predictor), next(origins, None)),
         tuple(notes),
-        repeats=tuple(sorted({run.seed for run in table.runs})),
+        repeats=tuple(np.unique(table.seed).tolist()),
     )
 
 
@@ -87,7 +89,7 @@ def describe_similarity(similarity: Similarity) -> str | None:
 
 
 def _summarize(
-    table: AccuracyTable, predictor: Predictor | None, origin: str | None
+    table: Runs, predictor: Predictor | None, origin: str | None
 ) -> PredictorSummary | None:
     """Return what a report needs of a predictor: its z for every sequence of the table."""
     if predictor is None:
@@ -103,7 +105,7 @@ def _summarize(
 
 
 def build_predictors(
-    table: AccuracyTable, similarities: Mapping[str, Similarity], predictor: str
+    table: Runs, similarities: Mapping[str, Similarity], predictor: str
 ) -> dict[str, Predictor]:
     """Return every objective of every similarity, and the column that is asked for, by name."""
     predictors = {}
@@ -117,7 +119,7 @@ def build_predictors(
 
 
 def _analyze_method(
-    table: AccuracyTable,
+    table: Runs,
     method: str,
     predictors: Mapping[str, Predictor],
     chosen: str,
@@ -126,12 +128,12 @@ def _analyze_method(
     truth = find_truth(table, method)
     chosen_by = (name for name in table.protocols if not find_protocol(name).repeats)
     ran = ((name, len(table.orders(method, name))) for name in chosen_by)
-    sample = unbiased_orders(table, method, truth)
+    sequences, accuracies = unbiased_orders(table, method, truth)
     correlations = {
         name: correlate(
-            other.z(sample.sequences),
-            sample.accuracies,
-            relabel(other, sample.sequences, relabelled),
+            other.z(sequences),
+            accuracies,
+            relabel(other, sequences, relabelled),
         )
         for name, other in predictors.items()
     }
@@ -150,11 +152,12 @@ def _analyze_method(
     )
 
 
-def unbiased_orders(table: AccuracyTable, method: str, truth: Truth | None) -> OrderAccuracies:
-    """Return the orders that represent all of Ω: the truth, or orders not chosen by similarity."""
+def unbiased_orders(
+    table: Runs, method: str, truth: Truth | None
+) -> tuple[tuple[ClassSequence, ...], Floats]:
+    """Return orders that represent all of Ω, the truth's or blind ones, with their accuracies."""
     if truth is not None:
-        return OrderAccuracies(("",) * len(truth.sequences), truth.sequences, truth.accuracies)
-    unbiased = set(unbiased_sequences(table, method))
-    accuracies = table.orders(method).by_sequence()
-    kept = {sequence: value for sequence, value in accuracies.items() if sequence in unbiased}
-    return OrderAccuracies(("",) * len(kept), tuple(kept), np.array(list(kept.values())))
+        return truth.sequences, truth.accuracies
+    orders, unbiased = table.orders(method), set(unbiased_sequences(table, method))
+    kept = orders.take(np.array([it in unbiased for it in orders.sequences], dtype=bool))
+    return kept.sequences, kept.accuracies

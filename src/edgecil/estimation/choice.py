@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from edgecil.engine.accuracies import AccuracyTable
+import numpy as np
+
+from edgecil.engine.runs import Runs
 from edgecil.io.arrays import Floats
 from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -61,7 +63,7 @@ def _shared_key(protocols: Iterable[Protocol]) -> str | None:
     return keys.pop() if len(keys) == 1 else None
 
 
-def random_protocols(table: AccuracyTable, method: str | None = None) -> dict[str, Protocol]:
+def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protocol]:
     """Return the protocols of a table whose orders represent all orders, by name.
 
     Orders of an exhaustive protocol follow a system, so that they count only once nine tenths of
@@ -85,9 +87,7 @@ def random_protocols(table: AccuracyTable, method: str | None = None) -> dict[st
     return chosen
 
 
-def unbiased_sequences(
-    table: AccuracyTable, method: str | None = None
-) -> tuple[ClassSequence, ...]:
+def unbiased_sequences(table: Runs, method: str | None = None) -> tuple[ClassSequence, ...]:
     """Return the different sequences of :func:`random_protocols`.
 
     Args:
@@ -96,8 +96,10 @@ def unbiased_sequences(
             default. A sequence that another method ran for `random` may be an extreme one here.
     """
     unbiased = random_protocols(table, method)
-    runs = table.runs if method is None else table.runs_of(method)
-    return tuple(dict.fromkeys(run.sequence for run in runs if run.protocol in unbiased))
+    rows = table.rows(method)
+    codes = [table.protocols.index(name) for name in unbiased]
+    places = table.sequence[rows[np.isin(table.protocol[rows], codes)]].tolist()
+    return tuple(table.sequences[place] for place in dict.fromkeys(places))
 
 
 def describe_unknown_choice(protocols: Iterable[str]) -> str | None:

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import find_metric
+from edgecil.engine.runs import Runs
 from edgecil.estimation.calibration import TOLERATED, is_calibrated, reached_coverage
 from edgecil.estimation.choice import Choice, random_protocols
 from edgecil.estimation.distributions import Distribution
@@ -152,7 +152,7 @@ class Sample:
     accuracies: Floats
 
 
-def representative_orders(table: AccuracyTable, method: str) -> Sample:
+def representative_orders(table: Runs, method: str) -> Sample:
     """Return the orders that an answer about a method rests on; see :class:`Answer`."""
     names = [it for it in table.protocols if not find_protocol(it).repeats] or table.protocols
     ran = {name: table.orders(method, name).by_sequence() for name in names}
@@ -174,7 +174,7 @@ def representative_orders(table: AccuracyTable, method: str) -> Sample:
     )
 
 
-def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Answer:
+def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
     """Return what may be claimed about a method of a table.
 
     Args:
@@ -211,7 +211,7 @@ def answer(table: AccuracyTable, method: str, truth: Truth | None = None) -> Ans
     )
 
 
-def _measured(table: AccuracyTable, method: str, truth: Truth) -> Answer:
+def _measured(table: Runs, method: str, truth: Truth) -> Answer:
     """Return the answer where every order was run."""
     values = truth.accuracies
     low, high = (float(end) for end in np.quantile(values, [0.05, 0.95]))

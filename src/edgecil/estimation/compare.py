@@ -14,10 +14,10 @@ from edgecil.estimation.sources import (
     Source,
     default_metric,
     describe_source,
+    gather_runs,
     list_sources,
-    read_runs,
 )
-from edgecil.io.notebook import new_axes, require_pandas, show_printed
+from edgecil.io.notebook import new_axes, show_printed
 
 if TYPE_CHECKING:
     import pandas
@@ -79,7 +79,9 @@ class MethodComparison:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return one row for each pair."""
-        frame: pandas.DataFrame = require_pandas().DataFrame(
+        import pandas
+
+        frame: pandas.DataFrame = pandas.DataFrame(
             {
                 "dataset": pair.dataset,
                 "first": pair.first,
@@ -137,7 +139,7 @@ def compare(
     """
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric
-    runs = read_runs(sources, metric, classifier)
+    runs = gather_runs(sources, metric, classifier)
     pairs: list[Pair] = []
     unfinished: list[str] = []
     available = dict.fromkeys(name for part in runs for name in part.table.methods)

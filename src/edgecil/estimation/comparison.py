@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import fmean
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import find_metric
+from edgecil.engine.runs import Runs, pair_orders
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.choice import Choice, random_protocols
@@ -165,42 +164,42 @@ def compare_accuracies(
     )
 
 
-def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
+def compare_pairs(table: Runs, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
     """Return every pair of methods on the orders that both ran, by first and second method.
 
     If both ran two or more random orders, only these count. An order that both trained with the
     same seeds is compared by the means over these seeds.
     """
-    trained = {name: _trainings(table, name) for name in methods}
+    trained = {name: table.orders(name) for name in methods}
     random = {name: random_protocols(table, name) for name in methods}
     chosen_by = _chosen_by(table)
     pairs: dict[tuple[str, str], Comparison] = {}
     for first, second in combinations(methods, 2):
-        both = np.array([one for one in trained[first].first if one in trained[second].first])
+        both, a, b, seeds = pair_orders(trained[first], trained[second])
         if not both.size:
             continue
         shared = {name: one for name, one in random[first].items() if name in random[second]}
         blind = np.zeros(len(table.sequences), dtype=bool)
         for name in shared:
             blind |= chosen_by[name]
-        chosen = both[blind[both]]
-        if len(chosen) < min(len(both), _FEWEST):  # a single order gives no interval
-            chosen = chosen[:0]
-        if chosen.size:
-            used, names = chosen, [name for name in shared if chosen_by[name][chosen].any()]
+        used = blind[both]
+        if used.sum() < min(len(both), _FEWEST):  # a single order gives no interval
+            used[:] = False
+        if used.any():
+            names = [name for name in shared if chosen_by[name][both[used]].any()]
             choice = Choice(tuple(shared[name] for name in names), random=True)
         else:
-            used, names = both, _names_of(table, first, both)
+            used[:] = True
+            names = _names_of(table, first, both)
             choice = Choice(tuple(map(find_protocol, names)), random=False)
-        a, b, seeds = _pair(trained[first], trained[second], used)
         pair = compare_accuracies(
-            a,
-            b,
-            overlap=choice.overlap([table.sequences[one] for one in used]),
+            a[used],
+            b[used],
+            overlap=choice.overlap([table.sequences[place] for place in both[used]]),
             blind=choice.random,
             calibration=choice.calibration,
             higher_is_better=find_metric(table.metric).higher_is_better,
-            seeds=seeds,
+            seeds=max(1, int(seeds[used].min())),
         )
         pairs[first, second] = replace(pair, protocols=() if choice.random else tuple(names))
     adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
@@ -210,19 +209,19 @@ def compare_pairs(table: AccuracyTable, methods: Sequence[str]) -> dict[str, dic
     return comparisons
 
 
-def _chosen_by(table: AccuracyTable) -> dict[str, Bools]:
+def _chosen_by(table: Runs) -> dict[str, Bools]:
     """Return for each protocol which of the table's sequences it chose."""
     chosen = {name: np.zeros(len(table.sequences), dtype=bool) for name in table.protocols}
-    for run, place in zip(table.runs, table.places, strict=True):
-        chosen[run.protocol][place] = True
+    for name, is_chosen in chosen.items():
+        is_chosen[table.sequence[table.rows(protocol=name)]] = True
     return chosen
 
 
-def _names_of(table: AccuracyTable, method: str, places: Ints) -> list[str]:
+def _names_of(table: Runs, method: str, places: Ints) -> list[str]:
     """Return the protocols under which a method ran the sequences at some places."""
-    compared = set(places.tolist())
-    names = (run.protocol for place, run in table.placed_runs(method) if place in compared)
-    return list(dict.fromkeys(names))
+    rows = table.rows(method)
+    given = ~np.isnan(table.values[rows]) & np.isin(table.sequence[rows], places)
+    return [table.protocols[code] for code in dict.fromkeys(table.protocol[rows[given]].tolist())]
 
 
 def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:
@@ -246,60 +245,3 @@ def _share_interval(won: float, n: int) -> Interval:
     low = 0.0 if wins <= 0.0 else float(betaincinv(wins, n - wins + 1.0, tail))
     high = 1.0 if wins >= n else float(betaincinv(wins + 1.0, n - wins, 1.0 - tail))
     return low, high
-
-
-@dataclass(frozen=True, eq=False)
-class _Trainings:
-    """A method's trainings, by the places of their sequences in the table.
-
-    Attributes:
-        first: seed and accuracy of the first training of each sequence, as the method ran them.
-        accuracies: (n,) the same accuracies; NaN for sequences that it did not run.
-        repeated: accuracies by seed of sequences with several trainings.
-    """
-
-    first: dict[int, tuple[int, float]]
-    accuracies: Floats
-    repeated: dict[int, dict[int, list[float]]]
-
-    def by_seed(self, place: int) -> dict[int, list[float]]:
-        """Return the accuracies of a sequence."""
-        seed, accuracy = self.first[place]
-        return self.repeated.get(place) or {seed: [accuracy]}
-
-
-def _trainings(table: AccuracyTable, method: str) -> _Trainings:
-    first: dict[int, tuple[int, float]] = {}
-    repeated: dict[int, set[tuple[int, float]]] = {}
-    for number, run in table.placed_runs(method):
-        assert run.accuracy is not None
-        training = run.seed, run.accuracy
-        if (other := first.setdefault(number, training)) is not training and other != training:
-            repeated.setdefault(number, {other}).add(training)
-    accuracies = np.full(len(table.sequences), np.nan)
-    accuracies[list(first)] = [accuracy for _, accuracy in first.values()]
-    by_seed: dict[int, dict[int, list[float]]] = {}
-    for number, trainings in repeated.items():
-        for seed, accuracy in sorted(trainings):
-            by_seed.setdefault(number, {}).setdefault(seed, []).append(accuracy)
-    return _Trainings(first, accuracies, by_seed)
-
-
-def _pair(first: _Trainings, second: _Trainings, used: Ints) -> tuple[Floats, Floats, int]:
-    """Return the means over the seeds that both have, and how many these are at least.
-
-    Where they share no seed, the means are over all seeds of each, which count as one.
-    """
-    a, b = first.accuracies[used], second.accuracies[used]
-    if not first.repeated and not second.repeated:
-        return a, b, 1
-    counts = []
-    for row, place in enumerate(used.tolist()):
-        one, other = first.by_seed(place), second.by_seed(place)
-        seeds = [seed for seed in one if seed in other]
-        counts.append(max(len(seeds), 1))
-        a[row], b[row] = (
-            fmean(value for seed in seeds or by_seed for value in by_seed[seed])
-            for by_seed in (one, other)
-        )
-    return a, b, min(counts)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric
 from edgecil.engine.results import RunResult
+from edgecil.engine.runs import Runs
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 
@@ -113,7 +113,7 @@ class RunDetails:
         metric: the metric that curves and classes show.
     """
 
-    table: AccuracyTable
+    table: Runs
     results: Mapping[str, Mapping[ClassSequence, Sequence[tuple[RunResult, Ints]]]]
     classifier: str | None = None
     metric: str = DEFAULT_METRIC
@@ -121,7 +121,7 @@ class RunDetails:
     @classmethod
     def of(
         cls,
-        table: AccuracyTable,
+        table: Runs,
         experiments: Sequence[Experiment],
         classifier: str | None = None,
         metric: str = DEFAULT_METRIC,
@@ -229,7 +229,7 @@ class RunDetails:
         return values
 
 
-def _table_ids(names: Sequence[str] | None, table: AccuracyTable, classes: int) -> Ints:
+def _table_ids(names: Sequence[str] | None, table: Runs, classes: int) -> Ints:
     """Return the table's id of each class of an experiment, in ascending order of the own ids."""
     if table.names is None or names is None:
         return np.arange(classes, dtype=np.int64)

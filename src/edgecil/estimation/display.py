@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
-from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
+from edgecil.io.notebook import html_figure, html_table, new_axes
 
 if TYPE_CHECKING:
     import pandas
@@ -20,7 +20,9 @@ _COLOUR = "#0072B2"
 
 def analysis_frame(analysis: Analysis) -> pandas.DataFrame:
     """Return a row for each dataset and method."""
-    frame: pandas.DataFrame = require_pandas().DataFrame(
+    import pandas
+
+    frame: pandas.DataFrame = pandas.DataFrame(
         _row(dataset, name) for dataset in analysis.datasets for name in dataset.methods
     )
     return frame
@@ -91,7 +93,7 @@ def describe_analysis(analysis: Analysis) -> str:
     for dataset in analysis.datasets:
         methods, orders = (
             ", ".join(dataset.methods),
-            len({run.sequence for run in dataset.table.runs}),
+            len(dataset.table.sequences),
         )
         parts.append(f"{dataset.dataset or 'dataset'}: {methods} on {orders} class orders")
     return f"Analysis of {analysis.source}: {'; '.join(parts)}"

@@ -11,8 +11,8 @@ import numpy as np
 
 from edgecil.classes import ClassList, get_classes
 from edgecil.classes.registry import CLASS_LISTS
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.runs import Runs
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analyze_table import describe_similarity
@@ -84,7 +84,7 @@ def _experiment_similarity(experiment: Experiment) -> tuple[Similarity, list[str
     return text_similarity(ClassList(experiment.dataset, names)), [note]
 
 
-def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
+def _select(matrix: Similarity, table: Runs, what: str) -> Similarity:
     """Return a given similarity, reduced to the table's classes."""
     ids = np.array(table.classes)
     if len(matrix) == len(ids):
@@ -97,7 +97,7 @@ def _select(matrix: Similarity, table: AccuracyTable, what: str) -> Similarity:
     return matrix.take(ids)
 
 
-def _text_similarity(table: AccuracyTable) -> Similarity:
+def _text_similarity(table: Runs) -> Similarity:
     """Return the similarity of the names that a file's class ids have in its dataset."""
     names = class_names(table)
     if names is None:

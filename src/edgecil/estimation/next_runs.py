@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.estimation.claims import answer, representative_orders
 from edgecil.estimation.comparison import compare_pairs
@@ -23,8 +23,8 @@ from edgecil.estimation.sources import (
     DatasetRuns,
     Source,
     default_metric,
+    gather_runs,
     list_sources,
-    read_runs,
 )
 from edgecil.estimation.truth import find_truth
 from edgecil.estimation.variance import split_variance
@@ -132,7 +132,7 @@ def next_runs(
         raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric
-    runs = read_runs(sources, metric, classifier)
+    runs = gather_runs(sources, metric, classifier)
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
@@ -163,7 +163,7 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
 
 def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
-    if table.failed == len(table.runs):
+    if table.missing == len(table):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to continue from.")
     # In a file without protocols, rows of further orders are like those before them.
     unnamed = not runs.experiments and set(table.protocols) == {OWN_ORDERS}
@@ -205,7 +205,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     )
 
 
-def _spread_grew(table: AccuracyTable, method: str) -> bool:
+def _spread_grew(table: Runs, method: str) -> bool:
     """Whether further orders have a larger spread, together with those before, than these had."""
     sample, further = representative_orders(table, method), table.orders(method, CONTINUED)
     pairs = zip(sample.sequences, sample.accuracies.tolist(), strict=True)
@@ -223,9 +223,7 @@ def _options(config: ExperimentConfig) -> dict[str, Any]:
     return {name: to_plain(value) for name, value in vars(config).items() if value != default[name]}
 
 
-def continue_design(
-    table: AccuracyTable, count: int, *, order_seed: int = 0
-) -> tuple[ClassSequence, ...]:
+def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[ClassSequence, ...]:
     """Return further orders that have classes at positions where they were seldom.
 
     Each is, of 400 random orders, the one that agrees least with all orders before it.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from edgecil.engine.accuracies import AccuracyTable, OrderAccuracies, Run
+import numpy as np
+
 from edgecil.engine.metrics import find_metric
+from edgecil.engine.runs import PENDING, Orders, Runs
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.protocols import describe_duplicates, find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -13,11 +15,11 @@ _FRACTION = 1.0
 _NEAR = 10.0  # points
 
 
-def note_oddities(table: AccuracyTable) -> list[str]:
+def note_oddities(table: Runs) -> list[str]:
     """Return sentences on runs that do not count, or that may not be what they seem."""
-    failed = f"{table.failed} of {len(table.runs)} runs have no accuracy and do not count."
+    failed = f"{table.missing} of {len(table)} runs have no accuracy and do not count."
     return [
-        *([failed] if table.failed else []),
+        *([failed] if table.missing else []),
         *_note_repeats(table),
         *_note_contradictions(table),
         *_note_fractions(table),
@@ -35,14 +37,16 @@ def warn_of_truth(truth: Truth | None) -> list[str]:
     ]
 
 
-def warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> list[str]:
+def warn_of_failures(table: Runs, method: str, truth: Truth | None) -> list[str]:
     """Return a sentence on each protocol some of whose sequences have no accuracy."""
-    if not table.failed:
+    if not table.missing:
         return []
     warnings = []
     for protocol in table.protocols:
         lost = table.failures(method, protocol)
-        pending = {run.label for run in table.runs_of(method, protocol) if run.pending}
+        rows = table.rows(method, protocol)
+        waits = table.label[rows[table.status[rows] == PENDING]]
+        pending = {table.labels[code] for code in np.unique(waits).tolist()}
         waiting = sum(label in pending for label in lost)
         lost = tuple(label for label in lost if label not in pending)
         if waiting and (truth is None or protocol not in truth.protocols):
@@ -57,18 +61,23 @@ def warn_of_failures(table: AccuracyTable, method: str, truth: Truth | None) -> 
     return warnings
 
 
-def _note_repeats(table: AccuracyTable) -> list[str]:
+def _note_repeats(table: Runs) -> list[str]:
     """Return a sentence on each protocol whose labels share sequences."""
-    runs: dict[str, dict[tuple[str, int], None]] = {}
-    for run, place in zip(table.runs, table.places, strict=True):
-        runs.setdefault(run.protocol, {})[run.label, place] = None
     notes = []
-    for protocol, labelled in runs.items():
-        sequences = ((label, table.sequences[place]) for label, place in labelled)
+    for protocol in table.protocols:
+        rows = table.rows(protocol=protocol)
+        labelled = dict.fromkeys(
+            zip(table.label[rows].tolist(), table.sequence[rows].tolist(), strict=True)
+        )
+        sequences = ((table.labels[code], table.sequences[place]) for code, place in labelled)
         sentence = describe_duplicates(protocol, sequences)
         if sentence is None:
             continue
-        others = [name for name in runs if name != protocol and not find_protocol(name).exhaustive]
+        others = [
+            name
+            for name in table.protocols
+            if name != protocol and not find_protocol(name).exhaustive
+        ]
         if find_protocol(protocol).independent and others:
             # gaussian on 19 truth tables of 90 orders, in standard deviations of the truth
             sentence += (
@@ -80,21 +89,26 @@ def _note_repeats(table: AccuracyTable) -> list[str]:
     return notes
 
 
-def _note_contradictions(table: AccuracyTable) -> list[str]:
+def _note_contradictions(table: Runs) -> list[str]:
     """Return a sentence if the same training has two different accuracies."""
     pairs = table.contradictions()
     if not pairs:
         return []
     first, other = pairs[0]
+    one, two = (
+        f"{table.values[row]:g} ({table.protocols[table.protocol[row]]} "
+        f"{table.labels[table.label[row]]})"
+        for row in (first, other)
+    )
     return [
-        f"{first.method} has two accuracies on {str(first.sequence)!r} with seed "
-        f"{first.seed}, {first.accuracy:g} ({first.protocol} {first.label}) and "
-        f"{other.accuracy:g} ({other.protocol} {other.label}); pairs of this kind: {len(pairs)}. "
+        f"{table.methods[table.method[first]]} has two accuracies on "
+        f"{str(table.sequences[table.sequence[first]])!r} with seed {table.seed[first]}, {one} and "
+        f"{two}; pairs of this kind: {len(pairs)}. "
         "They count as repeated trainings; if one is wrong, remove it."
     ]
 
 
-def _note_extremes(table: AccuracyTable) -> list[str]:
+def _note_extremes(table: Runs) -> list[str]:
     """Return a sentence on each constructed sequence, such as `hard`, that is several orders."""
     notes = []
     for protocol in table.protocols:
@@ -116,7 +130,7 @@ def _note_extremes(table: AccuracyTable) -> list[str]:
     return notes
 
 
-def labelled_orders(orders: OrderAccuracies, label: str) -> set[ClassSequence]:
+def labelled_orders(orders: Orders, label: str) -> set[ClassSequence]:
     """Return the different orders with a label; a protocol should have one hard and one easy."""
     if label not in orders.labels:
         return set()
@@ -124,9 +138,9 @@ def labelled_orders(orders: OrderAccuracies, label: str) -> set[ClassSequence]:
     return {sequence for name, sequence in pairs if name == label}
 
 
-def _note_fractions(table: AccuracyTable) -> list[str]:
+def _note_fractions(table: Runs) -> list[str]:
     """Return a sentence if accuracies look like fractions."""
-    most = max(run.accuracy for run in table.runs if run.accuracy is not None)
+    most = float(np.nanmax(table.values))
     if 0.0 < most <= 1.0:
         return [
             f"No accuracy is above {most:g} %: if these are fractions, multiply them by 100, as "
@@ -135,25 +149,23 @@ def _note_fractions(table: AccuracyTable) -> list[str]:
     if find_metric(table.metric).bounds[0] < 0.0:
         return []
     return [
-        f"{run.method} has the {table.metric} {run.accuracy:g} on {str(run.sequence)!r} ("
-        f"{run.protocol}, seed {run.seed}), while its other orders have {low:g} to {high:g} %: if "
+        f"{method} has the {table.metric} {table.values[row]:g} on "
+        f"{str(table.sequences[table.sequence[row]])!r} ({table.protocols[table.protocol[row]]}, "
+        f"seed {table.seed[row]}), while its other orders have {low:g} to {high:g} %: if "
         "it is a fraction, multiply it by 100."
         for method in table.methods
-        for run, low, high in _fractions(table, method)[:_NAMED]
+        for row, low, high in _fractions(table, method)[:_NAMED]
     ]
 
 
-def _fractions(table: AccuracyTable, method: str) -> list[tuple[Run, float, float]]:
-    """Return runs up to 1 % that would fit the method's others, in per cent, if times 100."""
-    values = [run.accuracy for run in table.runs_of(method) if run.accuracy is not None]
-    usual = [value for value in values if value > _FRACTION]
-    if not usual or len(usual) == len(values):
+def _fractions(table: Runs, method: str) -> list[tuple[int, float, float]]:
+    """Return rows up to 1 % that would fit the method's others, in per cent, if times 100."""
+    rows = table.rows(method)
+    values = table.values[rows]
+    usual = values[values > _FRACTION]
+    if not usual.size or usual.size == np.isfinite(values).sum():
         return []
-    low, high = min(usual), max(usual)
-    return [
-        (run, low, high)
-        for run in table.runs_of(method)
-        if run.accuracy is not None
-        and 0.0 < run.accuracy <= _FRACTION
-        and low - _NEAR <= 100.0 * run.accuracy <= high + _NEAR
-    ]
+    low, high = float(usual.min()), float(usual.max())
+    is_share = (values > 0.0) & (values <= _FRACTION)
+    fits = (100.0 * values >= low - _NEAR) & (100.0 * values <= high + _NEAR)
+    return [(row, low, high) for row in rows[is_share & fits].tolist()]

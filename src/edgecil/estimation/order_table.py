@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+import numpy as np
+
+from edgecil.engine.runs import Runs
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.sequences.sequence import ClassSequence
 
@@ -39,23 +42,31 @@ class OrderRow:
         return label if label.startswith(f"{protocol}-") else f"{protocol} {label}"
 
 
+def list_choices(table: Runs) -> list[list[tuple[str, str]]]:
+    """Return, for each sequence of a table, the protocols and labels that chose it."""
+    keys = np.stack([table.sequence, table.protocol, table.label])
+    _, first = np.unique(keys, axis=1, return_index=True)
+    choices: list[list[tuple[str, str]]] = [[] for _ in table.sequences]
+    for place, protocol, label in keys[:, np.sort(first)].T.tolist():
+        choices[place].append((table.protocols[protocol], table.labels[label]))
+    return choices
+
+
 def list_orders(dataset: DatasetAnalysis) -> list[OrderRow]:
     """Return all orders of a dataset that have an accuracy, lowest mean over the methods first."""
     table, predictor = dataset.table, dataset.predictor
-    choices: list[dict[tuple[str, str], None]] = [{} for _ in table.sequences]
-    for run, place in zip(table.runs, table.places, strict=True):
-        choices[place][run.protocol, run.label] = None
-    by_method = {name: table.orders(name).by_sequence() for name in dataset.methods}
-    trainings = {name: table.training_counts(name) for name in dataset.methods}
+    accuracies: list[dict[str, float]] = [{} for _ in table.sequences]
+    repeats: list[dict[str, int]] = [{} for _ in table.sequences]
+    for name in dataset.methods:
+        orders = table.orders(name)
+        columns = orders.places, orders.accuracies, orders.counts
+        for place, accuracy, count in zip(*(it.tolist() for it in columns), strict=True):
+            accuracies[place][name], repeats[place][name] = accuracy, count
+    choices = list_choices(table)
     rows = []
-    for sequence, labels in zip(table.sequences, choices, strict=True):
-        accuracies = {name: a[sequence] for name, a in by_method.items() if sequence in a}
-        if not accuracies:
-            continue
-        z = None if predictor is None else predictor.value(sequence)
-        repeats = {
-            name: counts.get(sequence, 1) if (counts := trainings[name]) else 1
-            for name in accuracies
-        }
-        rows.append(OrderRow(sequence, tuple(labels), z, accuracies, repeats))
+    for place, sequence in enumerate(table.sequences):
+        if accuracies[place]:
+            z = None if predictor is None else predictor.value(sequence)
+            labels = tuple(choices[place])
+            rows.append(OrderRow(sequence, labels, z, accuracies[place], repeats[place]))
     return sorted(rows, key=lambda row: fmean(row.accuracies.values()))

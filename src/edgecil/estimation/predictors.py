@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError
 from edgecil.estimation.choice import unbiased_sequences
 from edgecil.io.arrays import Floats, Ints
@@ -165,27 +165,29 @@ def tabled_predictor(
     )
 
 
-def column_predictor(table: AccuracyTable, column: str) -> Predictor:
+def column_predictor(table: Runs, column: str) -> Predictor:
     """Return a column of the table as a predictor: the mean of its numbers for each sequence."""
-    if not any(column in run.more for run in table.runs):
+    if column not in table.more:
         raise UsageError(
             f"Unknown predictor {column!r}: it is no objective, and no column of the table."
         )
-    by_sequence: dict[ClassSequence, list[float]] = {}
-    for run in table.runs:
+    by_place: dict[int, list[float]] = {}
+    for place, cell in zip(table.sequence.tolist(), table.more[column], strict=True):
         try:
-            number = float(run.more[column])
+            number = float(cell)
         except ValueError as error:
             raise UsageError(
-                f"Column {column!r} must contain numbers. Got {run.more[column]!r} instead."
+                f"Column {column!r} must contain numbers. Got {cell!r} instead."
             ) from error
         if np.isfinite(number):
-            by_sequence.setdefault(run.sequence, []).append(number)
-    values = {sequence: float(np.mean(numbers)) for sequence, numbers in by_sequence.items()}
+            by_place.setdefault(place, []).append(number)
+    values = {
+        table.sequences[place]: float(np.mean(numbers)) for place, numbers in by_place.items()
+    }
     return tabled_predictor(column, values, unbiased_sequences(table))
 
 
-def pilot_predictor(pilot: AccuracyTable, method: str) -> Predictor:
+def pilot_predictor(pilot: Runs, method: str) -> Predictor:
     """Return a pilot's accuracies of the same method, or of its only method, as a predictor."""
     chosen = method if method in pilot.methods else pilot.methods[0]
     if chosen != method and len(pilot.methods) > 1:

@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from edgecil.classes import get_classes
-from edgecil.engine.accuracies import AccuracyTable, Run
-from edgecil.engine.accuracy_files import DataFrame, read_accuracies, write_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
+from edgecil.engine.run_files import DataFrame, read_runs, write_runs
+from edgecil.engine.runs import Runs, join_tables
 from edgecil.errors import DataError, EdgecilError, UsageError, warn, wrong_value
 from edgecil.io.files import check_new
 
-Source: TypeAlias = "str | Path | Experiment | AccuracyTable | DataFrame"
+Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class DatasetRuns:
         experiments: empty if they come from files or tables only.
     """
 
-    table: AccuracyTable
+    table: Runs
     experiments: tuple[Experiment, ...] = ()
 
 
@@ -60,8 +62,8 @@ def list_sources(source: Source | Sequence[Source]) -> list[Source]:
         return [one for entry in source for one in list_sources(entry)]
     if isinstance(source, (str, Path)) and Path(source).is_dir():
         return [Experiment.open(source)]
-    if isinstance(source, (str, Path, Experiment, AccuracyTable)) or hasattr(source, "columns"):
-        return [source]  # type: ignore[list-item]
+    if isinstance(source, (str, Path, Experiment, Runs)) or hasattr(source, "columns"):
+        return [source]
     raise wrong_value(
         "source", "an experiment, the path of one or of a file, a DataFrame, or a list", source
     )
@@ -73,7 +75,7 @@ def describe_source(source: Source) -> str:
         return str(source.directory)
     if isinstance(source, (str, Path)):
         return str(source)
-    return f"a table of {source.dataset}" if isinstance(source, AccuracyTable) else "a DataFrame"
+    return f"a table of {source.dataset}" if isinstance(source, Runs) else "a DataFrame"
 
 
 def default_metric(sources: Sequence[Source]) -> str:
@@ -84,7 +86,7 @@ def default_metric(sources: Sequence[Source]) -> str:
             config = source.config
             named.add(DEFAULT_METRIC if config is None else METRICS.resolve(config.metric))
         else:
-            named.add(source.metric if isinstance(source, AccuracyTable) else DEFAULT_METRIC)
+            named.add(source.metric if isinstance(source, Runs) else DEFAULT_METRIC)
     return named.pop() if len(named) == 1 else DEFAULT_METRIC
 
 
@@ -92,11 +94,11 @@ def available_metrics(sources: Sequence[Source]) -> list[str]:
     """Return the metrics of edgecil that every source has; files have them as columns."""
     available = list(METRICS)
     for source in sources:
-        if isinstance(source, AccuracyTable):
+        if isinstance(source, Runs):
             own = [source.metric]
         elif isinstance(source, Experiment):
             tables = {name: source.table(name) for name in METRICS}
-            own = [name for name, table in tables.items() if table.failed < len(table.runs)]
+            own = [name for name, table in tables.items() if table.missing < len(table)]
         else:
             own = _columns(source)
         available = [name for name in available if name in own]
@@ -113,7 +115,7 @@ def _columns(source: str | Path | DataFrame) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([header]), [])]
 
 
-def read_runs(
+def gather_runs(
     sources: Sequence[Source], metric: str, classifier: str | None = None
 ) -> list[DatasetRuns]:
     """Read the runs of all sources, and join those on the same dataset into one table."""
@@ -148,10 +150,10 @@ def export_runs(
         The file.
     """
     check_new(out, overwrite=overwrite)
-    runs: list[Run] = []
+    tables: list[Runs] = []
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric
-    for part in read_runs(sources, metric, classifier):
+    for part in gather_runs(sources, metric, classifier):
         table = part.table
         if table.names is not None:
             try:
@@ -162,16 +164,19 @@ def export_runs(
                     f"{len(table.classes) - 1}, because the dataset's are unknown: {error}"
                 )
                 warn(sentence)
-        runs += table.runs
-    finished = {_key(run) for run in runs if run.accuracy is not None}
-    kept = [run for run in runs if run.accuracy is not None or _key(run) not in finished]
-    write_accuracies(kept, out, metric=metric)
+        tables.append(_without_failures(table))
+    write_runs(tables, out)
     return Path(out)
 
 
-def _key(run: Run) -> tuple[object, ...]:
-    """What tells runs apart in a file: a failed one may have finished in another directory."""
-    return run.method, run.dataset, run.protocol, run.label, run.sequence, run.seed
+def _without_failures(table: Runs) -> Runs:
+    """Return the runs without those that failed here and have a value in another directory."""
+    columns = table.method, table.protocol, table.label, table.sequence, table.seed
+    keys = list(zip(*(column.tolist() for column in columns), strict=True))
+    has_value = (~np.isnan(table.values)).tolist()
+    finished = {key for key, given in zip(keys, has_value, strict=True) if given}
+    kept = [given or key not in finished for key, given in zip(keys, has_value, strict=True)]
+    return table if all(kept) else table.take(np.array(kept))
 
 
 def _read(source: Source, metric: str, classifier: str | None) -> Iterator[DatasetRuns]:
@@ -182,14 +187,14 @@ def _read(source: Source, metric: str, classifier: str | None) -> Iterator[Datas
             f"The 'classifier' parameter requires experiment directories. Got {classifier!r} for "
             f"{describe_source(source)}; give the column of that classifier as 'metric'."
         )
-    elif isinstance(source, AccuracyTable):
+    elif isinstance(source, Runs):
         if source.metric != metric:
             raise UsageError(
                 f"The 'metric' parameter must be the table's {source.metric!r}. Got {metric!r}."
             )
         yield DatasetRuns(source)
     else:
-        for table in read_accuracies(source, metric=metric):
+        for table in read_runs(source, metric=metric):
             yield DatasetRuns(table)
 
 
@@ -199,7 +204,6 @@ def _join(group: Sequence[DatasetRuns]) -> DatasetRuns:
         return group[0]
     tables = [_with_names(runs.table) for runs in group]
     first = tables[0]
-    joined = list(first.runs)
     for table in tables[1:]:
         if (table.names is None) != (first.names is None) or set(table.names or table.classes) != (
             set(first.names or first.classes)
@@ -213,12 +217,13 @@ def _join(group: Sequence[DatasetRuns]) -> DatasetRuns:
                 f"Runs on {first.dataset!r} from several sources must have the same task sizes, "
                 f"but some have {list(first.space.sizes)} and others {list(table.space.sizes)}."
             )
-        joined += (table if first.names is None else table.numbered_by(first.names)).runs
+    if first.names is not None:
+        tables = [first, *(table.numbered_by(first.names) for table in tables[1:])]
     experiments = tuple(experiment for runs in group for experiment in runs.experiments)
-    return DatasetRuns(replace(first, runs=tuple(joined)), experiments)
+    return DatasetRuns(join_tables(tables), experiments)
 
 
-def _with_names(table: AccuracyTable) -> AccuracyTable:
+def _with_names(table: Runs) -> Runs:
     """Return the table with classes numbered 0 ... N-1 and, if the dataset is registered, named."""
     if table.names is not None:
         return table.renumbered()
@@ -226,7 +231,7 @@ def _with_names(table: AccuracyTable) -> AccuracyTable:
     return table if names is None else replace(table.renumbered(), names=names)
 
 
-def class_names(table: AccuracyTable) -> tuple[str, ...] | None:
+def class_names(table: Runs) -> tuple[str, ...] | None:
     """Return the names of a table's classes by their ids; None if they are not registered."""
     if table.names is not None:
         return table.names
@@ -237,6 +242,6 @@ def class_names(table: AccuracyTable) -> tuple[str, ...] | None:
     return tuple(labels[id_] for id_ in table.classes) if table.classes[-1] < len(labels) else None
 
 
-def _list_classes(table: AccuracyTable) -> str:
+def _list_classes(table: Runs) -> str:
     names = [str(name) for name in table.names or table.classes]
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")

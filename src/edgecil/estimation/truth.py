@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
+from edgecil.engine.runs import Runs
 from edgecil.io.arrays import Floats
 from edgecil.sequences.protocols import ENUMERATE, find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -69,7 +69,7 @@ class Truth:
         return {sequence: place for place, sequence in enumerate(self.sequences)}
 
 
-def find_truth(table: AccuracyTable, method: str) -> Truth | None:
+def find_truth(table: Runs, method: str) -> Truth | None:
     """Return a method's true distribution, if the table holds it.
 
     That is all of Ω, of which up to a tenth may have failed, if it was run; else at least 30
@@ -90,9 +90,7 @@ def find_truth(table: AccuracyTable, method: str) -> Truth | None:
     return None
 
 
-def _in_order(
-    table: AccuracyTable, accuracies: Mapping[ClassSequence, float]
-) -> dict[ClassSequence, float]:
+def _in_order(table: Runs, accuracies: Mapping[ClassSequence, float]) -> dict[ClassSequence, float]:
     """Return sequences in the order of the table's runs, which is the same for every method."""
     if tuple(accuracies) == table.sequences:
         return dict(accuracies)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import os
 import re
@@ -12,7 +10,7 @@ import stat
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -104,42 +102,6 @@ def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(name for name, count in Counter(n for n, _ in members).items() if count > 1)
         raise ValueError(f"it has the name {repeated[:80]!r} twice in one object")
     return content
-
-
-def read_rows(path: Path) -> list[list[str]]:
-    """Return the rows of a CSV file that are not blank."""
-    return list(iterate_rows(path))
-
-
-def iterate_rows(path: Path) -> Iterator[list[str]]:
-    """Yield the rows of a CSV file that are not blank."""
-    return _rows(read_text(path), str(path), ",")
-
-
-def parse_rows(text: str, source: str, *, delimiter: str = ",") -> list[list[str]]:
-    """Return the rows of a CSV text that are not blank; `source` names the text in the error."""
-    return list(_rows(text, source, delimiter))
-
-
-def _rows(text: str, source: str, delimiter: str) -> Iterator[list[str]]:
-    lines = io.StringIO(text, newline="")  # splitlines would also split at U+2028 and others
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    try:
-        for row in reader:
-            if row:
-                yield row
-    except csv.Error as error:
-        raise DataError(f"{source} is not valid CSV: {error}.") from error
-
-
-def check_header(header: Sequence[str], source: str) -> None:
-    """Raise an error if two columns have the same name; columns without a name do not count.
-
-    >>> check_header(["name", "", ""], "x.csv")
-    """
-    repeated = [name for name, count in Counter(header).items() if name and count > 1]
-    if repeated:
-        raise DataError(f"{source} has more than one column named {repeated[0]!r}; keep one.")
 
 
 def check_new(

@@ -8,8 +8,6 @@ import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.errors import PrerequisiteError
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -60,12 +58,3 @@ def new_axes(size: tuple[float, float]) -> Axes:
 
     _, axes = pyplot.subplots(figsize=size, layout="constrained")
     return axes
-
-
-def require_pandas() -> Any:
-    """Return the module pandas, or an error that says how to install it."""
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise PrerequisiteError("A DataFrame requires pandas: run pip install pandas.") from error
-    return pandas

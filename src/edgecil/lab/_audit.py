@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import find_metric
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analyze_table import build_predictors
 from edgecil.estimation.claims import bounds_of, cut
@@ -25,8 +25,8 @@ from edgecil.estimation.sources import (
     Source,
     default_metric,
     describe_source,
+    gather_runs,
     list_sources,
-    read_runs,
 )
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth, find_truth
 from edgecil.io.arrays import Floats
@@ -102,7 +102,7 @@ def audit(
         draws,
         draw_seed,
     )
-    runs = read_runs(sources, options.metric, classifier)
+    runs = gather_runs(sources, options.metric, classifier)
     kept = None
     if len(sources) == 1 and isinstance(sources[0], Experiment):
         kept = audit_file(sources[0].directory, options.metric, classifier)
@@ -119,7 +119,7 @@ def audit(
             return replace(stored, sources=(describe_source(sources[0]),))
     pilots = {}
     if pilot is not None:
-        cheap = read_runs(list_sources(pilot), options.metric, classifier)
+        cheap = gather_runs(list_sources(pilot), options.metric, classifier)
         pilots = {part.table.dataset: part.table for part in cheap}
     datasets = []
     for part in runs:
@@ -162,22 +162,22 @@ def load_audit(path: Path) -> Audit | None:
     return None
 
 
-def runs_digest(table: AccuracyTable) -> str:
+def runs_digest(table: Runs) -> str:
     """Return a key of the runs of a table whose classes are numbered 0 … N-1."""
-    rows = (
-        (run.method, run.protocol, run.label, str(run.sequence), run.seed, run.accuracy)
-        for run in table.runs
-    )
-    text = repr((table.dataset, table.metric, *rows))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    texts = table.dataset, table.metric, table.methods, table.protocols, table.labels
+    digest = hashlib.sha256(repr((texts, list(map(str, table.sequences)))).encode())
+    columns = table.method, table.protocol, table.label, table.sequence, table.seed, table.values
+    for column in columns:
+        digest.update(column.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def audit_table(
-    table: AccuracyTable,
+    table: Runs,
     *,
     similarities: Mapping[str, Similarity] | None = None,
     predictor: str = AuditOptions.predictor,
-    pilot: AccuracyTable | None = None,
+    pilot: Runs | None = None,
     draws: int = AuditOptions.draws,
     seed: int = AuditOptions.draw_seed,
 ) -> DatasetAudit:
@@ -224,7 +224,7 @@ def audit_table(
 
 
 def estimate_methods(
-    table: AccuracyTable, predictors: Mapping[str, Predictor | None]
+    table: Runs, predictors: Mapping[str, Predictor | None]
 ) -> dict[str, MethodAudit]:
     """Return what the runs of each protocol say about each method, as they are.
 
@@ -259,7 +259,7 @@ def estimate_methods(
 
 
 def _redrawn(
-    table: AccuracyTable,
+    table: Runs,
     name: str,
     method: MethodAudit,
     truth: Truth,
@@ -288,7 +288,7 @@ def _redrawn(
 
 
 def _compare_protocols(
-    table: AccuracyTable, methods: Mapping[str, MethodAudit], seed: int
+    table: Runs, methods: Mapping[str, MethodAudit], seed: int
 ) -> dict[str, ProtocolComparison]:
     """Return protocols beside random orders and a placebo, over the methods that have a truth."""
     candidates, runs = {}, dict[str, int]()
@@ -313,7 +313,7 @@ def _runs(
 
 
 def _estimate(
-    table: AccuracyTable,
+    table: Runs,
     method: str,
     protocol: str,
     predictor: Predictor | None,

@@ -18,7 +18,7 @@ from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.errors import UsageError, warn
 from edgecil.estimation.distributions import SAME
 from edgecil.io.arrays import Floats
-from edgecil.io.notebook import html_table, require_pandas
+from edgecil.io.notebook import html_table
 from edgecil.lab.budgets import check_draws
 from edgecil.lab.designs import Designs, OwnProtocol
 from edgecil.lab.distances import Target
@@ -119,7 +119,9 @@ class Leaderboard:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with one row per protocol, estimator and budget."""
-        frame: pandas.DataFrame = require_pandas().json_normalize(list(map(asdict, self.rows)))
+        import pandas
+
+        frame: pandas.DataFrame = pandas.json_normalize(list(map(asdict, self.rows)))
         return frame
 
 

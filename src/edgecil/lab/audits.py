@@ -12,7 +12,6 @@ from edgecil.estimation.smoothing import default_estimator
 from edgecil.estimation.truth import Truth
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
-from edgecil.io.notebook import require_pandas
 from edgecil.lab.budgets import BudgetPoint, OutsideRange
 from edgecil.lab.closeness import AverageCloseness, Closeness
 from edgecil.lab.estimators import Estimate
@@ -200,7 +199,9 @@ class Audit:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a row for each dataset, method, protocol and estimator, and for each truth."""
-        frame: pandas.DataFrame = require_pandas().DataFrame(
+        import pandas
+
+        frame: pandas.DataFrame = pandas.DataFrame(
             row
             for dataset in self.datasets
             for name, method in dataset.methods.items()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from edgecil.io.csv_files import Cell
 from edgecil.report.answer_tables import make_table
-from edgecil.report.table import Cell, Column, Table
+from edgecil.report.table import Column, Table
 
 if TYPE_CHECKING:
     from edgecil.lab._leaderboard import Leaderboard

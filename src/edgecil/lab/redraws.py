@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from edgecil.engine.accuracies import OrderAccuracies
+from edgecil.engine.runs import Orders
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.oddities import labelled_orders
 from edgecil.estimation.predictors import Predictor
@@ -105,7 +105,7 @@ class Candidates:
 
 def find_candidates(
     truth: Truth,
-    ran: Mapping[str, OrderAccuracies],
+    ran: Mapping[str, Orders],
     predictor: Predictor | None,
     class_accuracies: Callable[[Sequence[ClassSequence]], Floats | None] | None = None,
 ) -> Candidates:
@@ -139,7 +139,7 @@ def find_candidates(
     )
 
 
-def _fixed_labels(name: str, orders: OrderAccuracies) -> tuple[str, ...]:
+def _fixed_labels(name: str, orders: Orders) -> tuple[str, ...]:
     """Return the labels of a protocol's constructed sequences; none unless each has one order."""
     protocol = find_protocol(name)
     if protocol.exhaustive:
@@ -151,7 +151,7 @@ def _fixed_labels(name: str, orders: OrderAccuracies) -> tuple[str, ...]:
 
 def redraw_estimates(
     candidates: Candidates,
-    ran: Mapping[str, OrderAccuracies],
+    ran: Mapping[str, Orders],
     space: SequenceSpace,
     *,
     draws: int,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from edgecil.io.csv_files import Cell
 from edgecil.lab.audits import PAPER_ESTIMATOR, DatasetAudit, ProtocolRanking
 from edgecil.lab.placebo import MEASURES
 from edgecil.report.metrics import metric_words
-from edgecil.report.table import Cell, Column, Table
+from edgecil.report.table import Column, Table
 
 _CRITERIA = (("lower", "worst order"), ("upper", "best order"), ("stability", "stability"))
 _SIGNS = {"better": "✓", "similar": "○", "worse": "✗"}

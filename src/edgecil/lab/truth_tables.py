@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes.lists import ClassList
-from edgecil.engine.accuracies import AccuracyTable, Run
-from edgecil.engine.accuracy_files import DataFrame, read_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts as TaskCounts
 from edgecil.engine.results import RunResult
+from edgecil.engine.run_files import DataFrame, read_runs
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth
 from edgecil.io.arrays import Floats
@@ -32,7 +32,7 @@ from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
 
 Kind = Literal["enumerated", "sample"]
-Source = str | Path | DataFrame | Experiment
+Source: TypeAlias = "str | Path | DataFrame | Experiment"
 _PROTOCOLS: dict[Kind, str] = {"enumerated": ENUMERATE.name, "sample": RANDOM.name}
 
 
@@ -182,20 +182,23 @@ class TruthTable:
         chosen = values.mean(axis=0) if repeat is None else values[repeat]
         return Truth(self.kind, (_PROTOCOLS[self.kind],), self.sequences, chosen)
 
-    def runs(
-        self, metric: str = DEFAULT_METRIC, *, methods: Sequence[str] | None = None
-    ) -> AccuracyTable:
+    def runs(self, metric: str = DEFAULT_METRIC, *, methods: Sequence[str] | None = None) -> Runs:
         """Return every training as a run of the protocol `enumerate` or `random`."""
-        runs, short = [], "all" if self.kind == "enumerated" else "random"
-        for method in self.methods if methods is None else methods:
-            values = self.accuracies(method, metric)
-            for seed, row in zip(self.results[method].seeds, values, strict=True):
-                for number, (sequence, value) in enumerate(
-                    zip(self.sequences, row.tolist(), strict=True), start=1
-                ):
-                    protocol, label = _PROTOCOLS[self.kind], f"{short}-{number}"
-                    runs.append(Run(method, self.dataset, protocol, label, sequence, seed, value))
-        return AccuracyTable(tuple(runs), self.classes, METRICS.resolve(metric))
+        chosen = self.methods if methods is None else methods
+        trained = [(method, seed) for method in chosen for seed in self.results[method].seeds]
+        short, size = "all" if self.kind == "enumerated" else "random", len(self.sequences)
+        labels = [f"{short}-{number}" for number in range(1, size + 1)]
+        return Runs.of(
+            [method for method, _ in trained for _ in range(size)],
+            self.sequences * len(trained),
+            np.concatenate([self.accuracies(method, metric).ravel() for method in chosen]),
+            protocol=[_PROTOCOLS[self.kind]] * (size * len(trained)),
+            label=labels * len(trained),
+            seed=np.repeat([seed for _, seed in trained], size),
+            dataset=self.dataset,
+            metric=METRICS.resolve(metric),
+            names=self.classes,
+        )
 
     def similarity(self) -> Similarity:
         """Return the bundled text similarity of the classes; unknown names are an error."""
@@ -214,7 +217,7 @@ def truths(
 
     Args:
         sources: your own results on every class sequence, or on at least 30 random ones: a CSV file
-            or DataFrame as :func:`read_accuracies` reads it, an experiment or its directory, or an
+            or DataFrame as :func:`read_runs` reads it, an experiment or its directory, or an
             `.npz` file of truth tables.
         bundled: include the tables that come with edgecil.
         metric: the column to read from CSV files and DataFrames.
@@ -240,9 +243,7 @@ def truths(
             tables += read_truths(source)
         else:
             name = Path(source).name if isinstance(source, (str, Path)) else "DataFrame"
-            tables += [
-                accuracy_truth(table, name) for table in read_accuracies(source, metric=metric)
-            ]
+            tables += [accuracy_truth(table, name) for table in read_runs(source, metric=metric)]
     return merge_tables(tables)
 
 
@@ -293,7 +294,7 @@ def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTa
     )
 
 
-def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
+def accuracy_truth(table: Runs, name: str) -> TruthTable:
     """Return the truth of methods that ran all of Ω, or the same random sequences.
 
     All of Ω is a truth whatever the protocols are called.
@@ -304,12 +305,14 @@ def accuracy_truth(table: AccuracyTable, name: str) -> TruthTable:
     """
     ran: dict[str, dict[ClassSequence, dict[int, float]]] = {}
     drawn: dict[str, set[ClassSequence]] = {}
-    for run in table.renumbered().runs:
-        if run.accuracy is not None:
-            ran.setdefault(run.method, {}).setdefault(run.sequence, {})[run.seed] = run.accuracy
-            protocol = find_protocol(run.protocol)
-            if protocol.exhaustive or protocol.independent:
-                drawn.setdefault(run.method, set()).add(run.sequence)
+    runs = table.renumbered()
+    for row in np.flatnonzero(~np.isnan(runs.values)).tolist():
+        method, sequence = runs.methods[runs.method[row]], runs.sequences[runs.sequence[row]]
+        by_seed = ran.setdefault(method, {}).setdefault(sequence, {})
+        by_seed[int(runs.seed[row])] = float(runs.values[row])
+        protocol = find_protocol(runs.protocols[runs.protocol[row]])
+        if protocol.exhaustive or protocol.independent:
+            drawn.setdefault(method, set()).add(sequence)
     size = table.space.size
     complete = {method: values for method, values in ran.items() if len(values) == size}
     by_method = {

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from edgecil.estimation.analyze_table import unbiased_orders
-from edgecil.estimation.sources import Source, default_metric, list_sources, read_runs
+from edgecil.estimation.sources import Source, default_metric, gather_runs, list_sources
 from edgecil.estimation.truth import find_truth
-from edgecil.report.table import Cell, Column, Table
+from edgecil.io.csv_files import Cell
+from edgecil.report.table import Column, Table
 
 LEAST = 20
 LEAST_DISTINCT = 10
@@ -54,10 +55,10 @@ def normality(
     """
     sources = list_sources(source)
     tests = {}
-    for runs in read_runs(sources, metric or default_metric(sources), classifier):
+    for runs in gather_runs(sources, metric or default_metric(sources), classifier):
         table = runs.table.renumbered()
         tests[table.dataset] = {
-            name: check_normality(unbiased_orders(table, name, find_truth(table, name)).accuracies)
+            name: check_normality(unbiased_orders(table, name, find_truth(table, name))[1])
             for name in table.methods
             if len(table.orders(name))
         }

@@ -16,9 +16,9 @@ from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 
-from edgecil.engine.accuracy_files import DataFrame
+from edgecil.engine.run_files import DataFrame
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.io.files import check_header, read_rows
+from edgecil.io.csv_files import check_header, read_rows
 from edgecil.io.numbers import parse_cell
 from edgecil.lab.ranking import CRITERIA, Ranking, rank as rank_numbers, ranking_error
 

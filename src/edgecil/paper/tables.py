@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edgecil.engine.accuracies import AccuracyTable
 from edgecil.engine.metrics import find_metric
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.io.files import check_new, replace_file
@@ -155,7 +155,7 @@ class _Dataset:
     """The runs on one dataset and every estimate from them."""
 
     dataset: str
-    table: AccuracyTable
+    table: Runs
     methods: dict[str, MethodAudit]
 
     @classmethod

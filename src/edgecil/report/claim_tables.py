@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.report.table import Cell, Column, Table
+from edgecil.io.csv_files import Cell
+from edgecil.report.table import Column, Table
 
 if TYPE_CHECKING:
     from edgecil.engine.until import GoalStatus

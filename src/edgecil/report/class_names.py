@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edgecil.classes.lists import words_of
-from edgecil.estimation import AccuracyTable
+from edgecil.estimation import Runs
 from edgecil.sequences.sequence import ClassSequence
 
 
-def class_name(table: AccuracyTable, class_: int) -> str:
+def class_name(table: Runs, class_: int) -> str:
     """A class's name, or its id if the table has no names."""
     return str(class_) if table.names is None else words_of(table.names[class_])
 
 
-def class_names(table: AccuracyTable) -> list[str]:
+def class_names(table: Runs) -> list[str]:
     """The names of all classes by their id, or the ids if the table has no names."""
     return [class_name(table, class_) for class_ in range(max(table.classes) + 1)]
 

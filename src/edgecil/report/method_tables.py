@@ -8,8 +8,9 @@ from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
 from edgecil.estimation.calibration import describe_coverage
 from edgecil.estimation.sentences import count
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
+from edgecil.io.csv_files import Cell
 from edgecil.report.metrics import MetricWords, metric_words
-from edgecil.report.table import Cell, Column, Table
+from edgecil.report.table import Column, Table
 
 _BOLD = (
     "Bold: the best value; for the mean also every method whose difference from the best, on the "

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
-Cell = str | float | int | None
+from edgecil.io.csv_files import Cell, format_csv
 
 _ABSENT = "–"
 _GAP = "  "  # between columns of text
@@ -18,7 +16,6 @@ _PRINTED = 2000  # rows beyond which a table is no longer printed
 _LONG = 40  # rows beyond which a LaTeX table must break across pages
 _LINE = 345.0  # points of a text line of LaTeX's article
 _LAST_LATIN = 0x17F  # of the letters that pdfLaTeX knows without more packages
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {
     "\\": r"\textbackslash{}",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -123,11 +120,7 @@ class Table:
 
 def as_csv(table: Table) -> str:
     """The table as CSV: numbers with all digits, empty cells for missing values."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([escape_csv(title) for title in table.headers])
-    writer.writerows([escape_csv(cell) for cell in row] for row in table.rows)
-    return text.getvalue()
+    return format_csv([table.headers, *table.rows])
 
 
 def as_markdown(table: Table) -> str:
@@ -279,19 +272,6 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 }
 
 
-def escape_csv(cell: Cell) -> Cell:
-    """A cell that spreadsheets do not run as a formula.
-
-    >>> escape_csv("=cmd()"), escape_csv("-0.5"), escape_csv(-0.5), escape_csv(None)
-    ("'=cmd()", '-0.5', -0.5, '')
-    """
-    if cell is None:
-        return ""
-    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) and not _is_number(cell):
-        return f"'{cell}"
-    return cell
-
-
 def escape_markdown(text: str) -> str:
     r"""Plain text as Markdown shows it.
 
@@ -315,11 +295,3 @@ def escape_latex(text: str) -> str:
 def _beyond_latin(text: str) -> str:
     """The letters of a text that pdfLaTeX does not know, each once."""
     return "".join(sorted({letter for letter in text if ord(letter) > _LAST_LATIN}))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

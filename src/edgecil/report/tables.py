@@ -8,10 +8,11 @@ import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders
+from edgecil.io.csv_files import Cell
 from edgecil.report.class_names import class_name, class_names, describe
 from edgecil.report.method_tables import comparisons_table, summary_table
 from edgecil.report.metrics import metric_words
-from edgecil.report.table import Cell, Column, Table
+from edgecil.report.table import Column, Table
 
 
 def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.engine.accuracies import AccuracyTable
-from edgecil.engine.accuracy_files import read_accuracies
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.options import CALL_OPTIONS, convert_options
@@ -24,7 +22,9 @@ from edgecil.engine.run import (
     resolve_options,
     run,
 )
+from edgecil.engine.run_files import read_runs
 from edgecil.engine.run_options import TrainingOptions
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, name_some
 from edgecil.estimation.sources import class_names
 from edgecil.io.arrays import Floats, Ints
@@ -308,7 +308,7 @@ class _Trainer:
 
 
 def _predictors(
-    experiment: Experiment, space: SequenceSpace, pilot: AccuracyTable | None
+    experiment: Experiment, space: SequenceSpace, pilot: Runs | None
 ) -> dict[str, Predictors]:
     """Return the objectives of the experiment's similarity, if it has one, and the pilot."""
     parts: dict[str, Predictors] = {}
@@ -329,14 +329,14 @@ def _joined(parts: Mapping[str, Predictors]) -> Predictors | None:
 
 def _read_pilot(
     pilot: str | Path, metric: str, space: SequenceSpace, classes: tuple[str, ...]
-) -> AccuracyTable:
+) -> Runs:
     """Return the runs of a pilot with the search's class numbers.
 
     Raises:
         UsageError: if its task sizes or classes are not those of the search, or if it says nothing
             about orders.
     """
-    tables = read_accuracies(pilot, metric=metric)
+    tables = read_runs(pilot, metric=metric)
     if len(tables) != 1:
         raise UsageError(f"The pilot {pilot} must have one dataset. Got {len(tables)} instead.")
     table = tables[0]
@@ -361,7 +361,7 @@ def _read_pilot(
     return table
 
 
-def pilot_predictor(pilot: AccuracyTable, space: SequenceSpace) -> Predictors:
+def pilot_predictor(pilot: Runs, space: SequenceSpace) -> Predictors:
     """Return what a surrogate of the pilot's runs expects of any order, standardised."""
     orders = pilot.orders(pilot.methods[0])
     places = place_classes(np.array([run.order for run in orders.sequences]), space)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from edgecil.errors import UsageError
-from edgecil.io.notebook import html_figure, html_table, new_axes, require_pandas
+from edgecil.io.notebook import html_figure, html_table, new_axes
 
 if TYPE_CHECKING:
     import pandas
@@ -86,7 +86,9 @@ class ClassSequence:
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with a row per class in order of arrival: `task` (from 1), `class`."""
         tasks = [(number, class_) for number, task in enumerate(self.tasks, 1) for class_ in task]
-        return require_pandas().DataFrame(tasks, columns=["task", "class"])
+        import pandas
+
+        return pandas.DataFrame(tasks, columns=["task", "class"])
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the task in which each class arrives.

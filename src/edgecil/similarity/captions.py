@@ -9,7 +9,8 @@ from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
 from edgecil.errors import DataError, UsageError, unknown
-from edgecil.io.files import check_header, parse_rows, read_text, replace_file
+from edgecil.io.csv_files import check_header, parse_rows
+from edgecil.io.files import read_text, replace_file
 
 CAPTIONED = ("ham10000", "eyepacs", "quickdraw")
 

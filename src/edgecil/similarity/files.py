@@ -10,7 +10,8 @@ import numpy as np
 
 from edgecil.errors import DataError, UsageError, name_some
 from edgecil.io.arrays import Floats, Ints, read_npy, read_npz
-from edgecil.io.files import check_header, read_rows, replace_file
+from edgecil.io.csv_files import check_header, read_rows
+from edgecil.io.files import replace_file
 from edgecil.io.numbers import is_number, parse_float
 from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.matrix import SimilarityMatrix

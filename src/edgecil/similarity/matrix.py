@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
-from edgecil.io.notebook import require_pandas
 
 if TYPE_CHECKING:
     import pandas
@@ -220,7 +219,9 @@ class SimilarityMatrix:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with the classes as rows and columns."""
-        return require_pandas().DataFrame(self.values, index=self.names, columns=self.names)
+        import pandas
+
+        return pandas.DataFrame(self.values, index=self.names, columns=self.names)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the matrix; darker is more similar, and the diagonal is empty.

@@ -5,59 +5,38 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
-from edgecil.engine.accuracies import AccuracyTable, Run
-from edgecil.engine.accuracy_files import read_accuracies, write_accuracies
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
+from edgecil.engine.run_files import read_runs, write_runs
+from edgecil.engine.runs import Runs
 from edgecil.engine.store import Store
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError
 from edgecil.sequences import ClassSequence, LabelledSequence
-from tests.estimation.tables import noisy, table_of
+from tests.estimation.tables import Run, build, noisy, rows, table_of, write
 
 HEADER = "method,dataset,protocol,label,sequence,seed,accuracy\n"
 
 
-def read(tmp_path: Path, rows: str, header: str = HEADER) -> list[AccuracyTable]:
+def read(tmp_path: Path, text: str, header: str = HEADER) -> list[Runs]:
     path = tmp_path / "a.csv"
-    path.write_text(header + rows, encoding="utf-8")
-    return read_accuracies(path)
+    path.write_text(header + text, encoding="utf-8")
+    return read_runs(path)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     table = table_of({"a": noisy(0), "b": noisy(1)})
-    write_accuracies(table.runs, tmp_path / "a.csv")
-    assert read_accuracies(tmp_path / "a.csv") == [table]
-
-
-def test_a_sequence_counts_by_its_mean_over_seeds(tmp_path: Path) -> None:
-    rows = (
-        "m,d,random,seed-0,0 1|2 3,0,40\nm,d,random,seed-0,0 1|2 3,1,50\nm,d,random,s,2 3|0 1,0,9"
-    )
-    (table,) = read(tmp_path, rows)
-    assert table.orders("m", "random").accuracies.tolist() == [45.0, 9.0]
-    assert [group.tolist() for group in table.repeats("m")] == [[40.0, 50.0], [9.0]]
-
-
-def test_labels_that_share_a_sequence_are_runs_of_their_own(tmp_path: Path) -> None:
-    """At six classes seeds 0 and 42 lead to one sequence; the paper's triple counts it twice."""
-    rows = "m,d,random,seed-0,0|1,0,40\nm,d,random,seed-42,0|1,0,40\nm,d,random,seed-1993,1|0,0,70"
-    (table,) = read(tmp_path, rows)
-    assert table.orders("m", "random").accuracies.mean() == pytest.approx(50.0)
-    assert len(table.orders("m")) == 2
-
-
-def test_a_run_that_protocols_share_counts_once(tmp_path: Path) -> None:
-    rows = "m,d,random,r,0|1,0,40\nm,d,enumerate,all-1,0|1,0,40\nm,d,enumerate,all-1,0|1,1,70"
-    (table,) = read(tmp_path, rows)
-    assert table.orders("m").accuracies.tolist() == [55.0]
+    write_runs([table], tmp_path / "a.csv")
+    (back,) = read_runs(tmp_path / "a.csv")
+    assert rows(back) == rows(table)
 
 
 @pytest.mark.parametrize("accuracy", ["", "nan", "NaN"])
 def test_a_failed_run_is_left_out_and_counted(tmp_path: Path, accuracy: str) -> None:
     (table,) = read(tmp_path, f"m,d,edge,hard,0|1,0,{accuracy}\nm,d,edge,easy,1|0,0,50")
-    assert table.failed == 1
+    assert table.missing == 1
     assert table.orders("m", "edge").labels == ("easy",)
 
 
@@ -70,11 +49,11 @@ def test_every_dataset_has_a_table_of_its_own(tmp_path: Path) -> None:
 def test_classes_are_renumbered_in_ascending_order(tmp_path: Path) -> None:
     (table,) = read(tmp_path, "m,d,edge,hard,30 7|2 9,0,1")
     assert table.classes == (2, 7, 9, 30)
-    assert table.renumbered().runs[0].sequence == ClassSequence([[3, 1], [0, 2]])
+    assert table.renumbered().sequences[0] == ClassSequence([[3, 1], [0, 2]])
 
 
 @pytest.mark.parametrize(
-    ("rows", "words"),
+    ("text", "words"),
     [
         ("m,d,edge,hard,0|1,0,101", "Row 2 .* accuracy '101'; .* per cent"),
         ("m,d,edge,hard,0|1,0,-1", "accuracy '-1'"),
@@ -92,9 +71,9 @@ def test_classes_are_renumbered_in_ascending_order(tmp_path: Path) -> None:
         ("", "contains no runs"),
     ],
 )
-def test_a_bad_row_is_named_by_its_number(tmp_path: Path, rows: str, words: str) -> None:
+def test_a_bad_row_is_named_by_its_number(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
-        read(tmp_path, rows)
+        read(tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +92,7 @@ def test_a_header_that_cannot_be_used_is_an_error(tmp_path: Path, header: str, w
 
 def test_only_method_sequence_and_accuracy_are_required(tmp_path: Path) -> None:
     (table,) = read(tmp_path, "m,0|1,5\nm,1|0,6\nm,1|0,7", "method,sequence,accuracy\n")
-    assert [(run.protocol, run.label, run.seed) for run in table.runs] == [
+    assert [(run.protocol, run.label, run.seed) for run in rows(table)] == [
         ("given", "0|1", 0),
         ("given", "1|0", 0),
         ("given", "1|0", 1),
@@ -123,16 +102,10 @@ def test_only_method_sequence_and_accuracy_are_required(tmp_path: Path) -> None:
 
 def test_a_missing_source_is_an_error_and_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no file"):
-        read_accuracies(tmp_path / "none")
+        read_runs(tmp_path / "none")
     with pytest.raises(DataError, match="not an experiment"):
-        read_accuracies(tmp_path)
+        read_runs(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_different_datasets_do_not_share_a_table() -> None:
-    runs = [Run("m", name, "edge", "hard", ClassSequence([[0], [1]]), 0, 1.0) for name in "ab"]
-    with pytest.raises(UsageError, match="dataset"):
-        AccuracyTable(tuple(runs))
 
 
 def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> None:
@@ -145,8 +118,8 @@ def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> 
         store.record(Node("m", 0, there.tasks[:depth]), result)
     store.record_failure(Node("m", 0, back.tasks[:1]), "broken", "trace")
     store.close()
-    (table,) = read_accuracies(tmp_path)
-    assert (table.dataset, table.names, table.failed) == ("pets", ("cat", "dog"), 1)
+    (table,) = read_runs(tmp_path)
+    assert (table.dataset, table.names, table.missing) == ("pets", ("cat", "dog"), 1)
     orders = table.orders("m", "edge")
     assert orders.labels == ("hard",)
     np.testing.assert_allclose(orders.accuracies, [75.0])
@@ -159,7 +132,7 @@ def test_a_method_without_a_finished_order_is_listed(tmp_path: Path) -> None:
     result = NodeResult({"head": (3,)}, (4,), 1.0, 1)
     store.record(Node("slow", 0, there.tasks[:1]), result)
     store.close()
-    (table,) = read_accuracies(tmp_path)
+    (table,) = read_runs(tmp_path)
     assert table.methods == ("slow",)
     assert table.failures("slow", "edge") == ("hard",)
 
@@ -167,15 +140,7 @@ def test_a_method_without_a_finished_order_is_listed(tmp_path: Path) -> None:
 def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:
     Store(tmp_path).close()
     with pytest.raises(EdgecilError, match="no results yet"):
-        read_accuracies(tmp_path)
-
-
-def test_contradictory_accuracies_are_listed(tmp_path: Path) -> None:
-    rows = "m,d,enumerate,all-1,0|1,0,54.9\nm,d,random,seed-0,0|1,0,12\nm,d,random,s,1|0,0,50"
-    ((first, other),) = read(tmp_path, rows)[0].contradictions()
-    assert (first.accuracy, other.accuracy) == (54.9, 12.0)
-    assert not read(tmp_path, rows.replace("0|1,0,12", "0|1,1,12"))[0].contradictions()
-    assert not read(tmp_path, rows.replace("0|1,0,12", "0|1,0,"))[0].contradictions()
+        read_runs(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["ranking", "truth", "notes", "accuracy"])
@@ -186,15 +151,27 @@ def test_any_method_or_protocol_name_is_accepted(tmp_path: Path, name: str) -> N
 
 def test_a_compressed_file_is_written_and_read(tmp_path: Path) -> None:
     table = table_of({"a": noisy(0)})
-    write_accuracies(table.runs, tmp_path / "a.csv.gz")
+    write_runs([table], tmp_path / "a.csv.gz")
     assert (tmp_path / "a.csv.gz").read_bytes()[:2] == b"\x1f\x8b"
-    assert read_accuracies(tmp_path / "a.csv.gz") == [table]
+    (back,) = read_runs(tmp_path / "a.csv.gz")
+    assert rows(back) == rows(table)
+
+
+@pytest.mark.parametrize("name", ["=HYPERLINK(1)", "+1+1", "-x", "@sum", "'=x", "'plain'", "-0.5"])
+def test_no_cell_is_a_formula_and_every_text_comes_back(tmp_path: Path, name: str) -> None:
+    run = Run(name, "d", name, name, ClassSequence([[0], [1]]), 0, 50.0)
+    write_runs([build([run])], tmp_path / "a.csv")
+    text = (tmp_path / "a.csv").read_text(encoding="utf-8")
+    cell = text.splitlines()[1].split(",")[0].strip('"')
+    assert cell[0] == "'" or name == "-0.5"
+    (back,) = read_runs(tmp_path / "a.csv")
+    assert rows(back) == [run]
 
 
 def test_a_damaged_compressed_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(b"not gzip")
     with pytest.raises(DataError, match="Cannot read"):
-        read_accuracies(tmp_path / "a.csv.gz")
+        read_runs(tmp_path / "a.csv.gz")
 
 
 def test_a_compressed_file_is_unpacked_up_to_the_limit(
@@ -203,58 +180,37 @@ def test_a_compressed_file_is_unpacked_up_to_the_limit(
     monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "1000")
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b" " * 10_000))
     with pytest.raises(DataError, match="EDGECIL_MAX_TEXT_BYTES"):
-        read_accuracies(tmp_path / "a.csv.gz")
+        read_runs(tmp_path / "a.csv.gz")
 
 
 def test_another_metric_is_read_from_its_column(tmp_path: Path) -> None:
     header = HEADER.replace("accuracy", "forgetting,accuracy")
     path = tmp_path / "a.csv"
     path.write_text(header + "m,d,edge,hard,0|1,0,-3.5,50\n", encoding="utf-8")
-    (table,) = read_accuracies(path, metric="forgetting")
-    assert (table.metric, table.runs[0].accuracy) == ("forgetting", -3.5)
-    assert table.runs[0].more == {"accuracy": "50"}
-    write_accuracies(table.runs, path, metric="forgetting")
-    assert read_accuracies(path, metric="forgetting")[0].runs[0].accuracy == -3.5
+    (table,) = read_runs(path, metric="forgetting")
+    assert (table.metric, table.values[0]) == ("forgetting", -3.5)
+    assert table.more == {"accuracy": ("50",)}
+    write_runs([table], path)
+    assert read_runs(path, metric="forgetting")[0].values[0] == -3.5
     with pytest.raises(DataError, match="no column 'accuracy'"):
-        read_accuracies(path)
+        read_runs(path)
 
 
 def test_a_misspelt_metric_is_named_with_the_nearest_column(tmp_path: Path) -> None:
-    write_accuracies(table_of({"a": noisy(0)}).runs, tmp_path / "a.csv")
+    write_runs([table_of({"a": noisy(0)})], tmp_path / "a.csv")
     with pytest.raises(DataError, match=r"'acuracy'.*'accuracy'"):
-        read_accuracies(tmp_path / "a.csv", metric="acuracy")
+        read_runs(tmp_path / "a.csv", metric="acuracy")
 
 
 def test_a_data_frame_is_read_like_a_file(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    runs = list(table_of({"a": noisy(0)}).runs)
+    runs = rows(table_of({"a": noisy(0)}))
     runs[3] = replace(runs[3], accuracy=None)
-    write_accuracies(runs, tmp_path / "a.csv")
+    write(runs, tmp_path / "a.csv")
     frame = pandas.read_csv(tmp_path / "a.csv")
-    assert read_accuracies(frame) == read_accuracies(tmp_path / "a.csv")
-    assert read_accuracies(frame.astype({"seed": float})) == read_accuracies(frame)
-    assert read_accuracies(frame.drop(columns="seed")) == read_accuracies(frame)
+    for same in (frame, frame.astype({"seed": float}), frame.drop(columns="seed")):
+        (table,) = read_runs(same)
+        assert rows(table) == runs
     with pytest.raises(DataError, match="'sequence'"):
-        read_accuracies(frame.drop(columns="sequence"))
-
-
-def test_classes_get_the_ids_that_their_names_have_in_a_dataset() -> None:
-    run = Run("m", "d", "edge", "hard", ClassSequence([[0, 2], [1]]), 0, 50.0)
-    table = AccuracyTable((run,), ("dog", "ant", "cat"))
-    renumbered = table.numbered_by(["ant", "bee", "cat", "dog"])
-    assert renumbered.runs[0].sequence == ClassSequence([[3, 2], [0]])
-    assert renumbered.names == ("ant", "cat", "dog")
-    with pytest.raises(DataError, match="all among"):
-        table.numbered_by(["ant", "bee"])
-
-
-def test_failed_labels_are_listed(tmp_path: Path) -> None:
-    hard, easy = "m,d,edge,hard,0|1,0,\nm,d,edge,hard,0|1,1,40", "m,d,edge,easy,1|0,0,"
-    (table,) = read(tmp_path, f"{hard}\n{easy}")
-    assert table.failures("m", "edge") == ("easy",)
-
-
-def test_a_table_says_what_it_holds_in_one_line() -> None:
-    text = repr(table_of({"a": noisy(0), "b": noisy(1)}))
-    assert "runs of a, b by" in text
-    assert len(text) < 120
+        read_runs(frame.drop(columns="sequence"))
+    with pytest.raises(DataError, match="more than one column"):
+        read_runs(pandas.concat([frame, frame["accuracy"]], axis=1))

@@ -1,0 +1,592 @@
+"""The table of runs: one row for each training of a method on a class sequence.
+
+Every source ends in this table, and every analysis begins with it: experiment directories, CSV
+files, DataFrames, logs and other programs. It holds the runs on one dataset with one division of
+the classes into tasks, as arrays: texts and sequences are stored once, and a row has their numbers.
+
+| column     | a row's value                                                                    |
+|------------|----------------------------------------------------------------------------------|
+| `method`   | the method's name                                                                |
+| `dataset`  | the dataset's name; the same for all rows                                        |
+| `protocol` | the protocol that chose the sequence                                             |
+| `label`    | the protocol's label for the sequence                                            |
+| `sequence` | the classes, task by task: `0 1|2 3`                                             |
+| `seed`     | the training seed                                                                |
+| `repeat`   | 0, 1, … for the trainings of a method on a sequence, by ascending seed           |
+| `accuracy` | the value of the table's metric, under its name; NaN if there is none            |
+| `status`   | `finished`, `failed`, or `pending` if it was not run yet                         |
+| `identity` | a digest of everything that gives the run its meaning; empty if unknown          |
+
+Further columns of a file are kept as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgecil.engine.metrics import DEFAULT_METRIC
+from edgecil.errors import DataError, name_some
+from edgecil.io.arrays import Bools, Floats, Ints
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+
+if TYPE_CHECKING:
+    import pandas
+
+STATUSES = ("finished", "failed", "pending")
+FINISHED, FAILED, PENDING = range(len(STATUSES))
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Orders:
+    """A method's trainings on n class orders, of each up to r different ones.
+
+    A training that several protocols or labels share counts once: rows with the same seed and the
+    same value.
+
+    Attributes:
+        labels: n labels; empty texts if the orders are those of several protocols.
+        sequences: n sequences. They differ, unless several labels of a protocol share one.
+        places: (n,) their numbers in the table's `sequences`.
+        rows: (n, r) rows of the table, by ascending seed; -1 where an order has fewer trainings.
+        seeds: (n, r) training seeds; -1 there.
+        values: (n, r) values of the metric; NaN there.
+    """
+
+    labels: tuple[str, ...]
+    sequences: tuple[ClassSequence, ...]
+    places: Ints
+    rows: Ints
+    seeds: Ints
+    values: Floats
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def __repr__(self) -> str:
+        return f"<Orders: {len(self)} class orders, {self.counts.sum()} trainings>"
+
+    @cached_property
+    def counts(self) -> Ints:
+        """The number of trainings of each order, (n,)."""
+        return np.asarray((self.rows >= 0).sum(axis=1), dtype=np.int64)
+
+    @cached_property
+    def accuracies(self) -> Floats:
+        """The mean over trainings of each order, (n,)."""
+        means = self.values[:, 0].copy() if len(self) else np.empty(0)
+        for place in np.flatnonzero(self.counts > 1).tolist():
+            means[place] = fmean(self.values[place, : self.counts[place]].tolist())
+        return means
+
+    def by_sequence(self) -> Mapping[ClassSequence, float]:
+        """Return the accuracy of each distinct sequence, averaged over the labels that share it."""
+        return self._by_sequence
+
+    @cached_property
+    def _by_sequence(self) -> dict[ClassSequence, float]:
+        values = self.accuracies.tolist()
+        single = dict(zip(self.sequences, values, strict=True))
+        if len(single) == len(values):
+            return single
+        grouped: dict[ClassSequence, list[float]] = {}
+        for sequence, accuracy in zip(self.sequences, values, strict=True):
+            grouped.setdefault(sequence, []).append(accuracy)
+        return {sequence: fmean(some) for sequence, some in grouped.items()}
+
+    def take(self, chosen: Ints | Bools) -> Orders:
+        """Return some of the orders."""
+        places = np.arange(len(self))[chosen].tolist()
+        return Orders(
+            tuple(self.labels[place] for place in places),
+            tuple(self.sequences[place] for place in places),
+            self.places[chosen],
+            self.rows[chosen],
+            self.seeds[chosen],
+            self.values[chosen],
+        )
+
+
+def pair_orders(first: Orders, second: Orders) -> tuple[Ints, Floats, Floats, Ints]:
+    """Pair two methods by order and training seed.
+
+    The orders are those that both ran, as the first ran them, each once. An order's values are
+    means over the trainings with the seeds that both have there; where they share no seed, over
+    all trainings of each.
+
+    Args:
+        first: orders of different sequences.
+        second: those of another method of the same table.
+
+    Returns:
+        The orders' numbers in the table's `sequences`, the values of both methods, and the number
+        of seeds that both have, all of shape (n,).
+    """
+    place_of = {place: row for row, place in enumerate(second.places.tolist())}
+    pairs = [
+        (row, place_of[place])
+        for row, place in enumerate(first.places.tolist())
+        if place in place_of
+    ]
+    mine, others = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    a, b = first.accuracies[mine], second.accuracies[others]
+    shared = np.zeros(len(mine), dtype=np.int64)
+    one_width = first.seeds.shape[1] == second.seeds.shape[1]
+    same = first.seeds[mine] == second.seeds[others] if one_width else np.zeros((len(mine), 1))
+    is_same = same.all(axis=1) & (first.counts[mine] == second.counts[others])
+    given = first.rows[mine] >= 0
+    given[:, 1:] &= np.diff(first.seeds[mine], axis=1) != 0  # one of a seed's trainings
+    shared[is_same] = given[is_same].sum(axis=1)
+    for row in np.flatnonzero(~is_same).tolist():
+        one = _by_seed(first, int(mine[row]))
+        other = _by_seed(second, int(others[row]))
+        seeds = [seed for seed in one if seed in other]
+        shared[row] = len(seeds)
+        a[row], b[row] = (
+            fmean(value for seed in seeds or by_seed for value in by_seed[seed])
+            for by_seed in (one, other)
+        )
+    return first.places[mine], a, b, shared
+
+
+def _by_seed(orders: Orders, place: int) -> dict[int, list[float]]:
+    """Return the values of one order's trainings by seed."""
+    values: dict[int, list[float]] = {}
+    for number in range(int(orders.counts[place])):
+        seed, value = int(orders.seeds[place, number]), float(orders.values[place, number])
+        values.setdefault(seed, []).append(value)
+    return values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs:
+    """Runs on one dataset with one division of its classes into tasks; the module has the schema.
+
+    Attributes:
+        dataset: the dataset's name.
+        methods: names of the methods, in order of appearance, as are the following.
+        protocols: names of the protocols.
+        labels: the different labels.
+        sequences: the different sequences.
+        identities: the different digests.
+        method: (n,) for each row the number of its method in `methods`, and so on.
+        protocol: (n,)
+        label: (n,)
+        sequence: (n,)
+        identity: (n,)
+        seed: (n,) training seeds.
+        repeat: (n,) which training of its method and sequence it is.
+        status: (n,) numbers in `STATUSES`.
+        values: (n,) of the metric, in per cent; NaN if there is none.
+        metric: the metric.
+        names: names of the N classes, in ascending order of their ids; None if unknown.
+        more: further columns of a file, n texts each.
+        by_class: (n, N) final accuracy of every class, in ascending order of their ids; NaN where
+            it is unknown. None if it is unknown everywhere, or the metric is not a mean of them.
+    """
+
+    dataset: str
+    methods: tuple[str, ...]
+    protocols: tuple[str, ...]
+    labels: tuple[str, ...]
+    sequences: tuple[ClassSequence, ...]
+    identities: tuple[str, ...]
+    method: Ints
+    protocol: Ints
+    label: Ints
+    sequence: Ints
+    identity: Ints
+    seed: Ints
+    repeat: Ints
+    status: Ints
+    values: Floats
+    metric: str = DEFAULT_METRIC
+    names: tuple[str, ...] | None = None
+    more: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    by_class: Floats | None = None
+
+    def __post_init__(self) -> None:
+        numbered = (
+            (self.method, self.methods),
+            (self.protocol, self.protocols),
+            (self.label, self.labels),
+            (self.sequence, self.sequences),
+            (self.identity, self.identities),
+            (self.status, STATUSES),
+        )
+        lengths = {len(self.seed), len(self.repeat), len(self)}
+        lengths |= {len(codes) for codes, _ in numbered} | set(map(len, self.more.values()))
+        if len(lengths) > 1 or not len(self):
+            raise DataError("A table of runs has columns of the same length, with one run or more.")
+        for codes, entries in numbered:
+            if codes.min() < 0 or codes.max() >= len(entries):
+                raise DataError("A table of runs has numbers of entries that do not exist.")
+        first = self.sequences[0]
+        classes, sizes = sorted(first.order), first.sizes
+        for place, other in enumerate(self.sequences):
+            if other.sizes != sizes or sorted(other.order) != classes:
+                row = int(np.argmax(self.sequence == place))
+                raise DataError(
+                    "All sequences of a dataset must have the same classes and task sizes, but "
+                    f"{other!r} ({self.methods[self.method[row]]}, "
+                    f"{self.protocols[self.protocol[row]]}) differs from {first!r}."
+                )
+
+    @classmethod
+    def of(
+        cls,
+        method: Sequence[str],
+        sequence: Sequence[ClassSequence],
+        values: ArrayLike,
+        *,
+        protocol: Sequence[str],
+        label: Sequence[str] | None = None,
+        seed: Sequence[int] | Ints | None = None,
+        repeat: Ints | None = None,
+        status: ArrayLike | None = None,
+        identity: Sequence[str] | None = None,
+        dataset: str = "",
+        metric: str = DEFAULT_METRIC,
+        names: tuple[str, ...] | None = None,
+        more: Mapping[str, Sequence[str]] | None = None,
+        by_class: Floats | None = None,
+    ) -> Runs:
+        """Return a table from its columns, each with an entry for every run.
+
+        Args:
+            method: names.
+            sequence: sequences of the same classes and task sizes.
+            values: of the metric, NaN if there is none.
+            protocol: names.
+            label: labels; the sequences as text by default.
+            seed: training seeds; by default runs of the same method, protocol, label and sequence
+                are numbered.
+            repeat: numbered by seed by default.
+            status: numbers in `STATUSES`; by default a run without a value has failed.
+            identity: digests; empty by default.
+            dataset: its name.
+            metric: what the values are of.
+            names: of the classes.
+            more: further columns.
+            by_class: final accuracies of classes.
+        """
+        count, numbers = len(method), np.asarray(values, dtype=np.float64)
+        methods, a = _code(method)
+        protocols, b = _code(protocol)
+        labels, c = _code([str(one) for one in sequence] if label is None else label)
+        sequences, d = _code(sequence)
+        identities, e = _code([""] * count if identity is None else identity)
+        if seed is None:
+            seed = _number(a, b, c, d)
+        seeds = np.asarray(seed, dtype=np.int64)
+        return cls(
+            dataset=dataset,
+            methods=methods,
+            protocols=protocols,
+            labels=labels,
+            sequences=sequences,
+            identities=identities,
+            method=a,
+            protocol=b,
+            label=c,
+            sequence=d,
+            identity=e,
+            seed=seeds,
+            repeat=_rank(seeds, a, d) if repeat is None else repeat,
+            status=np.where(np.isnan(numbers), FAILED, FINISHED)
+            if status is None
+            else np.asarray(status, dtype=np.int64),
+            values=numbers,
+            metric=metric,
+            names=names,
+            more={name: tuple(column) for name, column in (more or {}).items()},
+            by_class=by_class,
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        methods, protocols = name_some(self.methods), name_some(self.protocols)
+        return (
+            f"<Runs on {self.dataset}: {len(self)} runs of {methods} by {protocols}, {self.metric}>"
+        )
+
+    @cached_property
+    def classes(self) -> tuple[int, ...]:
+        """The N class ids in the sequences, ascending."""
+        return tuple(sorted(self.sequences[0].order))
+
+    @cached_property
+    def space(self) -> SequenceSpace:
+        """Every sequence with these task sizes."""
+        return SequenceSpace(self.sequences[0].sizes)
+
+    @cached_property
+    def missing(self) -> int:
+        """Number of runs without a value, which every statistic leaves out."""
+        return int(np.isnan(self.values).sum())
+
+    @cached_property
+    def place_of(self) -> Mapping[ClassSequence, int]:
+        """The number of each sequence in `sequences`."""
+        return {sequence: place for place, sequence in enumerate(self.sequences)}
+
+    def rows(self, method: str | None = None, protocol: str | None = None) -> Ints:
+        """Return the rows of one method, or of all, for one protocol, or for all."""
+        key = method, protocol
+        if key not in self._rows:
+            chosen = np.ones(len(self), dtype=bool)
+            for name, names, codes in (
+                (method, self.methods, self.method),
+                (protocol, self.protocols, self.protocol),
+            ):
+                if name is not None:
+                    chosen &= codes == names.index(name) if name in names else False
+            self._rows[key] = np.flatnonzero(chosen)
+        return self._rows[key]
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str | None, str | None], Ints]:
+        return {}
+
+    def orders(self, method: str, protocol: str | None = None) -> Orders:
+        """Return a method's trainings on the orders of one protocol, or of all protocols.
+
+        Those of one protocol are told apart by label and sequence, those of all by sequence.
+        """
+        key = method, protocol
+        if key not in self._orders:
+            rows = self.rows(method, protocol)
+            self._orders[key] = self._group(
+                rows[~np.isnan(self.values[rows])], protocol is not None
+            )
+        return self._orders[key]
+
+    @cached_property
+    def _orders(self) -> dict[tuple[str, str | None], Orders]:
+        return {}
+
+    def _group(self, rows: Ints, has_labels: bool) -> Orders:
+        """Return the trainings in some rows by sequence, or by label and sequence."""
+        places, seeds, values = self.sequence[rows], self.seed[rows], self.values[rows]
+        keys = self.label[rows] * len(self.sequences) + places if has_labels else places
+        sort = np.lexsort((values, seeds, keys))
+        rows, keys, seeds, values = rows[sort], keys[sort], seeds[sort], values[sort]
+        new = np.ones(len(rows), dtype=bool)
+        new[1:] = (np.diff(keys) != 0) | (np.diff(seeds) != 0) | (np.diff(values) != 0)
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        appeared = np.argsort(np.minimum.reduceat(rows, starts) if len(rows) else rows)
+        group = np.empty(len(starts), dtype=np.int64)
+        group[appeared] = np.arange(len(starts))
+        rows, seeds, values = rows[new], seeds[new], values[new]
+        _, first, counts = np.unique(keys[new], return_index=True, return_counts=True)
+        shape = len(counts), int(counts.max(initial=1))
+        line = np.repeat(group, counts)
+        column = np.arange(len(rows)) - np.repeat(first, counts)
+        filled = np.full(shape, -1), np.full(shape, -1), np.full(shape, np.nan)
+        for array, own in zip(filled, (rows, seeds, values), strict=True):
+            array[line, column] = own
+        firsts = filled[0][:, 0]
+        found = self.sequence[firsts] if len(firsts) else firsts
+        labels = [self.labels[code] if has_labels else "" for code in self.label[firsts].tolist()]
+        sequences = tuple(self.sequences[place] for place in found.tolist())
+        return Orders(tuple(labels), sequences, found, *filled)
+
+    def class_accuracies(self, method: str, sequences: Sequence[ClassSequence]) -> Floats | None:
+        """Return a method's final accuracy of every class on some sequences, (n, N).
+
+        They are means over trainings; None if they are unknown for some training.
+        """
+        orders = self.orders(method)
+        place_of = {sequence: place for place, sequence in enumerate(orders.sequences)}
+        if self.by_class is None or not sequences or any(it not in place_of for it in sequences):
+            return None
+        rows = orders.rows[[place_of[sequence] for sequence in sequences]]
+        given = rows >= 0
+        values = np.where(given[..., None], self.by_class[rows], 0.0)
+        if np.isnan(values).any():
+            return None
+        return np.asarray(values.sum(axis=1) / given.sum(axis=1)[:, None])
+
+    def repeats(self, method: str) -> list[Floats]:
+        """Return a method's values grouped by sequence, one per training."""
+        orders = self.orders(method)
+        counts = orders.counts.tolist()
+        return [row[:count] for row, count in zip(orders.values, counts, strict=True)]
+
+    def count_trainings(self, method: str, sequences: Iterable[ClassSequence]) -> int:
+        """Count a method's different trainings on some sequences of the table."""
+        orders = self.orders(method)
+        chosen = np.isin(orders.places, [self.place_of[sequence] for sequence in sequences])
+        return int(orders.counts[chosen].sum())
+
+    def contradictions(self) -> list[tuple[int, int]]:
+        """Return pairs of rows of one method, sequence and seed with different values.
+
+        The first of each pair is the first row of that training.
+        """
+        rows = np.flatnonzero(~np.isnan(self.values))
+        keys = np.stack([self.seed, self.sequence, self.method])[:, rows]
+        sort = np.lexsort((rows, *keys))
+        is_first = np.ones(len(rows), dtype=bool)
+        is_first[1:] = (np.diff(keys[:, sort], axis=1) != 0).any(axis=0)
+        starts = np.flatnonzero(is_first)
+        firsts = rows[sort][starts[np.cumsum(is_first) - 1]]
+        others = rows[sort]
+        pairs = np.stack([firsts, others])[:, self.values[firsts] != self.values[others]]
+        return [(one, other) for one, other in sorted(pairs.T.tolist(), key=lambda pair: pair[1])]
+
+    def failures(self, method: str, protocol: str) -> tuple[str, ...]:
+        """Return labels of a protocol's sequences on which no run of the method has a value."""
+        done: dict[tuple[int, int], bool] = {}
+        rows = self.rows(method, protocol)
+        has_value = ~np.isnan(self.values[rows])
+        keys = zip(self.label[rows].tolist(), self.sequence[rows].tolist(), strict=True)
+        for key, given in zip(keys, has_value.tolist(), strict=True):
+            done[key] = done.get(key, False) or given
+        return tuple(self.labels[label] for (label, _), given in done.items() if not given)
+
+    def take(self, rows: Ints | Bools) -> Runs:
+        """Return the table of some rows; texts and sequences that no row has are left out."""
+        return join_tables([self], [np.arange(len(self))[rows]])
+
+    def renumbered(self) -> Runs:
+        """Return the runs with the classes numbered 0 … N-1, in ascending order of their ids."""
+        return self._with_ids(range(len(self.classes)))
+
+    def numbered_by(self, labels: Sequence[str]) -> Runs:
+        """Return the runs with classes numbered by their names' indices in a dataset's labels."""
+        if self.names is None or not set(self.names) <= set(labels):
+            raise DataError(
+                f"The classes of {self.dataset!r} are not all among the labels of the dataset."
+            )
+        index_of = {label: index for index, label in enumerate(labels)}
+        return self._with_ids([index_of[name] for name in self.names])
+
+    def _with_ids(self, ids: Sequence[int]) -> Runs:
+        """Return the same runs with N new class ids, given in ascending order of the old ones."""
+        new = dict(zip(self.classes, ids, strict=True))
+        if all(old == id_ for old, id_ in new.items()):
+            return self
+        order = np.argsort(ids)
+        return replace(
+            self,
+            sequences=tuple(
+                ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
+                for sequence in self.sequences
+            ),
+            names=None if self.names is None else tuple(self.names[place] for place in order),
+            by_class=None if self.by_class is None else self.by_class[:, order],
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a DataFrame with the columns of the schema, which :func:`read_runs` accepts."""
+        import pandas
+
+        texts = tuple(str(sequence) for sequence in self.sequences)
+        coded = {
+            "method": (self.method, self.methods),
+            "dataset": (np.zeros(len(self), dtype=np.int64), (self.dataset,)),
+            "protocol": (self.protocol, self.protocols),
+            "label": (self.label, self.labels),
+            "sequence": (self.sequence, texts),
+        }
+        columns: dict[str, object] = {
+            name: pandas.Categorical.from_codes(codes, categories)
+            for name, (codes, categories) in coded.items()
+        }
+        columns |= {"seed": self.seed, "repeat": self.repeat, self.metric: self.values}
+        columns["status"] = pandas.Categorical.from_codes(self.status, STATUSES)
+        columns["identity"] = pandas.Categorical.from_codes(self.identity, self.identities)
+        return pandas.DataFrame({**columns, **self.more})
+
+
+def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> Runs:
+    """Return the rows of some tables of one dataset, with the same classes, as one table.
+
+    Args:
+        tables: tables of the same metric; further columns that not all have are left out.
+        rows: of each table; all of them by default.
+    """
+    first = tables[0]
+    chosen = [np.arange(len(table)) for table in tables] if rows is None else rows
+    parts = list(zip(tables, chosen, strict=True))
+
+    def texts(categories: str, codes: str) -> list[str]:
+        return [
+            getattr(table, categories)[code]
+            for table, own in parts
+            for code in getattr(table, codes)[own].tolist()
+        ]
+
+    def numbers(name: str) -> Ints:
+        return np.concatenate([getattr(table, name)[own] for table, own in parts])
+
+    size = len(first.classes)
+    by_class = [
+        np.full((len(own), size), np.nan) if table.by_class is None else table.by_class[own]
+        for table, own in parts
+    ]
+    names = [name for name in first.more if all(name in table.more for table in tables)]
+    return Runs.of(
+        texts("methods", "method"),
+        [table.sequences[code] for table, own in parts for code in table.sequence[own].tolist()],
+        numbers("values"),
+        protocol=texts("protocols", "protocol"),
+        label=texts("labels", "label"),
+        seed=numbers("seed"),
+        repeat=numbers("repeat"),
+        status=numbers("status"),
+        identity=texts("identities", "identity"),
+        dataset=first.dataset,
+        metric=first.metric,
+        names=first.names,
+        more={name: [t.more[name][row] for t, own in parts for row in own] for name in names},
+        by_class=None
+        if all(table.by_class is None for table in tables)
+        else np.concatenate(by_class),
+    )
+
+
+def _code(column: Iterable[_T]) -> tuple[tuple[_T, ...], Ints]:
+    """Return the different values in order of appearance, and the number of each entry's."""
+    numbers: dict[_T, int] = {}
+    codes = [numbers.setdefault(value, len(numbers)) for value in column]
+    return tuple(numbers), np.array(codes, dtype=np.int64)
+
+
+def _number(*keys: Ints) -> Ints:
+    """Return how many earlier rows have the same keys, (n,)."""
+    sort = np.lexsort((np.arange(len(keys[0])), *keys))
+    ordered = np.stack(keys)[:, sort]
+    new = np.ones(len(sort), dtype=bool)
+    new[1:] = (np.diff(ordered, axis=1) != 0).any(axis=0)
+    place = np.arange(len(sort))
+    numbers = np.empty(len(sort), dtype=np.int64)
+    numbers[sort] = place - np.maximum.accumulate(np.where(new, place, 0))
+    return numbers
+
+
+def _rank(seeds: Ints, *keys: Ints) -> Ints:
+    """Return the rank of each row's seed among the different seeds of rows with its keys, (n,)."""
+    sort = np.lexsort((seeds, *keys))
+    ordered = np.stack(keys)[:, sort]
+    is_group = np.ones(len(sort), dtype=bool)
+    is_group[1:] = (np.diff(ordered, axis=1) != 0).any(axis=0)
+    is_new = is_group.copy()
+    is_new[1:] |= np.diff(seeds[sort]) != 0
+    number = np.cumsum(is_new)
+    start = np.maximum.accumulate(np.where(is_group, number, 0))
+    ranks = np.empty(len(sort), dtype=np.int64)
+    ranks[sort] = number - start
+    return ranks
