@@ -60,9 +60,7 @@ def first_step(method: str, weights: str, count: int, *, precision: str) -> int:
     pixels = rng.integers(0, 256, (count, 3, 224, 224), dtype=np.uint8)
     images = Images(pixels, np.arange(count) % 2)
     dataset = ImageDataset("noise", ("first", "second"), images, images)
-    environment = Environment(
-        dataset.shape, (0.5,) * 3, (0.5,) * 3, "resnet32", pretrained=weights, precision=precision
-    )
+    environment = Environment(dataset.shape, (0.5,) * 3, (0.5,) * 3, weights, precision=precision)
     entry = get_method(method)
     recipe, memory = entry.recipe("published", "resnet32")
     recipe = replace(recipe, batch_size=count, accumulate=1, epochs=1, augment=())

@@ -100,7 +100,7 @@ def measure(queue: Any, method: str, weights: str, images: str, out: str) -> Non
         budget=1,
         recipe="published",
         epochs=1,
-        pretrained=weights,
+        backbone=weights,
         preparation="centre-crop",
         normalisation="none",
         share=False,

@@ -12,7 +12,7 @@ codes nor two orders: otherwise the luck of one draw would count as a difference
 training runs in a process of its own, one thread each, so that memory is its own. The defaults take
 about half an hour on two idle cores. The full comparison is for a GPU, and was never run: `--recipe
 published --device cuda --dataset cifar100 --root DIR --classes 100 --tasks 10`, with `--backbone
-resnet32` for PyCIL and `--pretrained vit-b16-in1k --image-size 224` for the others. `--set
+resnet32` for PyCIL and `--backbone vit-b16-in1k --image-size 224` for the others. `--set
 small_head=false` changes a setting of our learner; `--set correction=logits` changes BiC in both
 codes. `--cache FILE` keeps finished trainings, so that an interrupted comparison resumes.
 """
@@ -101,7 +101,6 @@ def train(
         args.backbone,
         seed=seed,
         device=args.device,
-        pretrained=args.pretrained,
     )
     space = SequenceSpace.choose(len(dataset), tasks=args.tasks)
     # With few classes several of the drawn orders are equal, and would count more than once.
@@ -248,7 +247,6 @@ def main() -> None:
     parser.add_argument("--orders", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--backbone", default="resnet-tiny")
-    parser.add_argument("--pretrained", default="vit-quickdraw")
     parser.add_argument("--image-size", type=int)
     parser.add_argument("--recipe", default="fast", help="fast, or published")
     parser.add_argument("--device", default="cpu")

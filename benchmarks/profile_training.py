@@ -130,8 +130,7 @@ def context_for(method: str, folder: Path, threads: int) -> tuple[WorkerContext,
         dataset.shape,
         statistics.mean,
         statistics.std,
-        "resnet32",
-        pretrained="vit-quickdraw" if scratch else random_vit(folder),
+        "resnet32" if scratch else random_vit(folder),
     )
     entry = get_method(method)
     recipe, memory = entry.recipe("paper", "resnet32")

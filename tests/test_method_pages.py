@@ -55,8 +55,8 @@ def test_run_accepts_every_command(method: str) -> None:
 
 def test_a_stated_accuracy_has_its_own_tasks_and_weights() -> None:
     assert "--tasks 20" in page("ease")
-    assert "--pretrained vit-b16-in21k " in page("ease")
-    assert "--pretrained vit-b16-in21k-google" in page("l2p")
+    assert "--backbone vit-b16-in21k " in page("ease")
+    assert "--backbone vit-b16-in21k-google" in page("l2p")
     assert "--recipe published-imagenet-a " in page("mos")
     for method, rows in ACCURACIES.items():
         assert len({(stated.dataset, stated.weights) for stated in rows}) == len(rows)

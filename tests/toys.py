@@ -75,15 +75,14 @@ def _train_vit(path: Path, channels: int) -> None:
     save_file(network.state_dict(), path)
 
 
-def toy_environment(dataset: ImageDataset, seed: int = 0) -> Environment:
+def toy_environment(dataset: ImageDataset, seed: int = 0, *, frozen: bool = False) -> Environment:
     statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
     return Environment(
         dataset.shape,
         statistics.mean,
         statistics.std,
-        "resnet-tiny",
+        toy_vit(dataset.shape[0]) if frozen else "resnet-tiny",
         seed,
-        pretrained=toy_vit(dataset.shape[0]),
     )
 
 
@@ -98,7 +97,8 @@ def build(
     precision: str = "float32",
 ) -> Method:
     entry = get_method(name)
-    environment = replace(toy_environment(dataset, seed), precision=precision)
+    frozen = entry.pretrained
+    environment = replace(toy_environment(dataset, seed, frozen=frozen), precision=precision)
     if shared is not None:
         environment = replace(environment, shared=str(shared))
     settings = {**entry.fast_settings, **(settings or {})}

@@ -201,7 +201,7 @@ def _network(method: str, entry: Any, stated: Any) -> str:
     on_cifar = stated.dataset == "cifar100"
     preparation = "plain" if method == "coda-prompt" and on_cifar else "centre-crop"
     normalisation = "dataset" if method == "hide-prompt" and on_cifar else "none"
-    option = "--pretrained" if entry.pretrained else "--backbone"
+    option = "--backbone"
     return f"{option} {stated.weights} --preparation {preparation} --normalisation {normalisation}"
 
 

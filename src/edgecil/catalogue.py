@@ -251,6 +251,5 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
         "backbone": networks,
         "images": ("pixels", *networks),
         "method": method_names(),
-        "pretrained": networks,
         "recipe": RECIPES.names(),
     }

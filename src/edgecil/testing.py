@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from edgecil.backbones.registry import default_backbone
+from edgecil.backbones.slot import backbone_text
 from edgecil.data.augment import channel_statistics
 from edgecil.data.dataset import ImageDataset, Images
 from edgecil.engine.main_guard import refuse_while_importing
@@ -79,13 +81,13 @@ class Subject:
         entry: the method.
         settings: settings by name.
         recipe: training recipe, for methods that have one.
-        pretrained: model of learners on a frozen model.
+        backbone: network of the learner; by default that of the data.
     """
 
     entry: MethodEntry
     settings: Mapping[str, Any] = field(default_factory=dict)
     recipe: Recipe = BRIEF
-    pretrained: str = "vit-quickdraw"
+    backbone: str | None = None
 
     def build(self, dataset: ImageDataset, seed: int = 0) -> Method:
         """Return a new, untrained learner."""
@@ -94,9 +96,8 @@ class Subject:
             dataset.shape,
             statistics.mean,
             statistics.std,
-            "resnet-tiny",
+            self.backbone or default_backbone(dataset.shape, frozen=self.entry.pretrained),
             seed,
-            pretrained=self.pretrained,
         )
         _, memory = self.entry.recipe("paper", "resnet-tiny")
         settings = {**self.entry.fast_settings, **self.settings}
@@ -178,17 +179,21 @@ def check_method(
     method: str | MethodEntry | Callable[..., Any],
     *,
     settings: Mapping[str, Any] | None = None,
-    pretrained: str = "vit-quickdraw",
+    backbone: Any = None,
 ) -> None:
     """Check that a learner keeps the contract that the engine relies on.
 
     Args:
         method: a class, a function, or text as :func:`edgecil.methods.get_method` accepts.
         settings: settings by name.
-        pretrained: model of learners on a frozen model.
+        backbone: network of the learner; by default that of the data.
     """
     refuse_while_importing()
-    subject = Subject(resolve_method(method), settings or {}, pretrained=pretrained)
+    subject = Subject(
+        resolve_method(method),
+        settings or {},
+        backbone=None if backbone is None else backbone_text(backbone),
+    )
     for check in CHECKS.values():
         check(subject)
 

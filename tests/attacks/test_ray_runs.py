@@ -224,7 +224,7 @@ def test_a_node_with_other_weights_and_older_instructions_gives_the_same_rows(
     caches = [hub_cache(tmp_path / name, flipped=name == "other") for name in ("own", "other")]
     monkeypatch.setenv("HF_HUB_CACHE", str(caches[0]))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(caches[0]))
-    learner = ["--method", "ease", "--pretrained", "us/tiny", "--protocol", "enumerate"]
+    learner = ["--method", "ease", "--backbone", "us/tiny", "--protocol", "enumerate"]
     command = ["run", *learner, "--dataset", str(data), "--tasks", "2", "--epochs", "4"]
     older = {
         "HF_HUB_CACHE": str(caches[1]),

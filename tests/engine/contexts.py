@@ -14,7 +14,7 @@ from edgecil.methods.recipe import PAPER_MEMORY
 from edgecil.methods.task import Scenario
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.engine import strange as strange  # registers its learners
-from tests.toys import QUICK, toy_dataset, toy_environment
+from tests.toys import QUICK, toy_dataset, toy_environment, toy_vit
 
 DATASET = toy_dataset(4, train=8, test=20, contrast=40)
 ORDERS = list(SequenceSpace.equal(4, 2).enumerate())
@@ -26,7 +26,10 @@ def make_context(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
         name: get_method(name).configure(QUICK, PAPER_MEMORY, settings)
         for name, settings in methods.items()
     }
-    return WorkerContext(Scenario(DATASET), toy_environment(DATASET), configs)
+    backbones = {name: toy_vit() for name in methods if get_method(name).pretrained}
+    others = dict.fromkeys(methods.keys() - backbones.keys(), "resnet-tiny")
+    environment = toy_environment(DATASET)
+    return WorkerContext(Scenario(DATASET), environment, configs, backbones={**backbones, **others})
 
 
 def plan_of(*methods: str, sequences: list[ClassSequence] | None = None, seeds: int = 1) -> Plan:

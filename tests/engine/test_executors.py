@@ -347,7 +347,7 @@ def test_workers_that_always_end_before_they_begin_end_the_run(
 
 def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
     context = make_context({"instant": {}})
-    expected = {**worker_identity(context.environment), "torch": "1.0"}
+    expected = {**worker_identity(context.networks), "torch": "1.0"}
     node = Node("instant", 0, ((0, 1),))
     refused, state = train_node(replace(context, expected=expected), node, None, keep=True)
     assert refused.refused
@@ -359,7 +359,7 @@ def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
     assert outcome.result is not None
     assert set(outcome.worker) == {"torch"}
     same_here, _ = train_node(
-        replace(context, expected=worker_identity(context.environment)), node, None, keep=False
+        replace(context, expected=worker_identity(context.networks)), node, None, keep=False
     )
     assert same_here.worker == {}
     assert same_here.result is not None
@@ -367,11 +367,11 @@ def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
 
 def test_other_data_or_weights_are_differences() -> None:
     context = make_context({"instant": {}})
-    expected = worker_identity(context.environment, context.scenario)
+    expected = worker_identity(context.networks, context.scenario)
     assert expected["cpu"]
     context.scenario.test.pixels[0, 0, 0, 0] ^= 1
     try:
-        found = differences(expected, worker_identity(context.environment, context.scenario))
+        found = differences(expected, worker_identity(context.networks, context.scenario))
     finally:
         context.scenario.test.pixels[0, 0, 0, 0] ^= 1
     assert set(found) == {"dataset"}
@@ -382,20 +382,19 @@ def test_other_weights_at_the_same_path_are_a_difference_unless_they_are_sent(
 ) -> None:
     """A node with other weights at the same path gave 9 of 15 wrong rows."""
     path = Path(shutil.copy(toy_vit(), tmp_path / "vit.safetensors"))
-    context = make_context({"instant": {}})
-    environment = replace(context.environment, pretrained=str(path))
-    expected, contents = expected_identity(environment), pretrained.weight_contents(str(path))
+    networks = (str(path),)
+    expected, contents = expected_identity(networks), pretrained.weight_contents(str(path))
     monkeypatch.setattr(pretrained, "_supplied", {})
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)  # as on another node
     pretrained.fingerprint.cache_clear()
-    on_node = worker_identity(environment)
+    on_node = worker_identity(networks)
     assert set(differences(expected, on_node)) == {f"weights {path}"}
     pretrained.supply_weights(str(path), contents)
     pretrained.fingerprint.cache_clear()
-    assert differences(expected, worker_identity(environment)) == {}
+    assert differences(expected, worker_identity(networks)) == {}
     pretrained.fingerprint.cache_clear()
 
 

@@ -33,7 +33,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ExperimentConfig:
         tasks=2,
         protocol=("random",),
         budget=2,
-        pretrained=toy_vit(),
+        backbone=toy_vit(),
         epochs=1,
     )
 
@@ -199,11 +199,12 @@ def test_names_captions_and_larger_files_choose_sequences(
 
 def test_methods_on_another_network_can_be_added(toy: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    options = {**toy, "method": "ranpac", "pretrained": toy_vit(), "epochs": 1, "budget": 1}
+    options = {**toy, "method": "ranpac", "backbone": toy_vit(), "epochs": 1, "budget": 1}
     run(out=out, **options)
-    experiment = run(out=out, **{**options, "method": "finetune"})
+    other = {"method": "finetune", "backbone": "resnet-tiny"}
+    experiment = run(out=out, **{**options, **other})
     assert {result.method for result in experiment.results()} == {"ranpac", "finetune"}
-    with pytest.raises(UsageError, match="backbone: resnet-tiny stored"):
+    with pytest.raises(UsageError, match="resnet-tiny stored"):
         run(out=out, **{**options, "method": "finetune", "backbone": "resnet32"})
 
 

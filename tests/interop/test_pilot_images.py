@@ -96,7 +96,7 @@ def test_ease_runs_as_pilot_configures_it(tmp_path: Path, monkeypatch: pytest.Mo
         return embed(self, images)
 
     monkeypatch.setattr(ViT, "embed", watch)
-    options = "--root data --pretrained ./vit.safetensors --device cpu --classes 10"
+    options = "--root data --backbone ./vit.safetensors --device cpu --classes 10"
     protocol = "--protocol random-legacy --order-seed 1993 --budget 1 --workers 1 --out run"
     with pytest.warns(EdgecilWarning) as remarks:
         assert main(f"run --config ease.json {options} {protocol}".split()) == 0

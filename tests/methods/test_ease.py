@@ -129,7 +129,7 @@ def test_adapters_are_those_of_their_version(tmp_path: Path) -> None:
     network = build_network(lambda: ViT(layout, DATASET.shape), torch.Generator().manual_seed(0))
     save_file(network.state_dict(), tmp_path / "vit.safetensors")
     entry = get_method("ease")
-    environment = replace(toy_environment(DATASET), pretrained=str(tmp_path / "vit.safetensors"))
+    environment = replace(toy_environment(DATASET), backbone=str(tmp_path / "vit.safetensors"))
     recipe = Recipe(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
     method = entry.build(EASEConfig(recipe, bottleneck=4), environment)
     learn_all(method, SCENARIO, TASKS[:1])

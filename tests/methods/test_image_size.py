@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -17,11 +18,12 @@ def small(side: int = 32) -> ImageDataset:
     return ImageDataset("small", ("a", "b"), images, images)
 
 
+def networks(methods: Sequence[str], backbone: str = "resnet32") -> list[str]:
+    return ["vit-b16-in1k" if get_method(name).pretrained else backbone for name in methods]
+
+
 def fitted(*methods: str, image_size: int | None = None, backbone: str = "resnet32") -> tuple:
-    entries = [get_method(name) for name in methods]
-    dataset, shape = fit_images(
-        small(), entries, backbone=backbone, pretrained="vit-b16-in1k", image_size=image_size
-    )
+    dataset, shape = fit_images(small(), networks(methods, backbone), image_size=image_size)
     assert dataset.shape == shape
     return shape
 
@@ -35,9 +37,7 @@ def test_centre_crops_store_larger_images_than_a_network_sees(
 ) -> None:
     dataset, shape = fit_images(
         small(),
-        [get_method(method)],
-        backbone="resnet32",
-        pretrained="vit-b16-in1k",
+        networks([method]),
         image_size=image_size,
         preparation="centre-crop",
     )
@@ -62,9 +62,7 @@ def test_statistics_are_computed_only_where_a_learner_uses_them(
     images = Images(np.full((2, 3, 4, 4), 51, dtype=np.uint8), np.array([0, 1]))
     statistics = image_statistics(
         ImageDataset("grey", ("a", "b"), images, images),
-        [get_method(name) for name in methods.split(",")],
-        backbone="resnet32",
-        pretrained="vit-b16-in1k",
+        networks(methods.split(",")),
         normalisation=normalisation,
     )
     assert statistics == Normalise((mean,) * 3, (1.0,) * 3)

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from edgecil.backbones.image_names import names_of
-from edgecil.backbones.pretrained import fingerprint, frozen_vit, statistics_of
-from edgecil.data.augment import Pipeline
+from edgecil.backbones.pretrained import fingerprint, frozen_backbone, statistics_of
+from edgecil.data.augment import Normalise, Pipeline
 from edgecil.errors import EdgecilError
 from edgecil.io.device import autocast
 from edgecil.io.files import cache_directory, replace_file
@@ -180,10 +180,11 @@ def frozen_features(
         precision: see :func:`edgecil.io.device.check_precision`.
     """
     if prepare is None:
-        statistics = statistics_of(name)
-        prepare = Pipeline((), statistics.mean, statistics.std, tuple(pixels.shape[2:]))
+        channels = pixels.shape[1]
+        stated = statistics_of(name) or Normalise((0.0,) * channels, (1.0,) * channels)
+        prepare = Pipeline((), stated.mean, stated.std, tuple(pixels.shape[2:]))
     size = prepare.size or tuple(pixels.shape[2:])
-    network = frozen_vit(name, (pixels.shape[1], *size), device)
+    network = frozen_backbone(name, (pixels.shape[1], *size), device)
     directory = cache_directory() / "features" if keep else None
     bank = feature_bank(directory, network_name(name, prepare, device, precision=precision))
 

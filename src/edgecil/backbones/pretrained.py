@@ -19,6 +19,7 @@ import torch
 
 from edgecil.backbones.resnet import Backbone
 from edgecil.backbones.resnet_weights import holds_resnet, load_resnet
+from edgecil.backbones.slot import build_model, is_slot_model, model_config, model_fingerprint
 from edgecil.backbones.vit import ViT
 from edgecil.backbones.vit_settings import SETTINGS, configured_statistics
 from edgecil.backbones.vit_weights import read_vit, resize_positions
@@ -122,7 +123,7 @@ _supplied: dict[str, Path] = {}  # folders with weights that another process sen
 def weight_contents(name: str) -> dict[str, bytes]:
     """Return the files of pre-trained weights that other machines require; none if bundled."""
     model = find_pretrained(name)
-    if Path(model.source).is_relative_to(Path(__file__).parent):
+    if is_slot_model(name) or Path(model.source).is_relative_to(Path(__file__).parent):
         return {}
     files = _locate(name)
     paths = [files.weights, *(files.folder / setting for setting in files.settings)]
@@ -147,11 +148,11 @@ def supply_weights(name: str, contents: Mapping[str, bytes]) -> None:
 
 
 def is_pretrained(name: str) -> bool:
-    """Return whether a name is in the table, a file or a folder, or has the form of a hub id.
+    """Return whether a name is in the table or the slot, a file or a folder, or a hub id by form.
 
     A folder must be written with a slash (./vit), to distinguish it from a backbone's name.
     """
-    if name in _supplied:
+    if name in _supplied or is_slot_model(name):
         return True
     path = Path(name).expanduser()
     is_path = path.is_file() or ("/" in name and path.is_dir())
@@ -167,13 +168,17 @@ def find_pretrained(name: str) -> PretrainedModel:
         )
     if name in PRETRAINED:
         return PRETRAINED[name]
-    return PretrainedModel(name, name, "your own weights")
+    return PretrainedModel(
+        name, name, "your own network" if is_slot_model(name) else "your own weights"
+    )
 
 
 def pretrained_status(name: str) -> tuple[bool, str]:
     """Return whether weights are on this machine, and a sentence on where they are."""
     model = find_pretrained(name)
     about = f"Pre-trained: {model.summary}"
+    if is_slot_model(name):
+        return True, f"{about}."
     if Path(model.source).expanduser().exists():
         where = "included in edgecil" if name in PRETRAINED else f"in {model.source}"
         return True, f"{about}; {where}."
@@ -185,20 +190,23 @@ def pretrained_status(name: str) -> tuple[bool, str]:
     )
 
 
-def load_pretrained(name: str, shape: Shape) -> Backbone:
+def load_pretrained(name: str, shape: Shape, seed: int = 0) -> Backbone:
     """Return a new network with pre-trained weights, trainable, in float32, on the CPU.
 
     Args:
-        name: in `PRETRAINED`, or a path or hub id.
+        name: in `PRETRAINED` or of the slot, or a path or hub id.
         shape: channels, height and width of the images.
+        seed: under which the function of a model of the slot is called.
     """
+    if is_slot_model(name):
+        return build_model(name, shape, seed)
     return load_resnet(_locate(name), shape) if is_resnet(name) else load_vit(name, shape)
 
 
 @cache
 def is_resnet(name: str) -> bool:
     """Return whether pre-trained weights are those of a residual network."""
-    if name in PRETRAINED:
+    if name in PRETRAINED or is_slot_model(name):
         return find_pretrained(name).name in _RESNETS
     return holds_resnet(tensor_names(_locate(name).weights))
 
@@ -213,11 +221,12 @@ def load_vit(name: str, shape: Shape) -> ViT:
     """
     if find_pretrained(name).name in _RESNETS:
         raise UsageError(
-            f"The learners on a frozen model require a vision transformer. {name!r} is a ResNet, "
-            "which is for 'backbone'."
+            f"Prompts and adapters require a vision transformer, but {name!r} is a ResNet; "
+            "use a learner on features, such as 'simplecil', or another backbone."
         )
-    files, images = _locate(name), len(statistics_of(name).mean)
-    weights = read_vit(files)
+    files, weights = _locate(name), read_vit(_locate(name))
+    stated = statistics_of(name)
+    images = weights.layout.channels if stated is None else len(stated.mean)
     if images != weights.layout.channels:
         raise DataError(
             f"The configuration beside {files.weights} has a normalisation of {images} channel(s), "
@@ -228,6 +237,23 @@ def load_vit(name: str, shape: Shape) -> ViT:
     network.to_empty(device="cpu")
     positions = resize_positions(weights.tensors["pos_embed"], network.grid)
     network.load_state_dict({**weights.tensors, "pos_embed": positions})
+    return network
+
+
+def frozen_backbone(name: str, shape: Shape, device: str | torch.device) -> Backbone:
+    """Return a frozen network in evaluation mode; one per process, shared by all methods.
+
+    A function of the slot is called under seed 0, because all runs share the frozen network.
+    """
+    if is_slot_model(name) or is_resnet(name):
+        return _frozen(name, shape, device)
+    return frozen_vit(name, shape, device)
+
+
+@cache
+def _frozen(name: str, shape: Shape, device: str | torch.device) -> Backbone:
+    network = load_pretrained(name, shape)
+    network.to(device).requires_grad_(False).eval()
     return network
 
 
@@ -246,14 +272,18 @@ def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
 
 
 @cache
-def statistics_of(name: str) -> Normalise:
+def statistics_of(name: str) -> Normalise | None:
     """Return the normalisation of a pre-trained network's images, per channel.
+
+    None if a model of the slot does not state it: then the dataset's is used.
 
     For weights outside the registry it is read from the files beside them
     (preprocessor_config.json, or timm's or open_clip's configuration). Without such a file, a CLIP
     tower gets CLIP's values and a ResNet ImageNet's, and other networks get 0.5 for mean and std,
     with a warning.
     """
+    if is_slot_model(name):
+        return model_config(name)[0]
     stated = find_pretrained(name).statistics or configured_statistics(_locate(name))
     return stated or _assumed_statistics(name, _locate(name))
 
@@ -274,8 +304,10 @@ def _assumed_statistics(name: str, files: WeightFiles) -> Normalise:
 
 
 @cache
-def image_size_of(name: str) -> int:
-    """Side in pixels of the images that a pre-trained network was trained on."""
+def image_size_of(name: str) -> int | None:
+    """Side in pixels of the images that a pre-trained network was trained on; None if unknown."""
+    if is_slot_model(name):
+        return model_config(name)[1]
     stated = find_pretrained(name).image_size
     if stated is not None:
         return stated
@@ -297,13 +329,15 @@ def fitting_size(name: str, shape: Shape) -> int | None:
         shape: channels, height and width of the images.
     """
     size = image_size_of(name)
-    fits = all(8 * abs(side - size) <= size for side in shape[1:])
+    fits = size is None or all(8 * abs(side - size) <= size for side in shape[1:])
     return None if fits else size
 
 
 @cache
 def fingerprint(name: str) -> str:
-    """Return a digest of the content of pre-trained weight files."""
+    """Return a digest of the content of pre-trained weight files, or of a model of the slot."""
+    if is_slot_model(name):
+        return model_fingerprint(name)
     return _locate(name).version
 
 

@@ -14,7 +14,8 @@ from edgecil.backbones.pretrained import (
     load_pretrained,
     pretrained_status,
 )
-from edgecil.backbones.resnet import Backbone, resnet18, resnet32, resnet_tiny
+from edgecil.backbones.resnet import LARGE_IMAGE, Backbone, resnet18, resnet32, resnet_tiny
+from edgecil.backbones.slot import installed_backbones, is_slot_model
 from edgecil.backbones.vectors import MLP, Linear
 from edgecil.errors import UsageError, unknown
 from edgecil.registry import Registry
@@ -30,7 +31,11 @@ BACKBONES: Registry[Callable[[Any], Backbone]] = Registry(
 
 def backbone_names(pattern: str = "*") -> tuple[str, ...]:
     """Return names of the backbones that match a shell pattern: from scratch, then pre-trained."""
-    return (*BACKBONES.names(pattern), *PRETRAINED.names(pattern))
+    return (
+        *BACKBONES.names(pattern),
+        *PRETRAINED.names(pattern),
+        *installed_backbones().names(pattern),
+    )
 
 
 def canonical_backbone(name: str) -> str:
@@ -56,11 +61,13 @@ def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backb
     check_inputs(name, shape)
     if name in BACKBONES:
         return build(lambda: BACKBONES[name](shape), generator)
-    return load_pretrained(name, shape)
+    return load_pretrained(name, shape, generator.initial_seed() % 2**63)
 
 
 def check_inputs(name: str, shape: Shape) -> None:
     """Raise an error if a backbone does not take inputs of a shape."""
+    if is_slot_model(name):
+        return  # one forward pass shows it
     takes_vectors = name in BACKBONES and BACKBONES.resolve(name) in ON_VECTORS
     if len(shape) == 1 and not takes_vectors:
         raise UsageError(
@@ -74,9 +81,20 @@ def check_inputs(name: str, shape: Shape) -> None:
         )
 
 
-def default_backbone(shape: Shape) -> str:
-    """Return the backbone that is trained by default on inputs of a shape."""
-    return "linear" if len(shape) == 1 else "resnet-tiny"
+def default_backbone(shape: Shape, *, frozen: bool = False) -> str:
+    """Return the default network for inputs of a shape: drawings, colour images or vectors.
+
+    Args:
+        shape: (channels, height, width) or (d,).
+        frozen: for learners on the features of a frozen network.
+    """
+    if len(shape) == 1:
+        return "linear"
+    if frozen:
+        return "vit-quickdraw" if shape[0] == 1 else "vit-b16-in21k"
+    if shape[0] == 1:
+        return "resnet-tiny"
+    return "resnet32" if max(shape[1:]) < LARGE_IMAGE else "resnet18"
 
 
 def check_backbone(name: str) -> None:

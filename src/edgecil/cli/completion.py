@@ -14,7 +14,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 _DIRECTORIES = ("DIR", "DIRECTORY", "DIRECTORIES", "CHECKOUT", "DATASET")
 _FILES = ("FILE", "FILE.npz", "FILE.json", "PATH", "PATHS", "SOURCE", "MATRICES")
 _TRAIN = ("run", "search")  # verbs that require images
-_NAMES_OR_FILES = ("method", "pretrained")
+_NAMES_OR_FILES = ("method", "backbone")
 _BASH = 'local before=""; [[ $1 == *,* ]] && before="${1%,*},"'
 
 

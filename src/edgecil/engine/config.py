@@ -57,9 +57,9 @@ class ExperimentConfig:
         weights: weights of the encoder: a folder, a file or a hub id.
         similarity: file with a similarity matrix, in place of an encoder (.npz, .npy or .csv).
         embeddings: file with class vectors, in place of an encoder (.npy or .npz).
-        backbone: network of the methods that train one; by default `resnet-tiny` for images and
-            `linear`, the vectors themselves under a trained head, for vectors.
-        pretrained: pre-trained model of the methods that use one: a name, a file or a hub id.
+        backbone: network of the methods, trained or frozen as each does: a name, a weight file, a
+            hub id, `timm:NAME`, `hf:ID` or `FILE.py:make`. In Python also a module, or a function
+            that returns one. By default it suits learner and data; `set` may give a method its own.
         recipe: training recipe: `fast`, `paper`, or `published` for each method's own (with
             `-imagenet-r`, `-imagenet-a` or `-cub200` for its settings on these datasets).
         epochs: epochs per task, in place of those of the training recipe.
@@ -107,7 +107,6 @@ class ExperimentConfig:
     similarity: str | None = None
     embeddings: str | None = None
     backbone: str | None = None
-    pretrained: str = "vit-quickdraw"
     recipe: str = "fast"
     epochs: int | None = None
     memory_per_class: int | None = None

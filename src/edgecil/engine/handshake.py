@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +17,6 @@ import torch
 import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.io.device import expected_capability
-from edgecil.methods import Environment
 from edgecil.methods.task import Scenario
 
 # What of an experiment's identity may differ from an earlier process if this is allowed.
@@ -41,15 +40,15 @@ def suits(device: str) -> bool:
     return device != "cpu" or torch.backends.cpu.get_cpu_capability() == expected_capability()
 
 
-def expected_identity(environment: Environment, scenario: Scenario | None = None) -> dict[str, str]:
+def expected_identity(networks: Iterable[str], scenario: Scenario | None = None) -> dict[str, str]:
     """Return all that the results of a worker depend on besides its job and its GPU.
 
     Args:
-        environment: its device and the names of networks.
+        networks: names of the methods' networks.
         scenario: the dataset, where it was sent over a network.
     """
     identity = {**machine_identity(), "code": _code_digest()}
-    for name in dict.fromkeys((environment.backbone, environment.pretrained)):
+    for name in networks:
         if is_pretrained(name):
             identity[f"weights {name}"] = _weights_digest(name)
     if scenario is not None:
@@ -57,10 +56,10 @@ def expected_identity(environment: Environment, scenario: Scenario | None = None
     return identity
 
 
-def worker_identity(environment: Environment, scenario: Scenario | None = None) -> dict[str, str]:
+def worker_identity(networks: Iterable[str], scenario: Scenario | None = None) -> dict[str, str]:
     """Return the identity of this very process; see :func:`expected_identity`."""
     capability = torch.backends.cpu.get_cpu_capability()
-    return {**expected_identity(environment, scenario), "cpu": capability}
+    return {**expected_identity(networks, scenario), "cpu": capability}
 
 
 def gpu_identity(device: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from edgecil.backbones.pretrained import supply_weights
+from edgecil.backbones.slot import SlotModel, supply_model
 from edgecil.engine.handshake import (
     describe_differences,
     differences,
@@ -47,6 +48,8 @@ class WorkerContext:
         expected: identity that a worker must have; None if it is not checked.
         allow_mismatch: train also where the identity differs, and say so in the outcome.
         weights: contents of pre-trained weight files to send to workers, by model and file name.
+        backbones: the network of each method, by name; the environment's for others.
+        models: networks of the model slot, by name.
         handed: in a worker, the state after its last task if its only child may come here next.
     """
 
@@ -58,6 +61,8 @@ class WorkerContext:
     expected: Mapping[str, str] | None = None
     allow_mismatch: bool = False
     weights: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    backbones: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, SlotModel] = field(default_factory=dict)
     handed: dict[Node, State] = field(default_factory=dict)
 
     def prepare(self) -> None:
@@ -72,6 +77,8 @@ class WorkerContext:
         torch.utils.deterministic.fill_uninitialized_memory = False
         for name, files in self.weights.items():
             supply_weights(name, files)
+        for model in self.models.values():
+            supply_model(model)
 
     @cached_property
     def unequal(self) -> dict[str, str]:
@@ -87,7 +94,7 @@ class WorkerContext:
         if self.expected is None:
             return {}
         with_dataset = "dataset" in self.expected
-        given = worker_identity(self.environment, self.scenario if with_dataset else None)
+        given = worker_identity(self.networks, self.scenario if with_dataset else None)
         expected = dict(self.expected)
         if gpu:
             given |= gpu_identity(self.environment.device)
@@ -95,9 +102,15 @@ class WorkerContext:
             expected.pop("gpu", None)
         return differences(expected, given)
 
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Names of all networks."""
+        return tuple(dict.fromkeys(self.backbones.values() or (self.environment.backbone,)))
+
     def build(self, node: Node) -> Method:
         """Return the node's method, untrained."""
-        environment = replace(self.environment, seed=node.seed)
+        backbone = self.backbones.get(node.method, self.environment.backbone)
+        environment = replace(self.environment, seed=node.seed, backbone=backbone)
         entry = self.methods.get(node.method) or get_method(node.method)
         return entry.build(self.configs[node.method], environment)
 

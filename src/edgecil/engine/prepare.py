@@ -7,13 +7,18 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, cast
 
-from edgecil.backbones.pretrained import fingerprint, is_pretrained
+import torch
+
+from edgecil.backbones.pretrained import fingerprint, is_pretrained, statistics_of
 from edgecil.backbones.registry import (
+    BACKBONES,
+    build_backbone,
     canonical_backbone,
     check_backbone,
     check_inputs,
     default_backbone,
 )
+from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes.lists import ClassList
 from edgecil.data import ImageDataset
 from edgecil.data.registry import load_dataset
@@ -107,6 +112,7 @@ class Prepared:
         """Return the number of workers that is given; 1 where only this process has a learner."""
         entries = self.context.methods.values()
         names = [it.name for it in entries if it.source is not None and it.source.is_interactive]
+        names += [it.text for it in self.context.models.values() if it.is_interactive]
         if not names:
             return execution.workers
         if execution.executor == "ray" or (execution.workers or 1) > 1:
@@ -152,7 +158,7 @@ def prepare(
         },
         "sizes": list(space.sizes),
         SEEDS: SHARED if config.shares_seed else PER_ORDER,
-        **_environment_identity(context.environment, entries),
+        **_environment_identity(context, entries),
         "threads": config.threads,
         **{f"method {name}": asdict(method) for name, method in context.configs.items()},
         **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
@@ -187,40 +193,32 @@ def load_context(
     unused = [name for name in config.set if name not in names]
     if unused:
         raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
-    if config.backbone is not None:
-        check_backbone(config.backbone)
+    for name in filter(None, (config.backbone, *map(_own_backbone, config.set.values()))):
+        check_backbone(name)
     images = load_images(config, storage=storage)
-    backbone = canonical_backbone(config.backbone or default_backbone(images.shape))
-    configs = {entry.name: _configure(entry, config, backbone) for entry in entries}
-    _check_needs(images, entries, configs, backbone)
+    backbones = {entry.name: _choose_backbone(entry, config, images) for entry in entries}
+    configs = {entry.name: _configure(entry, config, backbones[entry.name]) for entry in entries}
+    _check_needs(images, entries, configs, backbones)
+    networks = [backbones[entry.name] for entry in entries if entry.source is None]
     dataset, shape = fit_images(
         images,
-        entries,
-        backbone=backbone,
-        pretrained=config.pretrained,
+        networks,
         image_size=config.image_size,
         preparation=config.preparation,
         storage=storage,
     )
     device = "cuda" if remote and config.device == "cuda" else choose_device(config.device)
-    statistics = image_statistics(
-        dataset,
-        entries,
-        backbone=backbone,
-        pretrained=config.pretrained,
-        normalisation=config.normalisation,
-    )
+    statistics = image_statistics(dataset, networks, normalisation=config.normalisation)
     check_precision(config.precision, device)
     environment = Environment(
         shape=shape,
         mean=statistics.mean,
         std=statistics.std,
         normalisation=cast(Any, config.normalisation),
-        backbone=backbone,
+        backbone=next(iter(backbones.values())),
         device=device,
         precision=cast(Any, config.precision),
         compile=config.compile,
-        pretrained=canonical_backbone(config.pretrained),
     )
     context = WorkerContext(
         Scenario(dataset),
@@ -228,7 +226,10 @@ def load_context(
         configs,
         config.threads,
         {entry.name: entry for entry in entries if entry.source is not None},
+        backbones=backbones,
+        models={name: find_model(name) for name in backbones.values() if is_slot_model(name)},
     )
+    _try_networks(context, networks)
     return config, entries, dataset, context
 
 
@@ -307,25 +308,56 @@ def _method_name(name: str, entries: list[MethodEntry]) -> str:
     return next(own, None) or get_method(name).name
 
 
+def _own_backbone(settings: Mapping[str, Any]) -> str | None:
+    """Return the network among the settings of one method."""
+    return settings.get("backbone")
+
+
+def _choose_backbone(entry: MethodEntry, config: ExperimentConfig, dataset: ImageDataset) -> str:
+    """Return the network of a method: its own, that of all, or the default for the data."""
+    chosen = _own_backbone(config.set.get(entry.name, {})) or config.backbone
+    default = default_backbone(dataset.shape, frozen=entry.pretrained)
+    return canonical_backbone(chosen or default)
+
+
 def _check_needs(
-    dataset: ImageDataset, entries: list[MethodEntry], configs: Mapping[str, Any], backbone: str
+    dataset: ImageDataset,
+    entries: list[MethodEntry],
+    configs: Mapping[str, Any],
+    backbones: Mapping[str, str],
 ) -> None:
-    """Raise an error if a learner's network cannot take the inputs."""
+    """Raise an error if a learner's network cannot take the inputs, or lacks what it needs."""
     for entry in entries:
         if entry.source is not None:
             continue
-        need = entry.needs(configs[entry.name])
-        if need == "features" and not entry.pretrained:
-            check_inputs(backbone, dataset.shape)
-        elif need != "features" and not dataset.channels:
-            network = "residual network" if need == "residual" else "vision transformer"
-            other = "another learner, such as 'simplecil' or 'er'"
-            if entry.name == "ranpac":
-                other = "the setting 'bottleneck' 0, which leaves the adapters out"
-            raise UsageError(
-                f"{entry.name} requires the inside of a {network}, but the dataset has vectors; "
-                f"use {other}."
-            )
+        name, need = backbones[entry.name], entry.needs(configs[entry.name])
+        if need != "features" and not dataset.channels:
+            problem = "but the dataset has vectors"
+        elif need != "features" and is_slot_model(name):
+            problem = f"which {name!r} does not show"
+        else:
+            check_inputs(name, dataset.shape)
+            continue
+        inside = "stages of a residual network" if need == "residual" else "sockets of a ViT"
+        other = "another learner, such as 'simplecil' or 'er'"
+        if entry.name == "ranpac":
+            other = "the setting 'bottleneck' 0, which leaves the adapters out"
+        raise UsageError(f"{entry.name} requires the {inside}, {problem}; use {other}.")
+
+
+def _try_networks(context: WorkerContext, networks: Collection[str]) -> None:
+    """Raise an error if a network cannot be built for the inputs; weights are not downloaded."""
+    shape = context.environment.shape
+    for name in sorted(set(networks)):
+        if is_slot_model(name) or (len(shape) == 3 and name in BACKBONES):
+            build_backbone(name, shape, torch.Generator().manual_seed(0))
+        elif len(shape) == 3 and (stated := statistics_of(name)) is not None:
+            channels = len(stated.mean)
+            if channels != shape[0]:
+                raise UsageError(
+                    f"The backbone {name!r} requires images with {channels} channel(s), but the "
+                    f"dataset's have {shape[0]}; use another backbone."
+                )
 
 
 def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
@@ -341,8 +373,13 @@ def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> A
         replace_settings(memory, exemplars, "memory"),
         entry.settings(config.recipe),
     )
-    settings = config.set.get(entry.name, {})
-    _check_options(entry.name, settings, {field.name for field in fields(configured)})
+    names = {field.name for field in fields(configured)}
+    settings = {
+        name: value
+        for name, value in config.set.get(entry.name, {}).items()
+        if name != "backbone" or name in names  # the network is not the method's own setting
+    }
+    _check_options(entry.name, settings, names)
     return replace_settings(configured, settings, entry.name)
 
 
@@ -357,21 +394,19 @@ def _check_options(method: str, settings: Mapping[str, Any], names: Collection[s
             )
 
 
-def _environment_identity(environment: Environment, entries: list[MethodEntry]) -> dict[str, Any]:
-    """Return what of the environment determines the results, with digests of pre-trained weights.
+def _environment_identity(context: WorkerContext, entries: list[MethodEntry]) -> dict[str, Any]:
+    """Return what of the environment determines the results, with digests of networks' weights.
 
     Networks stand by themselves, so that methods on another network can be added later.
     """
-    values = asdict(environment)
-    for name in ("shared", "mean", "std"):  # the dataset's digest determines mean and std
+    values = asdict(context.environment)
+    for name in ("shared", "mean", "std", "backbone"):  # the data determine mean and std
         del values[name]
-    networks = {name: values.pop(name) for name in ("backbone", "pretrained")}
-    used = {"pretrained" if entry.pretrained else "backbone" for entry in entries}
     identity: dict[str, Any] = {"environment": values}
-    for option in sorted(used):
-        name = networks[option]
-        check_backbone(name)
-        identity[option] = name
-        if is_pretrained(name):
-            identity[f"weights {name}"] = fingerprint(name)
+    for entry in entries:
+        name = context.backbones[entry.name]
+        if entry.source is None:
+            identity[f"backbone of {entry.name}"] = model_name(name)
+            if is_pretrained(name):
+                identity[f"weights {model_name(name)}"] = fingerprint(name)
     return identity

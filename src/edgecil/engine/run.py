@@ -352,11 +352,22 @@ def resolve_options(
     values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
     """Build the experiment and its execution from those of a configuration and further options."""
+    from edgecil.backbones.slot import backbone_text
+
     merged = merge_options(values, options)
     values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:
         values["dataset"] = dataset_text(values["dataset"])
+    if values.get("backbone") is not None:
+        values["backbone"] = backbone_text(values["backbone"])
+    values["set"] = {
+        method: {
+            name: backbone_text(value) if name == "backbone" else value
+            for name, value in settings.items()
+        }
+        for method, settings in (values.get("set") or {}).items()
+    }
     return build_config(values), build_execution(values)
 
 

@@ -32,8 +32,7 @@ class TrainingOptions(TypedDict, total=False):
     weights: str | os.PathLike[str] | None
     similarity: str | os.PathLike[str] | None
     embeddings: str | os.PathLike[str] | None
-    backbone: str | None
-    pretrained: str | os.PathLike[str] | None
+    backbone: Any
     recipe: str | None
     epochs: int | None
     memory_per_class: int | None

@@ -5,23 +5,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 
-from edgecil.backbones.pretrained import Shape, fitting_size, image_size_of, is_pretrained
+from edgecil.backbones.pretrained import (
+    Shape,
+    fitting_size,
+    image_size_of,
+    is_pretrained,
+    statistics_of,
+)
 from edgecil.data.augment import Normalise, channel_statistics
 from edgecil.data.dataset import ImageDataset
 from edgecil.data.resize import resize_dataset
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import UsageError
-from edgecil.methods.registry import MethodEntry
 
 _log = logging.getLogger(__name__)
 
 
 def fit_images(
     dataset: ImageDataset,
-    methods: Collection[MethodEntry],
+    networks: Collection[str],
     *,
-    backbone: str,
-    pretrained: str,
     image_size: int | None = None,
     preparation: str = "plain",
     storage: str = "auto",
@@ -35,9 +38,7 @@ def fit_images(
 
     Args:
         dataset: images as loaded.
-        methods: the methods of the experiment.
-        backbone: network of methods that train a backbone.
-        pretrained: model of methods on a frozen model.
+        networks: names of the methods' networks.
         image_size: size that the user chose; the dataset is then not changed.
         preparation: `plain` or `centre-crop`.
         storage: where resized images are kept: `memory`, `disk` or `auto`.
@@ -47,23 +48,24 @@ def fit_images(
     stored = stored_size(image_size, preparation)
     if image_size is not None and preparation == "centre-crop":
         shape: Shape = (dataset.shape[0], image_size, image_size)
-        _warn_of_misfits(shape, methods, backbone=backbone, pretrained=pretrained)
+        _warn_of_misfits(shape, networks)
         return resize_dataset(dataset, stored, storage), shape
-    networks = {pretrained if method.pretrained else backbone for method in methods}
-    models = sorted(name for name in networks if is_pretrained(name))
+    models = sorted({name for name in networks if is_pretrained(name)})
     sizes = {name: fitting_size(name, dataset.shape) for name in models}
     misfits = {name: size for name, size in sizes.items() if size is not None}
     if preparation == "centre-crop":
-        sizes_of_models = sorted({image_size_of(name) for name in models})
+        sizes_of_models = sorted(
+            {size for name in models if (size := image_size_of(name)) is not None}
+        )
         return _centre_cropped(dataset, sizes_of_models, storage)
     if not misfits:
         return dataset, dataset.shape
     name, size = next(iter(misfits.items()))
     given = "×".join(map(str, dataset.shape[1:]))
     if image_size is not None:
-        _warn_of_misfits(dataset.shape, methods, backbone=backbone, pretrained=pretrained)
+        _warn_of_misfits(dataset.shape, networks)
         return dataset, dataset.shape
-    if len(networks) > len(models) or len(set(misfits.values())) > 1:
+    if len(set(networks)) > len(models) or len(set(misfits.values())) > 1:
         raise UsageError(
             f"Images of {given} pixels do not suit {name!r}, which was trained on {size}×{size}, "
             "and the other networks of the experiment differ; set 'image_size', or run the methods "
@@ -88,25 +90,22 @@ def stored_size(size: int | None, preparation: str) -> int | None:
 
 def image_statistics(
     dataset: ImageDataset,
-    methods: Iterable[MethodEntry],
+    networks: Iterable[str],
     *,
-    backbone: str,
-    pretrained: str,
     normalisation: str,
 ) -> Normalise:
     """Return mean and standard deviation of the training images, or 0 and 1 if unused.
 
     Args:
         dataset: images as stored.
-        methods: the methods of the experiment.
-        backbone: network of methods that train a backbone.
-        pretrained: model of methods on a frozen model.
+        networks: names of the methods' networks.
         normalisation: `model`, `dataset` or `none`.
     """
     if not dataset.channels:
         return Normalise((), ())
-    networks = {pretrained if method.pretrained else backbone for method in methods}
-    by_model = normalisation == "model" and all(is_pretrained(name) for name in networks)
+    by_model = normalisation == "model" and all(
+        is_pretrained(name) and statistics_of(name) is not None for name in networks
+    )
     if normalisation == "none" or by_model:
         channels = dataset.shape[0]
         return Normalise((0.0,) * channels, (1.0,) * channels)
@@ -127,11 +126,8 @@ def _centre_cropped(
     return resize_dataset(dataset, stored, storage), (dataset.shape[0], size, size)
 
 
-def _warn_of_misfits(
-    shape: Shape, methods: Iterable[MethodEntry], *, backbone: str, pretrained: str
-) -> None:
-    networks = {pretrained if method.pretrained else backbone for method in methods}
-    for name in sorted(filter(is_pretrained, networks)):
+def _warn_of_misfits(shape: Shape, networks: Iterable[str]) -> None:
+    for name in sorted(filter(is_pretrained, set(networks))):
         size = fitting_size(name, shape)
         if size is not None:
             _log.warning(

@@ -27,8 +27,7 @@ class Environment:
             are cropped at the centre. (d,) for vectors.
         mean: per channel, subtracted from images in [0, 1]; none for vectors.
         std: per channel; images are divided by it.
-        backbone: name in `edgecil.backbones`, for learners that train a backbone.
-        pretrained: name in `edgecil.backbones.pretrained`, for learners on a frozen model.
+        backbone: name of the network in `edgecil.backbones`, trained or frozen as the learner does.
         seed: seed of the run; initial weights depend on it.
         device: device to compute on.
         precision: `float32`; `tf32`; or mixed precision, `bfloat16` or `float16`.
@@ -48,7 +47,6 @@ class Environment:
     device: str = "cpu"
     precision: Literal["float32", "tf32", "bfloat16", "float16"] = "float32"
     compile: bool = False
-    pretrained: str = "vit-quickdraw"
     shared: str | None = None
     normalisation: Literal["model", "dataset", "none"] = "model"
 
@@ -78,6 +76,8 @@ def suited_to(backbone: str, environment: Environment) -> Environment:
     if on_vectors or environment.normalisation != "model" or not is_pretrained(backbone):
         return environment
     statistics = statistics_of(backbone)
+    if statistics is None:
+        return environment
     return replace(environment, mean=statistics.mean, std=statistics.std)
 
 

@@ -6,14 +6,12 @@ the dataset's own class ids.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 
+from edgecil.backbones.slot import seeded
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.seeds import derive_seed
@@ -111,22 +109,6 @@ class PlainMethod(Method):
                 "state with any number of classes, so resize the outputs there or create them all "
                 "in the constructor."
             ) from error
-
-
-@contextmanager
-def seeded(seed: int, device: str | torch.device) -> Iterator[None]:
-    """Seed the global generators inside the `with` block and restore them afterwards."""
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    on_gpu = torch.device(device).type == "cuda"
-    with torch.random.fork_rng(devices=[device] if on_gpu else [], enabled=True):
-        random.seed(seed)
-        np.random.seed(seed % 2**32)  # noqa: NPY002
-        torch.manual_seed(seed)
-        try:
-            yield
-        finally:
-            random.setstate(python)
-            np.random.set_state(numpy)  # noqa: NPY002
 
 
 def check_plain(learner: Callable[..., Any], name: str) -> None:

@@ -14,7 +14,7 @@ from edgecil.backbones.features import (
     frozen_features,
     network_name,
 )
-from edgecil.backbones.pretrained import frozen_vit
+from edgecil.backbones.pretrained import frozen_backbone, frozen_vit
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment, Method, Need, suited_to
 from edgecil.methods.recipe import Recipe
@@ -33,7 +33,7 @@ class PretrainedMethod(Method):
         return "sockets"
 
     def __init__(self, recipe: Recipe, environment: Environment) -> None:
-        super().__init__(suited_to(environment.pretrained, environment))
+        super().__init__(suited_to(environment.backbone, environment))
         self.recipe = recipe
         self._prepare = self.environment.pipeline()
 
@@ -46,14 +46,14 @@ class PretrainedMethod(Method):
     def vit(self) -> ViT:
         """The transformer in evaluation mode, without gradients; not part of the state."""
         environment = self.environment
-        return frozen_vit(environment.pretrained, environment.shape, environment.device)
+        return frozen_vit(environment.backbone, environment.shape, environment.device)
 
     @cached_property
     def network(self) -> str:
-        """Name of the transformer, derived from its content."""
+        """Name of the network, derived from its content."""
         environment = self.environment
         return network_name(
-            environment.pretrained,
+            environment.backbone,
             self._prepare,
             environment.device,
             precision=environment.precision,
@@ -62,7 +62,11 @@ class PretrainedMethod(Method):
     @property
     def feature_size(self) -> int:
         """Length d of a frozen feature vector."""
-        return self.environment.shape[0] if self.on_vectors else self.vit.feature_size
+        environment = self.environment
+        if self.on_vectors:
+            return environment.shape[0]
+        network = frozen_backbone(environment.backbone, environment.shape, environment.device)
+        return network.feature_size
 
     def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Return features (n, d) of the unmodified network; prompt methods use them as queries.
@@ -74,7 +78,7 @@ class PretrainedMethod(Method):
             return pixels.to(self.environment.device)
         keep = self.environment.shared is not None
         return frozen_features(
-            self.environment.pretrained,
+            self.environment.backbone,
             pixels,
             self.environment.device,
             keep=keep,

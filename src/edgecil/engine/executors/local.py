@@ -86,7 +86,7 @@ class WorkerPool:
             workers = Placement(("cpu",), most=workers, per_device=workers)
         self._placement = workers
         self.identity = gpu_identity(context.environment.device)
-        expected = {**expected_identity(context.environment), **self.identity}
+        expected = {**expected_identity(context.networks), **self.identity}
         context = self._context = replace(context, expected=expected)
         self._timeout = timeout
         self._queued: deque[Job] = deque()

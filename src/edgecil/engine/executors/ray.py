@@ -229,13 +229,12 @@ def pickled(context: WorkerContext, identity: Mapping[str, str]) -> bytes:
     """
     from ray import cloudpickle
 
-    environment = context.environment
-    names = dict.fromkeys((environment.backbone, environment.pretrained))
+    names = context.networks
     weights = {name: weight_contents(name) for name in names if is_pretrained(name)}
     context = replace(
         context,
         weights={name: files for name, files in weights.items() if files},
-        expected={**expected_identity(environment, context.scenario), **identity},
+        expected={**expected_identity(names, context.scenario), **identity},
     )
     content: bytes = cloudpickle.dumps(context)
     return content

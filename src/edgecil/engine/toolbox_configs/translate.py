@@ -81,7 +81,7 @@ def translate_config(
     own, settings = _own_settings(method, config)
     network = _network(config, method)
     dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
-    if method in RESIDUAL and "pretrained" in network and given.keys().isdisjoint(_NETWORK):
+    if method in RESIDUAL and "preparation" in network and given.keys().isdisjoint(_NETWORK):
         raise UsageError(
             f"{path}: {method!r} requires a residual network here, and the config has a ViT; give "
             "another 'backbone', for example 'resnet18'."
@@ -99,7 +99,7 @@ def translate_config(
         "memory": _memory(config),
         **network,
         "device": _device(config.get("device")),
-        "recipe": choose_recipe(method, dataset, vit="pretrained" in network),
+        "recipe": choose_recipe(method, dataset, vit="preparation" in network),
         "training": None if untrained else changes,
         "set": {method: settings} if settings else None,
     }
@@ -234,7 +234,6 @@ def _network(config: Mapping[str, Any], method: str) -> dict[str, str]:
             plain = method == "coda-prompt" and config["dataset"] == "cifar224"
             return {
                 "backbone": model,
-                "pretrained": model,
                 "preparation": "plain" if plain else "centre-crop",
                 "normalisation": "none",
             }

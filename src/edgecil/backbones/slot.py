@@ -1,0 +1,332 @@
+"""The model slot: networks of other libraries and of the user, as backbones.
+
+A model is anything that maps a batch of inputs to features (n, d): `timm:NAME`, `hf:ID` (the
+AutoModel of transformers), `FILE.py:make` or `package.module:make` (a function without arguments
+that returns a module), an entry point of the group `edgecil.backbones`, and in Python also such a
+function or a module itself. `?weights=FILE` behind a name of timm loads a weight file, and
+`?weights=none` draws the weights from the run's seed.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import random
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import torch
+from torch import nn
+
+from edgecil.backbones.resnet import Backbone
+from edgecil.data.augment import Normalise
+from edgecil.errors import PrerequisiteError, UsageError, unknown
+from edgecil.io.code import Source, load_code, locate_code, locate_module, locate_object
+from edgecil.registry import Registry
+
+ENTRY_POINTS = "edgecil.backbones"
+TIMM, HUB = "timm:", "hf:"
+
+_GIVEN = "python:"  # begins the text that stands for a module of this process
+_TOKENS = ("pooler_output", "image_embeds", "last_hidden_state")
+
+_models: dict[str, SlotModel] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class SlotModel:
+    """A model that other processes can build.
+
+    Attributes:
+        text: by which options name it.
+        source: its code, for a function of the user.
+        module: the network itself, if that was given.
+    """
+
+    text: str
+    source: Source | None = None
+    module: nn.Module | None = field(default=None, repr=False)
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether only this process can build it: a notebook defines its code."""
+        return self.source is not None and self.source.is_interactive
+
+
+class SlotBackbone(Backbone):
+    """A network of the slot; the number of its features is found by one forward pass.
+
+    Attributes:
+        inner: the network.
+    """
+
+    def __init__(self, inner: nn.Module, name: str, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.inner = inner
+        self._name = name
+        training = inner.training
+        inner.eval()
+        try:
+            with torch.no_grad():
+                features = self(torch.zeros(2, *shape))
+        except UsageError:
+            raise
+        except Exception as error:
+            line = (str(error).splitlines() or [""])[0][:160] or type(error).__name__
+            raise UsageError(
+                f"The backbone {name!r} does not take inputs of the shape {shape} ({line}); use "
+                "another one, or set 'image_size'."
+            ) from error
+        inner.train(training)
+        self.feature_size = features.shape[1]
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return features (n, d) of inputs (n, …)."""
+        found = self.inner(inputs)
+        if not isinstance(found, torch.Tensor):
+            named = (getattr(found, name, None) for name in _TOKENS)
+            found = next((it for it in named if it is not None), found)
+            if isinstance(found, torch.Tensor) and found.ndim == 3:  # the class token
+                found = found[:, 0]
+        if not isinstance(found, torch.Tensor) or found.ndim != 2 or len(found) != len(inputs):
+            shape = getattr(found, "shape", type(found).__name__)
+            raise UsageError(
+                f"The backbone {self._name!r} must map {len(inputs)} inputs to features "
+                f"({len(inputs)}, d). Got {tuple(shape) if not isinstance(shape, str) else shape}."
+            )
+        return found
+
+
+def backbone_text(given: Any) -> str:
+    """Return the text that stands for a model in options."""
+    if isinstance(given, (str, Path)):
+        return str(given)
+    if isinstance(given, nn.Module):
+        for text, model in _models.items():
+            if model.module is given:
+                return text
+        text = f"{_GIVEN}{type(given).__name__}-{uuid.uuid4().hex[:8]}"
+        _models[text] = SlotModel(text, _source_of(type(given)), given)
+        return text
+    if not callable(given) or not getattr(given, "__qualname__", "").isidentifier():
+        raise UsageError(
+            "'backbone' must be a name, a module of torch, or a function at the top level of a "
+            f"module or a notebook that returns one. Got {type(given).__name__}."
+        )
+    source = locate_object(given)
+    _models[source.spec] = SlotModel(source.spec, source)
+    if source.is_interactive:
+        _factories[source.spec] = given
+    return source.spec
+
+
+_factories: dict[str, Callable[[], nn.Module]] = {}  # those that a notebook defines
+
+
+def is_slot_model(name: str) -> bool:
+    """Return whether a text names a model of the slot."""
+    if name in _models or name.startswith((TIMM, HUB, _GIVEN)):
+        return True
+    target, colon, attribute = name.rpartition(":")
+    by_code = bool(colon) and attribute.isidentifier() and len(target) > 1
+    return by_code or name in installed_backbones()
+
+
+def installed_backbones() -> Registry[EntryPoint]:
+    """Return the models of installed packages, entry points of the group `edgecil.backbones`."""
+    return Registry("backbone", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
+
+
+def find_model(name: str) -> SlotModel:
+    """Return a model of the slot, with what another process needs to build it."""
+    if name in _models:
+        return _models[name]
+    if name.startswith(_GIVEN):
+        raise UsageError(
+            f"The backbone {name!r} was a module in Python; call edgecil.run with it again."
+        )
+    if name.startswith((TIMM, HUB)):
+        model = SlotModel(name)
+    else:
+        installed = installed_backbones()
+        if name in installed:
+            source = locate_module(installed[name].module, installed[name].attr)
+        else:
+            source = locate_code(name)
+        model = SlotModel(name, source)
+    _models[name] = model
+    return model
+
+
+def model_name(name: str) -> str:
+    """Return a name that is the same in every process: that of a given module has no token."""
+    return name.rpartition("-")[0] if name.startswith(_GIVEN) else name
+
+
+def supply_model(model: SlotModel) -> None:
+    """Use a model that another process sent."""
+    _models.setdefault(model.text, model)
+
+
+def build_model(name: str, shape: tuple[int, ...], seed: int) -> SlotBackbone:
+    """Return a new network on the CPU, in training mode; its function is called under a seed."""
+    with seeded(seed, "cpu"):
+        return SlotBackbone(_make(name), name, shape)
+
+
+def _make(name: str) -> nn.Module:
+    model = find_model(name)
+    if model.module is not None:
+        return copy.deepcopy(model.module).cpu()
+    if name.startswith(TIMM):
+        return _from_timm(name.removeprefix(TIMM))
+    if name.startswith(HUB):
+        return _from_transformers(name.removeprefix(HUB))
+    assert model.source is not None
+    make: Any = _factories.get(name) or load_code(model.source)
+    needed = inspect.signature(make).parameters.values()
+    if any(it.default is it.empty and it.kind not in (2, 4) for it in needed):
+        raise UsageError(f"The backbone {name!r} must be a function without required parameters.")
+    made = make()
+    if not isinstance(made, nn.Module):
+        raise UsageError(
+            f"The backbone {name!r} must return a module of torch. Got {type(made).__name__}."
+        )
+    return made
+
+
+def _from_timm(text: str) -> nn.Module:
+    try:
+        import timm
+    except ImportError as error:
+        raise PrerequisiteError(
+            f"The backbone 'timm:{text}' requires timm; run pip install 'edgecil[timm]'."
+        ) from error
+    name, _, query = text.partition("?")
+    options = dict(parse_qsl(query))
+    for option in options:
+        if option != "weights":
+            raise unknown("option of a timm model", option, ("weights",))
+    weights = options.get("weights")
+    path = None if weights in (None, "none") else str(Path(weights or "").expanduser())
+    settings: dict[str, Any] = {"num_classes": 0, "pretrained": weights is None}
+    if path is not None:
+        settings["checkpoint_path"] = path
+    if name not in timm.list_models() and name.partition(".")[0] not in timm.list_models():
+        raise unknown("model of timm", name, timm.list_models())
+    try:
+        made: nn.Module = timm.create_model(name, **settings)
+    except Exception as error:
+        raise _unloadable(f"timm:{text}", error) from error
+    return made
+
+
+def _from_transformers(name: str) -> nn.Module:
+    try:
+        from transformers import AutoModel
+    except ImportError as error:
+        raise PrerequisiteError(
+            f"The backbone 'hf:{name}' requires transformers; run pip install 'edgecil[clip]'."
+        ) from error
+    try:
+        made: nn.Module = AutoModel.from_pretrained(name, trust_remote_code=False)
+    except Exception as error:
+        raise _unloadable(f"hf:{name}", error) from error
+    return _ImageTower(made) if hasattr(made, "get_image_features") else made
+
+
+class _ImageTower(nn.Module):  # type: ignore[misc]
+    """The image side of a model of images and texts."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, images: torch.Tensor) -> Any:
+        """Return the features of images."""
+        return self.model.get_image_features(pixel_values=images)
+
+
+def _unloadable(name: str, error: Exception) -> PrerequisiteError:
+    line = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+    return PrerequisiteError(f"The backbone {name!r} cannot be loaded ({line}).")
+
+
+@cache
+def model_fingerprint(name: str) -> str:
+    """Return a digest of a model's code and of its weights, built under seed 0."""
+    model = find_model(name)
+    digest = hashlib.sha256(b"" if model.source is None else model.source.digest.encode())
+    with seeded(0, "cpu"):
+        module = _make(name)
+    digest.update(str(module).encode())
+    for key, value in sorted(module.state_dict().items()):
+        digest.update(f"{key} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(
+            value.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+        )
+    return digest.hexdigest()[:32]
+
+
+@cache
+def model_config(name: str) -> tuple[Normalise | None, int | None]:
+    """Return the statistics and the size of images that a model states; None where it does not."""
+    if name.startswith(HUB):
+        return _transformers_config(name.removeprefix(HUB))
+    if name.startswith(TIMM) or find_model(name).module is not None:
+        with seeded(0, "cpu"):
+            module = find_model(name).module or _make(name)
+        stated: Any = getattr(module, "pretrained_cfg", None)
+        if isinstance(stated, Mapping) and stated.get("mean") and stated.get("std"):
+            sizes = stated.get("input_size") or (None,)
+            return Normalise(tuple(stated["mean"]), tuple(stated["std"])), sizes[-1]
+    return None, None
+
+
+def _transformers_config(name: str) -> tuple[Normalise | None, int | None]:
+    from transformers import AutoImageProcessor
+
+    try:
+        stated = AutoImageProcessor.from_pretrained(name, trust_remote_code=False)
+    except Exception:  # a model of another modality, or one without a configuration
+        return None, None
+    mean, std = getattr(stated, "image_mean", None), getattr(stated, "image_std", None)
+    sizes = getattr(stated, "crop_size", None) or getattr(stated, "size", None) or {}
+    side = next((sizes.get(key) for key in ("height", "shortest_edge") if sizes.get(key)), None)
+    return (Normalise(tuple(mean), tuple(std)) if mean and std else None), side
+
+
+def _source_of(kind: type) -> Source | None:
+    """Return the code of a class; None if it cannot be found."""
+    path = inspect.getsourcefile(kind) if kind.__module__ not in ("__main__",) else ""
+    if path and "site-packages" in path:
+        return None
+    try:
+        return locate_object(kind)
+    except Exception:  # a class inside a function, or of an extension: its text and weights remain
+        return None
+
+
+@contextmanager
+def seeded(seed: int, device: str | torch.device) -> Iterator[None]:
+    """Seed the global generators inside the `with` block and restore them afterwards."""
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    on_gpu = torch.device(device).type == "cuda"
+    with torch.random.fork_rng(devices=[device] if on_gpu else [], enabled=True):
+        random.seed(seed)
+        np.random.seed(seed % 2**32)  # noqa: NPY002
+        torch.manual_seed(seed)
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: NPY002
