@@ -70,8 +70,8 @@ def curves(
 ) -> list[dict[str, float]]:
     """Accuracy of the authors' learner after every task, in per cent."""
     timm_names.install()
-    vit = frozen_vit(environment.pretrained, environment.shape, environment.device)
-    reference.Loader.environment = suited_to(environment.pretrained, environment)
+    vit = frozen_vit(environment.backbone, environment.shape, environment.device)
+    reference.Loader.environment = suited_to(environment.backbone, environment)
     reference.Loader.recipe = config.recipe
     if not torch.cuda.is_available():
         torch.cuda.synchronize = lambda *_: None

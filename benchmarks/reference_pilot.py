@@ -75,8 +75,8 @@ def curves(
     """Accuracy of PILOT's learner after every task, in per cent."""
     if len({len(task) for task in tasks}) > 1:
         raise SystemExit("PILOT's learners are compared on tasks of equal size; change --tasks.")
-    vit = frozen_vit(environment.pretrained, environment.shape, environment.device)
-    environment = suited_to(environment.pretrained, environment)
+    vit = frozen_vit(environment.backbone, environment.shape, environment.device)
+    environment = suited_to(environment.backbone, environment)
     recipe = getattr(config, "recipe", Recipe())
     reference.Loader.environment, reference.Loader.recipe = environment, recipe
     learner = _build(name, config, recipe, vit, tasks)

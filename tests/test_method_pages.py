@@ -49,7 +49,7 @@ def test_run_accepts_every_command(method: str) -> None:
         else:
             assert PUBLISHED_DATASETS[options["recipe"]] == options["dataset"]
             get_method(method).recipe(options["recipe"], "resnet32")
-            network = options.get("pretrained") or options["backbone"]
+            network = options["backbone"]
             assert network in PRETRAINED or network in BACKBONES
 
 

@@ -55,7 +55,7 @@ def pair(name: str, recipe: Recipe = RECIPE, **settings: Any) -> tuple[Any, Any,
     memory = MemoryBudget(total=None, per_class=1)
     config = entry.configure(recipe, memory, {**entry.published_settings, **settings})
     ours: Method = entry.build(config, environment)
-    reference.Loader.environment = suited_to(environment.pretrained, environment)
+    reference.Loader.environment = suited_to(environment.backbone, environment)
     reference.Loader.recipe = recipe
     torch.manual_seed(0)
     theirs = reference_pilot._build(name, config, recipe, ours.vit, TASKS)  # type: ignore[attr-defined]
