@@ -29,7 +29,9 @@ def test_a_recipe_names_only_what_there_is(path) -> None:
     config = build_config(read_config(path))
     for name in config.method:
         entry = get_method(name)
-        entry.configure(*entry.recipe(config.recipe, config.backbone), config.set.get(name))
+        entry.configure(
+            *entry.recipe(config.recipe, config.backbone or "resnet-tiny"), config.set.get(name)
+        )
     assert set(config.protocol) <= set(PROTOCOLS)
     assert config.objective in OBJECTIVES
     assert config.encoder in encoder_names()
