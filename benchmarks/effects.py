@@ -45,13 +45,13 @@ def accuracies(args: argparse.Namespace, method: str, settings: dict[str, Any]) 
         out=Path(args.out) / name,
         method=method,
         dataset="quickdraw",
-        classes=args.classes,
         tasks=args.tasks,
         protocol="random",
         budget=args.orders,
         repeats=args.repeats,
-        set={method: settings} if settings else None,
-        workers=1,
+        data={"classes": args.classes},
+        training={"set": {method: settings} if settings else None},
+        execution={"workers": 1},
     )
     by_order: dict[str, list[float]] = {}
     for result in experiment.results():

@@ -98,14 +98,10 @@ def measure(queue: Any, method: str, weights: str, images: str, out: str) -> Non
         sizes=[2, 2],
         protocol="random",
         budget=1,
-        recipe="published",
-        epochs=1,
-        backbone=weights,
-        preparation="centre-crop",
-        normalisation="none",
-        share=False,
-        workers=1,
         out=out,
+        training={"setup": "published", "epochs": 1, "backbone": weights},
+        data={"preparation": "centre-crop", "normalisation": "none"},
+        execution={"share": False, "workers": 1},
     )
     [result] = experiment.results()
     peak = max(

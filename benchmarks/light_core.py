@@ -27,19 +27,12 @@ import plain_search
 from rich.console import Console
 from rich.table import Table
 
-from edgecil import (
-    ClassSequence,
-    Embeddings,
-    SequenceSpace,
-    SimilarityMatrix,
-    find_optimum,
-    get_classes,
-    profile,
-    text_similarity,
-)
-from edgecil.sequences import get_generator, sample_scores
+from edgecil import ClassSequence, SequenceSpace, SimilarityMatrix
+from edgecil.classes import get_classes
+from edgecil.sequences import find_optimum, get_generator, profile, sample_scores
 from edgecil.sequences.generators import optimal
 from edgecil.sequences.generators.edge import VARIANTS
+from edgecil.similarity import Embeddings, text_similarity
 
 GOALS = ("hard", "easy")
 COLUMNS = ("what", "edgecil", "compared with", "target", "met")

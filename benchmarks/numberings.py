@@ -14,16 +14,11 @@ import argparse
 
 import numpy as np
 
-from edgecil import (
-    ClassSequence,
-    SequenceSpace,
-    SimilarityMatrix,
-    get_classes,
-    profile,
-    text_similarity,
-)
-from edgecil.sequences import get_generator
+from edgecil import ClassSequence, SequenceSpace, SimilarityMatrix
+from edgecil.classes import get_classes
+from edgecil.sequences import get_generator, profile
 from edgecil.sequences.generators.edge import VARIANTS, Variant
+from edgecil.similarity import text_similarity
 
 DATASETS = ("cifar100", "cub200", "imagenet-r", "imagenet-a")
 SIGNS = {"hard": 1.0, "easy": -1.0}

@@ -40,7 +40,8 @@ import reference_pilot
 import torch
 from scipy.stats import t as student
 
-from edgecil import load_dataset, protocol
+from edgecil import protocol
+from edgecil.data import load_dataset
 from edgecil.data.augment import channel_statistics
 from edgecil.methods import Environment, get_method
 from edgecil.methods.registry import replace_settings
@@ -248,7 +249,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--backbone", default="resnet-tiny")
     parser.add_argument("--image-size", type=int)
-    parser.add_argument("--recipe", default="fast", help="fast, or published")
+    parser.add_argument("--setup", default="fast", help="fast, or published")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--learning-rate", type=float, default=0.05)

@@ -179,7 +179,7 @@ def print_encoders(table: TruthTable) -> None:
     by_method: dict[str, list[str]] = {}
     ratios = []
     for name, options in SIMILARITIES.items():
-        similarity = edgecil.similarity(dataset="quickdraw", classes=6, **options)
+        similarity = edgecil.build_similarity(dataset="quickdraw", classes=6, **options)
         runs = with_protocols(table, similarity, ("random", "edge"), ENCODER_METHODS)
         analysis = edgecil.analyze(runs, similarity=similarity).datasets[0]
         audit = lab.audit(runs, similarity=similarity).datasets[0]

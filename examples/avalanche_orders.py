@@ -20,11 +20,11 @@ def benchmarks(space: edgecil.SequenceSpace, similarity: edgecil.SimilarityMatri
     """A labelled sequence and its benchmark for each sequence of the protocol."""
     train, test = (as_classification_dataset(dataset(space.classes, each)) for each in (6, 4))
     for run in edgecil.protocol("edge", space, similarity=similarity):
-        yield run, nc_benchmark(train, test, **edgecil.export(run.sequence, "avalanche"))
+        yield run, nc_benchmark(train, test, **edgecil.interop.export(run.sequence, "avalanche"))
 
 
 if __name__ == "__main__":
-    similarity = edgecil.text_similarity(edgecil.get_classes("cifar100"))
+    similarity = edgecil.similarity.text_similarity(edgecil.classes.get_classes("cifar100"))
     for run, benchmark in benchmarks(edgecil.SequenceSpace.equal(100, 10), similarity):
         first = {int(point[0]) for point, *_ in benchmark.train_stream[0].dataset}
         print(run.label, len(benchmark.train_stream), "tasks, first:", sorted(first))

@@ -18,12 +18,12 @@ def dataset(classes: int, each: int) -> InMemoryDataset:
 def scenarios(space: edgecil.SequenceSpace, similarity: edgecil.SimilarityMatrix):
     """A labelled sequence and its scenario for each sequence of the protocol."""
     for run in edgecil.protocol("edge", space, similarity=similarity):
-        arguments = edgecil.export(run.sequence, "continuum")
+        arguments = edgecil.interop.export(run.sequence, "continuum")
         yield run, ClassIncremental(dataset(space.classes, 6), **arguments)
 
 
 if __name__ == "__main__":
-    similarity = edgecil.text_similarity(edgecil.get_classes("cifar100"))
+    similarity = edgecil.similarity.text_similarity(edgecil.classes.get_classes("cifar100"))
     for run, scenario in scenarios(edgecil.SequenceSpace.equal(100, 10), similarity):
         points, _, _ = scenario[0].get_raw_samples()
         print(run.label, scenario.nb_tasks, "tasks, first:", np.unique(points[:, 0]).astype(int))

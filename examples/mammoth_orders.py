@@ -12,14 +12,14 @@ import edgecil
 
 def follow(args, sequence: edgecil.ClassSequence):
     """Mammoth's arguments with the order of the sequence."""
-    order = edgecil.export(sequence, "mammoth")
+    order = edgecil.interop.export(sequence, "mammoth")
     args.permute_classes = order["permute_classes"]
     args.class_order = np.array(order["class_order"])
     return args
 
 
 if __name__ == "__main__":
-    similarity = edgecil.text_similarity(edgecil.get_classes("cifar100"))
+    similarity = edgecil.similarity.text_similarity(edgecil.classes.get_classes("cifar100"))
     space = edgecil.SequenceSpace.equal(100, 10)
     for run in edgecil.protocol("edge", space, similarity=similarity):
         main(follow(parse_args(), run.sequence))

@@ -10,6 +10,7 @@ import pytest
 
 from edgecil.lab.truth_files import read_truths
 from tests.engine import strange as strange  # registers its learners
+from tests.grouped import grouped
 from tests.toys import save_toy
 
 COMMITS = ("a" * 40, "b" * 40)
@@ -73,7 +74,7 @@ def test_repeats_with_other_settings_or_results_are_left_out_in_one_sentence(
         "first": {},
         "set": {"first_seed": 1, "set": {"instant": {"file": "other"}}},
     }.items():
-        tool.edgecil.run(out=tmp_path / name / "toy-instant", **options, **changes)
+        tool.edgecil.run(**grouped(out=tmp_path / name / "toy-instant", **options, **changes))
     path = tmp_path / "t.npz"
     tool.pack(tmp_path / "first", path, COMMITS[0])
     before = path.read_bytes()

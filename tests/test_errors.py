@@ -8,6 +8,7 @@ import pytest
 
 import edgecil
 from edgecil.errors import is_integer, shown
+from tests.grouped import grouped
 
 
 def test_a_warning_points_to_the_line_of_the_caller(tmp_path: Path) -> None:
@@ -17,7 +18,7 @@ def test_a_warning_points_to_the_line_of_the_caller(tmp_path: Path) -> None:
             folder.mkdir(exist_ok=True)
             (folder / f"{image}.png").write_bytes(_PNG)
     with pytest.warns(edgecil.EdgecilWarning) as caught:
-        edgecil.load_dataset(tmp_path)
+        edgecil.data.load_dataset(tmp_path)
     assert {warning.filename for warning in caught} == {__file__}
 
 
@@ -80,7 +81,9 @@ def test_an_option_of_a_wrong_type_is_one_line(name: str, value: object, tmp_pat
     if name in ("tasks", "classes") and isinstance(value, int):
         value = 3.5
     options: dict[str, Any] = {"method": "finetune", "dataset": "quickdraw", "tasks": 3}
-    assert_one_line(lambda: edgecil.run(out=tmp_path / "run", **{**options, name: value}))
+    assert_one_line(
+        lambda: edgecil.run(**grouped(out=tmp_path / "run", **{**options, name: value}))
+    )
 
 
 def assert_one_line(call: Callable[[], object]) -> None:
@@ -93,6 +96,8 @@ def assert_one_line(call: Callable[[], object]) -> None:
 def test_options_may_be_integers_of_numpy(tmp_path: Path) -> None:
     options: dict[str, Any] = {"classes": np.int64(6), "tasks": np.int32(3), "budget": np.uint8(3)}
     plan = edgecil.plan_run(
-        method="finetune", dataset="quickdraw", out=tmp_path, trial_seconds=0.0, **options
+        **grouped(
+            method="finetune", dataset="quickdraw", out=tmp_path, trial_seconds=0.0, **options
+        )
     )
     assert plan.tasks == 9

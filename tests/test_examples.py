@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil import SequenceSpace, get_classes, protocol, text_similarity
+from edgecil import SequenceSpace, protocol
+from edgecil.classes import get_classes
 from edgecil.cli.main import main
+from edgecil.similarity import text_similarity
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SPACE = SequenceSpace((4, 3, 3))

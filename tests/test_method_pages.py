@@ -57,7 +57,7 @@ def test_a_stated_accuracy_has_its_own_tasks_and_weights() -> None:
     assert "--tasks 20" in page("ease")
     assert "--backbone vit-b16-in21k " in page("ease")
     assert "--backbone vit-b16-in21k-google" in page("l2p")
-    assert "--recipe published-imagenet-a " in page("mos")
+    assert "--setup published-imagenet-a " in page("mos")
     for method, rows in ACCURACIES.items():
         assert len({(stated.dataset, stated.weights) for stated in rows}) == len(rows)
         assert all(stated.dataset in PUBLISHED[method] for stated in rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
@@ -14,11 +15,7 @@ from pathlib import Path
 import pytest
 
 import edgecil
-from edgecil.engine.run_options import RunOptions, TrainingOptions
-from edgecil.interop.orders import OrderOptions
-from edgecil.io.docstrings import read_section
 from edgecil.io.toml import read_toml
-from edgecil.similarity.build import SimilarityOptions
 
 PLOTS = {"torch", "transformers", "matplotlib"}
 HEAVY = ("numba", "scipy", "matplotlib", "torch", "transformers", "rich")
@@ -104,49 +101,27 @@ def test_public_methods_are_documented(module) -> None:
                     assert function.__doc__, f"{module}.{name}.{member}"
 
 
-def test_the_lazy_names_are_those_of_their_stations() -> None:
-    visible = [name for name in dir(edgecil) if not name.startswith("_")]
-    assert len(visible) == len(set(visible))
-    modules = {name for name in visible if inspect.ismodule(getattr(edgecil, name))}
-    assert set(visible) == {*edgecil.__all__, *modules}
-    assert all(getattr(edgecil, name).__name__ == f"edgecil.{name}" for name in modules)
-    for name in edgecil.__all__:
-        home = importlib.import_module(edgecil._MODULE_OF[name])
-        public = getattr(edgecil, name)
-        assert callable(public)
-        assert public in (getattr(home, name), home), "a station with a function's name is callable"
+def test_there_are_at_most_forty_public_names() -> None:
+    names = [name for name in edgecil.__all__ if not name.startswith("_")]
+    assert len(names) == len(set(names)) <= 40
+    assert {name for name in dir(edgecil) if not name.startswith("_")} >= set(names)
+
+
+def test_no_function_has_more_than_twenty_parameters() -> None:
+    for path in Path(edgecil.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                own = node.args
+                count = len([*own.posonlyargs, *own.args, *own.kwonlyargs])
+                assert count <= 20, f"{path}: {node.name}"
 
 
 def test_the_reference_page_has_every_public_name() -> None:
     page = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
     documented = re.findall(r"^::: edgecil\.\S*?(\w+)$", page.read_text("utf-8"), re.MULTILINE)
-    assert sorted(documented) == edgecil.__all__
-
-
-@pytest.mark.parametrize(
-    ("function", "options"),
-    [
-        ("run", RunOptions),
-        ("plan_run", RunOptions),
-        ("search", TrainingOptions),
-        ("sequences", SimilarityOptions),
-        ("profile_file", SimilarityOptions),
-        ("choose_similarity", SimilarityOptions),
-        ("run_external", OrderOptions),
-        ("run_toolbox", OrderOptions),
-    ],
-)
-def test_help_names_every_option(function: str, options: type) -> None:
-    public = getattr(edgecil, function)
-    names = set(options.__annotations__)
-    assert names <= set(inspect.signature(public).parameters)
-    assert names <= set(read_section(public.__doc__, "Args"))
-
-
-def test_a_station_with_the_name_of_its_function_can_be_called() -> None:
-    import edgecil.similarity.matrix  # binds the station
-
-    assert len(edgecil.similarity(dataset="ham10000")) == 7
+    public = {name for name in edgecil.__all__ if not name.startswith("_")}
+    stations = {name for name in public if inspect.ismodule(getattr(edgecil, name))}
+    assert set(documented) >= public - stations
 
 
 def test_the_version_has_one_source() -> None:
@@ -158,9 +133,9 @@ def test_run_analyze_and_report_without_the_command_line(tmp_path: Path) -> None
     """All that `edgecil run`, `analyze` and `report` do, in a fresh process of plain Python."""
     code = (
         "import sys, edgecil\n"
-        "experiment = edgecil.run(out='x', method='simplecil', dataset='quickdraw', classes=4,\n"
-        "    tasks=2, protocol='random', budget=2, workers=1,\n"
-        "    device='cpu')\n"
+        "experiment = edgecil.run(out='x', method='simplecil', dataset='quickdraw', tasks=2,\n"
+        "    protocol='random', budget=2, data={'classes': 4}, training={'device': 'cpu'},\n"
+        "    execution={'workers': 1})\n"
         "assert len(experiment.results()) == 2 and experiment.status().complete\n"
         "analysis = edgecil.analyze(experiment)\n"
         "assert analysis['simplecil'].runs == {'random': 2}\n"
@@ -176,7 +151,7 @@ def test_run_analyze_and_report_without_the_command_line(tmp_path: Path) -> None
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'sequense'"):
+    with pytest.raises(AttributeError, match="sequense"):
         _ = edgecil.sequense
 
 
@@ -187,11 +162,3 @@ def test_only_the_command_line_parses_and_it_stays_small() -> None:
     assert not [path for path, text in files.items() if "argparse" in text and path not in inside]
     lines = sum(len(files[path].splitlines()) for path in inside)
     assert lines <= 2797 // 2, "half of the lines before verbs were data"
-
-
-@pytest.mark.parametrize("name", ["search", "sequences", "similarity"])
-def test_packages_that_can_be_called_show_their_function(name: str) -> None:
-    package = getattr(edgecil, name)
-    function = getattr(package, name)
-    assert inspect.signature(package) == inspect.signature(function)
-    assert package.__doc__ == function.__doc__

@@ -29,13 +29,13 @@ def test_a_recipe_names_only_what_there_is(path) -> None:
     config = build_config(read_config(path))
     for name in config.method:
         entry = get_method(name)
-        entry.configure(
-            *entry.recipe(config.recipe, config.backbone or "resnet-tiny"), config.set.get(name)
-        )
+        training = config.training
+        schedule, memory = entry.recipe(training.setup, training.backbone or "resnet-tiny")
+        entry.configure(schedule, memory, training.set.get(name))
     assert set(config.protocol) <= set(PROTOCOLS)
     assert config.objective in OBJECTIVES
-    assert config.encoder in encoder_names()
-    classes = config.classes or len(get_classes(config.dataset))
+    assert config.similarity.encoder in encoder_names()
+    classes = config.data.classes or len(get_classes(config.dataset))
     assert SequenceSpace.choose(classes, tasks=config.tasks).tasks == config.tasks
 
 

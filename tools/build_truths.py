@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import order_shares
+from tests.grouped import grouped
 
 import edgecil
 from edgecil.engine import Experiment
@@ -111,10 +112,12 @@ def train(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
             continue
         print(f"{chosen.table}: {learner}, training seed {seed}", flush=True)
         edgecil.run(
-            out=runs / f"{chosen.name}-{learner}",
-            method=learner,
-            first_seed=seed,
-            **chosen.options,
+            **grouped(
+                out=runs / f"{chosen.name}-{learner}",
+                method=learner,
+                first_seed=seed,
+                **chosen.options,
+            )
         )
 
 
@@ -132,11 +135,13 @@ def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
             continue
         own = {name: chosen.options[name] for name in chosen.options if name not in CHOICE}
         experiment = edgecil.run(
-            out=runs / f"check-{chosen.name}-{learner}",
-            method=learner,
-            first_seed=seed,
-            sequences=table.sequences[:1],
-            **own,
+            **grouped(
+                out=runs / f"check-{chosen.name}-{learner}",
+                method=learner,
+                first_seed=seed,
+                sequences=table.sequences[:1],
+                **own,
+            )
         )
         (run,) = experiment.results()
         again = run.metric("accuracy"), run.metric("average")

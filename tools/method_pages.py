@@ -174,7 +174,7 @@ def _published(method: str, entry: Any) -> list[str]:
             "",
             *_command(
                 f"edgecil run --method {method} --dataset {stated.dataset} --tasks {stated.tasks} "
-                f"--recipe {recipes[stated.dataset]} {ONE_ORDER} {_network(method, entry, stated)} "
+                f"--setup {recipes[stated.dataset]} {ONE_ORDER} {_network(method, entry, stated)} "
                 f"--root DIR --device cuda "
                 f"--out runs/{method}-{stated.dataset}-{stated.weights or 'scratch'}"
             ),

@@ -4,8 +4,8 @@
 
 Uses every enumerated truth table in which a learner is trained at least twice on each order, and
 experiments with such repeats for methods that no truth table has (those stored before are kept).
-Writes src/edgecil/methods/order_share.json, which `edgecil methods` and `run` read, and the table
-in docs/methods.md. Run it after the truth tables change; `tools/build_truths.py` does so itself.
+Writes src/edgecil/methods/order_share.json, which `edgecil list methods` and `run` read, and the
+table in docs/methods.md. Run it after the truth tables change; `tools/build_truths.py` does so.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def command_line_page() -> str:
     """Every verb with its usage, options and examples."""
-    from edgecil.cli.main import GROUPS, verb_parser
+    from edgecil.cli.main import all_verbs, verb_parser
 
     lines = [
         "# Command line",
@@ -51,12 +51,10 @@ def command_line_page() -> str:
         "prints [one JSON object](json.md), and `--debug`, which shows tracebacks.",
         "",
     ]
-    for group, members in GROUPS.items():
-        lines += [f"## {group[0].upper()}{group[1:]}", ""]
-        for verb in members:
-            parser = verb_parser(verb.name)
-            lines += [f"### {verb.name}", "", str(parser.description), ""]
-            lines += [*_option_tables(parser), *_examples(parser), ""]
+    for name in all_verbs():
+        parser = verb_parser(name)
+        lines += [f"## {name}", "", str(parser.description), ""]
+        lines += [*_option_tables(parser), *_examples(parser), ""]
     return "\n".join(lines)
 
 
@@ -164,8 +162,8 @@ def recipes_page() -> str:
     lines = [
         "# Recipes",
         "",
-        "Experiments that ship with the package. `edgecil recipes` lists them; `recipe:NAME` is",
-        "accepted wherever a configuration file is. The results of the small twins are in",
+        "Experiments that ship with the package. `edgecil list recipes` lists them; `recipe:NAME`",
+        "is accepted wherever a configuration file is. The results of the small twins are in",
         "[Reproduce the paper](../reproduce.md).",
         "",
     ]
@@ -209,15 +207,15 @@ def schema_files() -> dict[str, str]:
 
 def _schemas() -> dict[str, dict[str, Any]]:
     """JSON Schemas by name, each with the answer itself at the top level."""
-    from edgecil.cli.answers import TYPES
-    from edgecil.cli.main import VERBS
+    from edgecil.cli.answers import answer_types
+    from edgecil.cli.main import all_verbs
     from edgecil.cli.output import schema_name
     from edgecil.io.json import json_schema
 
     schemas = {}
-    for verb, kind in TYPES.items():
+    for verb, kind in answer_types().items():
         schema = json_schema(kind, schema_name(verb))
-        schemas[schema_name(verb)] = {"description": f"{VERBS[verb].help}.", **schema}
+        schemas[schema_name(verb)] = {"description": f"{all_verbs()[verb].help}.", **schema}
     return schemas
 
 

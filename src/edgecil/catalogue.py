@@ -1,16 +1,26 @@
-"""Lists of the available datasets, encoders, backbones, methods, protocols and recipes.
-
->>> [entry.name for entry in list_recipes("samples-*")]
-['samples-cub200', 'samples-quickdraw']
-"""
+"""Lists of the available datasets, encoders, backbones, methods, protocols, recipes and setups."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from edgecil.classes import dataset_names, get_classes
+from edgecil.errors import unknown
+
+Kind = Literal[
+    "methods",
+    "backbones",
+    "datasets",
+    "encoders",
+    "protocols",
+    "objectives",
+    "recipes",
+    "setups",
+]
 
 
 @dataclass(frozen=True)
@@ -61,21 +71,6 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class GeneratorEntry:
-    """A way to make one sequence.
-
-    Attributes:
-        name: its name.
-        goal: hard, easy or random.
-        summary: one line.
-    """
-
-    name: str
-    goal: str
-    summary: str
-
-
-@dataclass(frozen=True)
 class ConfiguredEntry:
     """A method or a recipe with its settings.
 
@@ -96,11 +91,42 @@ class LearnerEntry(ConfiguredEntry):
 
     Attributes:
         order_share: per cent of the variance between trainings that is due to the class order, on
-            all orders of six drawings with repeats (training recipe `fast`); the rest is training
+            all orders of six drawings with repeats (setup `fast`); the rest is training
             noise. None if not measured yet, and if nothing varies.
     """
 
     order_share: int | None = None
+
+
+def list_entries(
+    kind: Kind, pattern: str = "*", *, root: str | Path | None = None, setup: str = "fast"
+) -> list[Any]:
+    """Return what there is of a kind: names with a line about each.
+
+    Args:
+        kind: `methods`, `backbones`, `datasets`, `encoders`, `protocols`, `objectives`, `recipes`
+            or `setups`.
+        pattern: shell pattern of the names, such as `classic-*`.
+        root: directory to look for the images of datasets in.
+        setup: the setup whose settings of methods are listed, with the default backbone. Methods
+            that have no published settings for the dataset of a setup are left out.
+
+    >>> [entry.name for entry in list_entries("recipes", "samples-*")]
+    ['samples-cub200', 'samples-quickdraw']
+    """
+    if kind not in get_args(Kind):
+        raise unknown("kind", kind, get_args(Kind))
+    listers: dict[str, Callable[[], Sequence[Any]]] = {
+        "methods": lambda: list_methods(setup=setup),
+        "backbones": list_backbones,
+        "datasets": lambda: list_datasets(root=root),
+        "encoders": list_encoders,
+        "protocols": list_protocols,
+        "objectives": list_objectives,
+        "recipes": list_recipes,
+        "setups": list_setups,
+    }
+    return [entry for entry in listers[kind]() if fnmatchcase(entry.name, pattern)]
 
 
 def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
@@ -141,12 +167,12 @@ def list_backbones() -> list[AvailableEntry]:
     return [AvailableEntry(name, *backbone_status(name)) for name in backbone_names()]
 
 
-def list_methods(*, recipe: str = "fast") -> list[LearnerEntry]:
+def list_methods(*, setup: str = "fast") -> list[LearnerEntry]:
     """Return every learner with its settings and the share of the order in its variance.
 
     Args:
-        recipe: the training recipe whose settings are listed, with the default backbone. Methods
-            that have no published settings for the dataset of a recipe are left out.
+        setup: the setup whose settings are listed, with the default backbone. Methods that have no
+            published settings for the dataset of a setup are left out.
     """
     from edgecil.io.packages import require_training
 
@@ -154,15 +180,15 @@ def list_methods(*, recipe: str = "fast") -> list[LearnerEntry]:
     from edgecil.methods import get_method, method_names
     from edgecil.methods.order_share import order_shares
     from edgecil.methods.published import PUBLISHED
-    from edgecil.methods.recipe import PUBLISHED_DATASETS, RECIPES
+    from edgecil.methods.recipe import PUBLISHED_DATASETS, SETUPS
 
     measured, backbone = order_shares(), "resnet-tiny"
-    dataset = PUBLISHED_DATASETS.get(RECIPES.resolve(recipe))
+    dataset = PUBLISHED_DATASETS.get(SETUPS.resolve(setup))
     return [
         LearnerEntry(
             it.name,
             it.summary,
-            asdict(it.configure(*it.recipe(recipe, backbone), it.settings(recipe))),
+            asdict(it.configure(*it.recipe(setup, backbone), it.settings(setup))),
             measured[it.name].per_cent if it.name in measured else None,
         )
         for it in map(get_method, method_names())
@@ -177,14 +203,6 @@ def list_protocols() -> list[Entry]:
     return [Entry(it.name, it.summary) for it in PROTOCOLS.values()]
 
 
-def list_generators() -> list[GeneratorEntry]:
-    """Return every generator of single sequences."""
-    from edgecil.sequences import PROTOCOLS, generators
-
-    PROTOCOLS.names()  # those of other packages may bring generators
-    return [GeneratorEntry(it.name, it.goal, it.summary) for it in generators()]
-
-
 def list_objectives() -> list[Entry]:
     """Return every objective of a sequence."""
     from edgecil.sequences import OBJECTIVES
@@ -192,28 +210,38 @@ def list_objectives() -> list[Entry]:
     return [Entry(name, (it.__doc__ or "").split("\n")[0]) for name, it in OBJECTIVES.items()]
 
 
-def list_recipes(pattern: str = "*") -> list[ConfiguredEntry]:
-    """Return the bundled experiment files.
-
-    Args:
-        pattern: shell pattern of their names, such as `classic-*`.
-    """
+def list_recipes() -> list[ConfiguredEntry]:
+    """Return the bundled experiment files."""
     from edgecil.recipes import describe_recipe, read_recipe, recipe_names
 
-    names = recipe_names(pattern)
+    names = recipe_names()
     return [ConfiguredEntry(name, describe_recipe(name), read_recipe(name)) for name in names]
+
+
+def list_setups() -> list[Entry]:
+    """Return the setups, which give every method its schedule and memory."""
+    from edgecil.io.packages import require_training
+
+    require_training()
+    from edgecil.methods.recipe import PUBLISHED_DATASETS, SETUPS
+
+    summaries = {"fast": "made for a CPU and the bundled data", "paper": "as the EDGE paper has it"}
+    summaries |= {
+        name: f"each method's own, as published for {dataset}"
+        for name, dataset in PUBLISHED_DATASETS.items()
+    }
+    return [Entry(name, summaries[name]) for name in SETUPS]
 
 
 def parameter_values() -> dict[str, tuple[str, ...]]:
     """Return the names that parameters take, by parameter, as shells complete them.
 
-    Without torch, those of methods, networks and training recipes are left out.
+    Without torch, those of methods, networks and setups are left out.
     """
     from edgecil.data import IMAGE_DATASETS
     from edgecil.data.store import STORAGES
     from edgecil.engine.config import NORMALISATIONS, PREPARATIONS
     from edgecil.engine.metrics import METRICS
-    from edgecil.lab.estimators import ESTIMATORS
     from edgecil.recipes import recipe_names
     from edgecil.sequences import OBJECTIVES, PROTOCOLS
     from edgecil.similarity import encoder_names
@@ -225,15 +253,12 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
         "image dataset": tuple(IMAGE_DATASETS),
         "device": ("auto", "cpu", "cuda", "mps"),
         "encoder": encoder_names(),
-        "estimator": tuple(ESTIMATORS),
-        "estimators": tuple(ESTIMATORS),
         "executor": ("local", "ray"),
         "goal": ("worst", "best"),
         "metric": tuple(METRICS),
         "metrics": tuple(METRICS),
         "normalisation": NORMALISATIONS,
         "objective": tuple(OBJECTIVES),
-        "pattern": recipe_names(),
         "predictor": (*OBJECTIVES, "pilot"),
         "preparation": PREPARATIONS,
         "protocol": tuple(PROTOCOLS),
@@ -243,7 +268,7 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
     try:
         from edgecil.backbones import backbone_names
         from edgecil.methods import method_names
-        from edgecil.methods.recipe import RECIPES
+        from edgecil.methods.recipe import SETUPS
     except ImportError:
         return values
     networks = backbone_names()
@@ -251,5 +276,5 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
         "backbone": networks,
         "images": ("pixels", *networks),
         "method": method_names(),
-        "recipe": RECIPES.names(),
+        "setup": SETUPS.names(),
     }

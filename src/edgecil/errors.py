@@ -4,44 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 import reprlib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from types import FrameType
 from typing import Any
-
-# A value in an error message, or a name that may be that of a parameter.
-_QUOTED = re.compile(
-    r"(?:Got|Unknown [\w -]+?) '[^']*'|Did you mean [^?]*\?"
-    r"|(?:\b[Tt]he )?'(?P<name>\w+)'(?P<parameter> parameter)?"
-)
-
-
-# Names of verbs and options in earlier versions, and the usual names elsewhere.
-_NOW = {
-    "agree": "compare-similarities",
-    "csv": "export-runs",
-    "estimate": "analyze",
-    "judge": "analyze",
-    "logs": "import-logs",
-    "cuda": "device",
-    "force": "overwrite",
-    "fresh": "overwrite",
-    "generators": "protocols",
-    "half": "precision",
-    "amp": "precision",
-    "orders": "budget",
-    "output": "out",
-    "range": "accuracy-range",
-    "runs": "budget",
-    "seed": "order-seed",
-    "seeds": "repeats",
-    "sharing": "share",
-    "no-sharing": "no-share",
-}
 
 
 class EdgecilError(Exception):
@@ -89,17 +58,13 @@ def _is_ours(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "edgecil"
 
 
-def show_warnings(translate: Callable[[str], str]) -> None:
-    """Print each :class:`EdgecilWarning` of this process as its sentence, without a place in code.
-
-    Args:
-        translate: returns a sentence as it is to be printed.
-    """
+def show_warnings() -> None:
+    """Print each :class:`EdgecilWarning` as its sentence, without a place in code."""
     usual = warnings.formatwarning
 
     def formatted(message: Warning | str, category: type[Warning], *args: Any, **more: Any) -> str:
         if issubclass(category, EdgecilWarning):
-            return f"edgecil: {translate(str(message))}\n"
+            return f"edgecil: {message}\n"
         return usual(message, category, *args, **more)
 
     warnings.formatwarning = formatted
@@ -108,25 +73,13 @@ def show_warnings(translate: Callable[[str], str]) -> None:
 def nearest(given: str, names: Iterable[str]) -> list[str]:
     """Return the name that a word was probably meant to be; two or three if they are as near.
 
-    A name of an earlier version stands for the present one.
-
     >>> nearest("icrl", ["icarl", "bic", "ewc"])
     ['icarl']
-    >>> nearest("--fresh", ["--out", "--overwrite"])
-    ['--overwrite']
     """
     names = list(names)
-    now = _NOW.get(_bare(given))
-    if now is not None and (renamed := [name for name in names if _bare(name) == now]):
-        return renamed
     matches = difflib.get_close_matches(given, names, n=3, cutoff=0.6)
     ratios = [difflib.SequenceMatcher(None, name, given).ratio() for name in matches]
     return [name for name, ratio in zip(matches, ratios, strict=True) if ratio > ratios[0] - 0.06]
-
-
-def _bare(name: str) -> str:
-    """Return a name as options are written, without their dashes: `order_seed` as order-seed."""
-    return name.removeprefix("--").replace("_", "-")
 
 
 def unknown(kind: str, given: object, names: Iterable[str]) -> UsageError:
@@ -199,39 +152,3 @@ def name_some(names: Sequence[str]) -> str:
     """
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more
-
-
-def rename_parameters(sentence: str, names: Mapping[str, str], given: Sequence[Any]) -> str:
-    """Return an error message with the parameters as the caller writes them.
-
-    A quoted word that is a value stays as it is: one that was given, one after "Got" or "Unknown",
-    or a suggestion.
-
-    Args:
-        sentence: the message.
-        names: what each parameter is called.
-        given: the values that the user gave.
-
-    >>> rename_parameters("Unknown protocol 'tasks'; set 'tasks'.", {"tasks": "--tasks"}, [])
-    "Unknown protocol 'tasks'; set --tasks."
-    """
-    values = set(_texts(given))
-
-    def rename(match: re.Match[str]) -> str:
-        name = match["name"]
-        if name not in names or (name in values and not match["parameter"]):
-            return match[0]
-        return names[name]
-
-    return _QUOTED.sub(rename, sentence)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a value."""
-    if isinstance(value, Mapping):
-        yield from _texts([*value, *value.values()])
-    elif isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from _texts(entry)
-    else:
-        yield str(value)

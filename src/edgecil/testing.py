@@ -80,7 +80,7 @@ class Subject:
     Attributes:
         entry: the method.
         settings: settings by name.
-        recipe: training recipe, for methods that have one.
+        recipe: setup, for methods that have one.
         backbone: network of the learner; by default that of the data.
     """
 

@@ -28,7 +28,12 @@ def work(dataset: str, directory: str) -> None:
     """What a user does: train, analyse, write the report."""
     out = Path(directory)
     edgecil.run(
-        out=out / "run", method="instant", dataset=dataset, tasks=2, protocol="enumerate", workers=1
+        out=out / "run",
+        method="instant",
+        dataset=dataset,
+        tasks=2,
+        protocol="enumerate",
+        execution={"workers": 1},
     )
     analysis = edgecil.analyze(out / "run")
     analysis.save(out / "analysis.json")

@@ -23,8 +23,8 @@ from safetensors.torch import save as save_safetensors
 from edgecil.backbones.vit_settings import configured_layout, configured_statistics
 from edgecil.classes import read_classes
 from edgecil.classes.lists import class_list
+from edgecil.engine.config_values import build_config, read_config
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.options import build_config, read_config
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.run_files import read_runs

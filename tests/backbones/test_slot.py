@@ -17,6 +17,7 @@ from edgecil.backbones import build_backbone, slot
 from edgecil.backbones.pretrained import fingerprint, image_size_of, statistics_of
 from edgecil.backbones.registry import default_backbone
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
+from tests.grouped import grouped
 from tests.toys import save_toy, toy_dataset, toy_vit
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
@@ -161,7 +162,9 @@ def counts(experiment: edgecil.Experiment) -> dict[Any, Any]:
 
 def run(tmp_path: Path, out: str, **options: Any) -> edgecil.Experiment:
     given = {"dataset": save_toy(tmp_path / "toy.npz"), "tasks": 2, "protocol": "random"}
-    return edgecil.run(out=tmp_path / out, progress=False, epochs=1, **{**given, **options})
+    return edgecil.run(
+        **grouped(out=tmp_path / out, progress=False, epochs=1, **{**given, **options})
+    )
 
 
 def test_a_module_and_a_file_train_alike_here_and_in_workers(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ import jsonschema
 import numpy as np
 import pytest
 
-from edgecil.cli.answers import TYPES
+from edgecil.cli.answers import answer_types
 from edgecil.cli.main import main
 from edgecil.cli.output import schema_name
 from edgecil.io.json import json_schema
 
-KINDS = {schema_name(verb): kind for verb, kind in TYPES.items()}
+KINDS = {schema_name(verb): kind for verb, kind in answer_types().items()}
 
 
 @cache

@@ -28,7 +28,7 @@ def test_captions_are_saved_as_the_similarity_reads_them(cli: Cli, names, monkey
     with serve(describe) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        asked = ("captions", "--names", names, "--model", "toy", "--out", "c.json")
+        asked = ("paper", "captions", "--names", names, "--model", "toy", "--out", "c.json")
         answer = cli(*asked, "--json").json
         assert cli(*asked, "--overwrite").code == 0
     assert answer["captions"] == {"tabby cat": f"{caption}cat", "beagle": f"{caption}beagle"}
@@ -41,9 +41,9 @@ def test_captions_are_saved_as_the_similarity_reads_them(cli: Cli, names, monkey
 def test_what_is_missing_is_said(cli: Cli, names, monkeypatch) -> None:
     for name in ("OPENAI_API_KEY", "EDGECIL_LLM_MODEL"):
         monkeypatch.delenv(name, raising=False)
-    asked = ("captions", "--names", names, "--out", "c.json")
+    asked = ("paper", "captions", "--names", names, "--out", "c.json")
     assert "EDGECIL_LLM_MODEL" in cli(*asked).sentence
     assert "OPENAI_API_KEY" in cli(*asked, "--model", "toy").sentence
-    assert "DATASET or --names" in cli("captions", "--out", "c.json").sentence
+    assert "'dataset' or 'names'" in cli("paper", "captions", "--out", "c.json").sentence
     assert ".json" in cli(*asked[:-1], "c.txt").sentence
     assert not Path("c.json").exists()

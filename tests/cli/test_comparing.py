@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from edgecil.cli.advice import explain_next
 from edgecil.errors import EdgecilWarning
 from edgecil.estimation import compare_accuracies
 from edgecil.estimation.next_runs import NextRuns
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.sentences import describe_pair
-from edgecil.report.claim_tables import explain_next
 from edgecil.sequences.sequence import ClassSequence
 from tests.cli.conftest import Cli
 from tests.estimation.tables import noisy, runs_of, write
@@ -83,7 +83,7 @@ def test_the_target_is_positive(cli: Cli, tmp_path: Path, target: str) -> None:
     one, _ = write_two(tmp_path)
     answer = cli("next", one, f"--target={target}")
     assert answer.code == 2
-    assert "--target" in answer.err
+    assert "'target'" in answer.err
 
 
 def test_the_seed_of_the_next_orders_is_the_order_seed(cli: Cli, tmp_path: Path) -> None:
@@ -186,33 +186,38 @@ def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(
 
 def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None:
     out = tmp_path / "x"
-    options = {"method": ["ncm"], "dataset": "toy.npz", "tasks": 2, "training": {"decay": 0.5}}
+    options = {
+        "method": ["ncm"],
+        "dataset": "toy.npz",
+        "tasks": 2,
+        "training": {"schedule": {"decay": 0.5}},
+    }
     options |= {"protocol": ["random"], "budget": 4}
     order = ClassSequence([[0, 1], [2, 3]])
     step = NextStep("orders", 1)
     advice = NextRuns("toy", {"ncm": step}, (order,), (order,), directory=str(out), options=options)
-    *_, new, again = explain_next([advice], "n1.json", lambda name: f"--{name}")
-    assert again.endswith(f"--protocol random --budget 4 --out {out} --repeats_on 1")
+    *_, new, again = explain_next([advice], "n1.json")
+    assert again.endswith(f"--protocol random --budget 4 --out {out} --repeats-on 1")
     command = shlex.split(new.removeprefix("To run them: "))
     assert command == [
         *("edgecil", "run", "toy.npz", "--method", "ncm", "--tasks", "2"),
-        *("--training", "decay=0.5", "--out", str(out), "--sequences", "n1.json"),
+        *("--schedule", "decay=0.5", "--out", str(out), "--sequences", "n1.json"),
     ]
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("next", "--order-seed", "-1"), "--order-seed"),
+        (("next", "--order-seed", "-1"), "'order_seed'"),
         (("next", "--metric", ""), "no column"),
         (("compare", "--metric", ""), "no column"),
-        (("leaderboard", "--own", "--draws", 10**12), "1,000,000"),
+        (("lab leaderboard", "--own", "--draws", 10**12), "1,000,000"),
     ],
 )
 def test_values_that_cannot_be_are_refused(cli: Cli, tmp_path: Path, words, sentence) -> None:
     one, two = write_two(tmp_path)
     verb, *options = words
-    assert sentence in cli(verb, one, two, *options).sentence
+    assert sentence in cli(*verb.split(), one, two, *options).sentence
 
 
 def test_next_requires_an_accuracy(cli: Cli, tmp_path: Path) -> None:

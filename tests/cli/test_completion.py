@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.cli.completion import SHELLS, script
-from edgecil.cli.main import VERBS, build_parser
+from edgecil.cli.completion import script
+from edgecil.cli.main import SHELLS, all_verbs, build_parser
 
 # Reads commands, one per line, and prints what bash offers for the last word of each.
 ASK = """
@@ -33,18 +33,18 @@ ASKED = {
     "edgecil run --method ica": "icarl",
     "edgecil run --method icarl,ew": "icarl,ewc",
     "edgecil run --eval latin,edge-": "latin,edge-released",
-    "edgecil run --recipe pa": "paper",
+    "edgecil run --setup pa": "paper",
     "edgecil run --executor _": "local ray",
     "edgecil run --config recipe:dem": "recipe:demo",
     "edgecil run --config ow": "own.toml",
     "edgecil run --out ol": "older old.csv",
     "edgecil run --root ol": "older",
-    "edgecil recipes --show samples-c": "samples-cub200",
+    "edgecil list recipes --show samples-c": "samples-cub200",
     "edgecil search --goal w": "worst",
     "edgecil analyze old": "older old.csv",
     "edgecil analyze old.csv --predictor to": "to-last",
     "edgecil merge older ne": "newer",
-    "edgecil space --classes 100 --t": "--tasks",
+    "edgecil paper space --classes 100 --t": "--tasks",
     "edgecil run --classes _": "",
 }
 
@@ -80,7 +80,8 @@ def test_bash_completes_verbs_options_names_and_files(
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_verbs_options_and_names(scripts: dict[str, str], shell: str) -> None:
-    for word in (*VERBS, "--repeats", "icarl", "quickdraw", "edge-released", "recipe:demo"):
+    words = {word for name in all_verbs() for word in name.split()}
+    for word in (*words, "--repeats", "icarl", "quickdraw", "edge-released", "recipe:demo"):
         assert word.removeprefix("--") in scripts[shell], word
 
 

@@ -74,11 +74,11 @@ def test_a_failure_is_exit_code_1_and_the_others_are_shown(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("more", "option"),
     [
-        (("--command", "train 'x"), "--command"),
+        (("--command", "train 'x"), "'command'"),
         (("--protocol", "edgy"), "'edgy'"),
-        (("--workers", 0), "--workers"),
-        (("--timeout", 0), "--timeout"),
-        (("--repeats", 0), "--repeats"),
+        (("--workers", 0), "'workers'"),
+        (("--timeout", 0), "'timeout'"),
+        (("--repeats", 0), "'repeats'"),
     ],
 )
 def test_errors_name_the_option(cli: Cli, more, option) -> None:

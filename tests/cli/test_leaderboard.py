@@ -2,7 +2,16 @@ from __future__ import annotations
 
 from tests.cli.conftest import Cli
 
-WORDS = ("leaderboard", "--budgets", "3", "--draws", "4", "--estimators", "gaussian-c4,smoothed")
+WORDS = (
+    "lab",
+    "leaderboard",
+    "--budgets",
+    "3",
+    "--draws",
+    "4",
+    "--estimators",
+    "gaussian-c4,smoothed",
+)
 
 
 def test_the_leaderboard_is_printed_closest_first(cli: Cli) -> None:
@@ -29,4 +38,4 @@ def test_the_leaderboard_is_printed_closest_first(cli: Cli) -> None:
 
 
 def test_only_own_truths_require_some(cli: Cli) -> None:
-    assert "truth table" in cli("leaderboard", "--own").sentence
+    assert "truth table" in cli("lab", "leaderboard", "--own").sentence

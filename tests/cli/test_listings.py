@@ -34,32 +34,34 @@ CLIP = {
 
 
 @pytest.mark.parametrize(
-    ("verb", "some"),
+    ("kind", "some"),
     [
         ("datasets", "apple, aquarium fish, baby"),
         ("encoders", "minilm-bundled"),
         ("backbones", "vit-quickdraw"),
         ("methods", "strength = 1000.0"),
         ("methods", "order share: "),
-        ("protocols", "generalization"),
+        ("protocols", "latin"),
+        ("objectives", "generalization"),
         ("recipes", "demo"),
+        ("setups", "published"),
     ],
 )
-def test_people_see_a_table(cli: Cli, verb: str, some: str) -> None:
-    answer = cli(verb)
+def test_people_see_a_table(cli: Cli, kind: str, some: str) -> None:
+    answer = cli("list", kind)
     assert (answer.code, answer.err) == (0, "")
     assert some in " ".join(answer.out.split())
 
 
 def test_datasets(cli: Cli) -> None:
-    listed = {row["name"]: row for row in cli("datasets", "--json").json["datasets"]}
+    listed = {row["name"]: row for row in cli("list", "datasets", "--json").json["entries"]}
     assert {name: row["classes"] for name, row in listed.items()}.items() >= SIZES.items()
     assert listed["quickdraw"]["images"]
     assert not listed["cub200"]["images"]
 
 
 def test_encoders(cli: Cli) -> None:
-    listed = {row["name"]: row for row in cli("encoders", "--json").json["encoders"]}
+    listed = {row["name"]: row for row in cli("list", "encoders", "--json").json["entries"]}
     assert listed.keys() >= CLIP | {"minilm", "minilm-bundled"}
     assert listed["minilm-bundled"]["available"]
     for name in CLIP:
@@ -68,13 +70,13 @@ def test_encoders(cli: Cli) -> None:
 
 
 def test_backbones(cli: Cli) -> None:
-    listed = {row["name"]: row for row in cli("backbones", "--json").json["backbones"]}
+    listed = {row["name"]: row for row in cli("list", "backbones", "--json").json["entries"]}
     assert all(listed[name]["available"] for name in ("resnet32", "resnet18", "vit-quickdraw"))
     assert not any(listed[name]["available"] for name in ("vit-b16-in21k", "vit-b16-clip"))
 
 
 def list_settings(cli: Cli, *more: str) -> dict[str, Any]:
-    rows = cli("methods", "--json", *more).json["methods"]
+    rows = cli("list", "methods", "--json", *more).json["entries"]
     return {row["name"]: row["settings"] for row in rows}
 
 
@@ -84,23 +86,23 @@ def test_methods_have_the_settings_of_the_default_recipe(cli: Cli) -> None:
     assert listed["ranpac"]["projection"] == 500
     assert listed["icarl"]["recipe"]["epochs"] == 12
     assert listed["icarl"]["memory"] == {"total": 2000, "per_class": 5}
-    assert "training recipe 'slow'" in cli("methods", "--recipe", "slow").sentence
+    assert "setup 'slow'" in cli("list", "methods", "--setup", "slow").sentence
 
 
 def test_listed_settings_are_those_that_a_run_uses(cli: Cli) -> None:
     counts = {}
     for recipe in ("fast", "paper", "published", "published-cub200"):
-        listed = list_settings(cli, "--recipe", recipe)
-        config = ExperimentConfig(tuple(listed), "quickdraw", recipe=recipe)
+        listed = list_settings(cli, "--setup", recipe)
+        config = ExperimentConfig(tuple(listed), "quickdraw", training={"setup": recipe})
         for name, settings in listed.items():
-            used = asdict(_configure(get_method(name), config))
+            used = asdict(_configure(get_method(name), config, "resnet-tiny"))
             assert settings == json.loads(json.dumps(used))
         counts[recipe] = len(listed)
     assert counts["fast"] == counts["paper"] > counts["published-cub200"] > 0
 
 
 def test_methods_have_their_published_settings(cli: Cli) -> None:
-    listed = list_settings(cli, "--recipe", "paper")
+    listed = list_settings(cli, "--setup", "paper")
     assert listed.keys() >= {"finetune", "joint", "ewc", "icarl"}
     icarl = listed["icarl"]
     assert icarl["memory"] == {"total": 2000, "per_class": 20}
@@ -110,25 +112,25 @@ def test_methods_have_their_published_settings(cli: Cli) -> None:
     assert listed["ewc"]["strength"] == 1000.0
 
 
-def test_protocols_generators_and_objectives(cli: Cli) -> None:
-    listed = cli("protocols", "--json").json
-    made = {(row["name"], row["goal"]) for row in listed["generators"]}
-    for name in ("edge", "optimal", "adversarial", "maxcover"):
-        assert {(name, "hard"), (name, "easy")} <= made
-    assert {row["name"] for row in listed["protocols"]} >= {"edge", "latin", "enumerate", "optimal"}
-    assert {row["name"] for row in listed["objectives"]} >= {
-        "adjacent",
-        "intra",
-        "to-last",
-        "generalization",
-    }
+@pytest.mark.parametrize(
+    ("kind", "some"),
+    [
+        ("protocols", {"edge", "latin", "enumerate", "optimal"}),
+        ("objectives", {"adjacent", "intra", "to-last", "generalization"}),
+        ("setups", {"fast", "paper", "published"}),
+    ],
+)
+def test_names_with_a_line_about_each(cli: Cli, kind: str, some: set[str]) -> None:
+    listed = cli("list", kind, "--json").json["entries"]
+    assert {row["name"] for row in listed} >= some
+    assert all(row["summary"] for row in listed)
 
 
 def test_recipes(cli: Cli) -> None:
-    listed = {row["name"]: row for row in cli("recipes", "--json").json["recipes"]}
+    listed = {row["name"]: row for row in cli("list", "recipes", "--json").json["entries"]}
     assert listed["demo"]["settings"]["dataset"] == "quickdraw"
     assert listed["demo"]["summary"]
-    some = cli("recipes", "samples-*", "--json").json["recipes"]
+    some = cli("list", "recipes", "samples-*", "--json").json["entries"]
     assert {row["name"] for row in some} == {"samples-cub200", "samples-quickdraw"}
-    assert 'dataset = "quickdraw"' in cli("recipes", "--show", "demo").out
-    assert "'demo'" in cli("recipes", "--show", "dmo").sentence
+    assert 'dataset = "quickdraw"' in cli("list", "recipes", "--show", "demo").out
+    assert "'demo'" in cli("list", "recipes", "--show", "dmo").sentence

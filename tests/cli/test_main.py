@@ -7,15 +7,17 @@ import shlex
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import edgecil
-from edgecil.cli.main import GROUPS, VERBS, build_parser, main, verb_parser
+import edgecil.cli.main as main_module
+from edgecil.cli.main import _OWN, SECTIONS, all_verbs, build_parser, main, verb_parser
 from edgecil.cli.training import show_trained
+from edgecil.cli.verb import Verb
 from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
 from edgecil.errors import EdgecilWarning, UsageError, show_warnings
 from edgecil.report.answer_tables import show_results
@@ -39,31 +41,63 @@ def shell(*arguments: str, pipe: str = "", **environment: str) -> subprocess.Com
     )
 
 
-def test_help_names_every_verb_in_its_group(cli: Cli) -> None:
+def test_help_shows_five_verbs_first_and_at_most_twenty(cli: Cli) -> None:
     answer = cli("--help")
     assert answer.code == 0
-    lines = [line.split() for line in answer.out.splitlines() if line]
-    words = [line[0] for line in lines]
-    for title, verbs in GROUPS.items():
-        place = words.index(f"{title}:".split()[0])
-        assert words[place + 1 : place + 1 + len(verbs)] == [verb.name for verb in verbs]
+    words = [line.split()[0] for line in answer.out.splitlines() if line.startswith("  ")]
+    assert words[:5] == ["run", "analyze", "compare", "next", "report"]
+    assert words == [*(it.name for part in SECTIONS.values() for it in part), "lab", "paper"]
+    assert len(words) <= 20
 
 
-@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_help_of_a_group_names_its_verbs(cli: Cli) -> None:
+    answer = cli("paper", "--help")
+    words = [line.split()[0] for line in answer.out.splitlines() if line.startswith("  ")]
+    assert words == [name.split()[1] for name in all_verbs() if name.startswith("paper ")]
+    assert cli("paper").code == 2
+
+
+@pytest.mark.parametrize("verb", sorted(all_verbs()))
 def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli: Cli, verb: str) -> None:
-    answer = cli(verb, "--help")
+    answer = cli(*verb.split(), "--help")
     assert answer.code == 0
     assert ("--json" in answer.out) == (verb != "completion")
     assert "--debug" in answer.out
-    assert len(VERBS[verb].examples) == 2
-    for example in VERBS[verb].examples:
+    assert len(all_verbs()[verb].examples) == 2
+    for example in all_verbs()[verb].examples:
         assert example in answer.out
         words = shlex.split(
             re.sub(r"[>|].*", "", example.replace('eval "$(', "").replace(')"', ""))
         )
         assert words[0] == "edgecil"
-        verb_parser(words[1]).check_options(words[2:])
-        assert build_parser([words[1]]).parse_args(words[1:]).verb == words[1]
+        count = 1 + len(verb.split())
+        assert words[1:count] == verb.split()
+        verb_parser(verb).check_options(words[count:])
+        verb_parser(verb).parse_args(words[count:])
+
+
+def test_the_parser_of_completion_has_every_verb() -> None:
+    words = ["paper", "space", "--classes", "6", "--tasks", "3"]
+    assert build_parser().parse_args(words).second == "space"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry point of another distribution."""
+
+    name: str
+    verb: Verb
+
+    def load(self) -> Verb:
+        return self.verb
+
+
+def test_an_entry_point_adds_a_verb(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    verb = Verb("greet", "greet", ("edgecil greet", "edgecil greet --json"), "", lambda it: [it])
+    greet = Entry("greet", replace(verb, call=lambda: "Hello."))
+    monkeypatch.setattr(main_module, "verb_entries", lambda: {"greet": greet})
+    assert cli("greet").out == "Hello.\n"
+    assert "  greet" in cli("--help").out
 
 
 def test_the_version_is_the_installed_one(cli: Cli) -> None:
@@ -77,9 +111,9 @@ def test_the_version_is_the_installed_one(cli: Cli) -> None:
         (("--json",), "edgecil --help"),
         (("sequences", "--bogus"), "edgecil sequences --help"),
         (("sequences", "cifar100", "extra"), "edgecil sequences --help"),
-        (("rank",), "edgecil rank --help"),
-        (("space", "--classes", "ten"), "edgecil space --help"),
-        (("spaces",), "edgecil space --help"),
+        (("paper", "rank"), "edgecil paper rank --help"),
+        (("paper", "space", "--classes", "ten"), "edgecil paper space --help"),
+        (("paper", "spaces"), "edgecil paper space --help"),
         (("xyzzy",), "edgecil --help"),
     ],
 )
@@ -98,20 +132,6 @@ def test_a_wrong_command_exits_with_2_and_points_to_the_verbs_help(
         (("anaylze", "out"), "'analyze'"),
         (("run", "--metod", "icarl"), "--method"),
         (("run", "--out", "x", "--clases=3"), "--classes"),
-        # Names of earlier versions.
-        (("estimate", "demo"), "'analyze'"),
-        (("agree", "a.npz", "b.npz"), "'compare-similarities'"),
-        (("generators",), "'protocols'"),
-        (("logs", "a.log"), "'import-logs'"),
-        (("judge", "demo"), "'analyze'"),
-        (("sequences", "--runs", "3"), "--budget"),
-        (("run", "--seed", "1"), "--order-seed"),
-        (("run", "--seeds=3"), "--repeats"),
-        (("external", "--fresh"), "--overwrite"),
-        (("run", "--half"), "--precision"),
-        (("run", "--no-sharing"), "--no-share"),
-        (("space", "--range", "0.1"), "--accuracy-range"),
-        (("analyze", "demo", "--csv", "x.csv"), "'edgecil export-runs'"),
     ],
 )
 def test_unknown_verbs_and_options_get_a_suggestion(
@@ -119,7 +139,7 @@ def test_unknown_verbs_and_options_get_a_suggestion(
 ) -> None:
     sentence = cli(*words).sentence
     assert f"Did you mean {near}? See 'edgecil " in sentence
-    verb = words[0] if words[0] in VERBS else near.strip("'")
+    verb = words[0] if words[0] in _OWN else near.strip("'")
     assert sentence.endswith(f"See 'edgecil {verb} --help'.\n")
 
 
@@ -152,8 +172,8 @@ def test_any_other_error_is_one_line(
     def fail(**_: object) -> None:
         raise error
 
-    monkeypatch.setitem(VERBS, "datasets", replace(VERBS["datasets"], call=fail))
-    answer = cli("datasets")
+    monkeypatch.setitem(_OWN, "list", replace(_OWN["list"], call=fail))
+    answer = cli("list", "datasets")
     assert (answer.code, answer.out, answer.err) == (code, "", f"edgecil: {sentence}\n")
 
 
@@ -174,25 +194,27 @@ def test_a_real_process_fails_with_a_sentence_and_a_code() -> None:
 
 @pytest.mark.parametrize("json_", [(), ("--json",)])
 def test_a_reader_that_goes_away_is_no_error(json_: tuple[str, ...]) -> None:
-    done = shell("space", "--classes", "21841", "--tasks", "21841", *json_, pipe=" | head -c 1")
+    done = shell(
+        "paper", "space", "--classes", "21841", "--tasks", "21841", *json_, pipe=" | head -c 1"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout in "{|"
 
 
 @pytest.mark.parametrize("json_", [(), ("--json",)])
 def test_a_closed_stdout_is_no_error(json_: tuple[str, ...]) -> None:
-    done = shell("datasets", *json_, pipe=" >&-")
+    done = shell("list", "datasets", *json_, pipe=" >&-")
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_told() -> None:
-    done = shell("datasets", "--json", pipe=" > /dev/full")
+    done = shell("list", "datasets", "--json", pipe=" > /dev/full")
     assert (done.returncode, done.stderr) == (1, "edgecil: No space left on device.\n")
 
 
 def test_a_terminal_without_unicode_is_served() -> None:
-    done = shell("space", "--classes", "4", "--tasks", "2", PYTHONIOENCODING="ascii")
+    done = shell("paper", "space", "--classes", "4", "--tasks", "2", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert "|?| = 6" in done.stdout
 
@@ -212,7 +234,8 @@ def test_json_needs_no_unicode_from_the_terminal() -> None:
 def test_the_light_verbs_import_neither_torch_nor_numba_nor_matplotlib() -> None:
     program = (
         "import sys; from edgecil.cli.main import main; "
-        "main(['datasets', '--json']); main(['space', '--classes', '100', '--tasks', '10']); "
+        "main(['list', 'datasets', '--json']); "
+        "main(['paper', 'space', '--classes', '100', '--tasks', '10']); "
         "heavy = {'torch', 'numba', 'matplotlib', 'scipy'} & set(sys.modules); "
         "sys.exit(', '.join(heavy) or 0)"
     )
@@ -220,44 +243,6 @@ def test_the_light_verbs_import_neither_torch_nor_numba_nor_matplotlib() -> None
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_an_error_about_a_config_file_keeps_the_names_of_the_file(cli: Cli) -> None:
-    Path("o.toml").write_text("json = true\n", encoding="utf-8")
-    answer = cli("run", "--config", "o.toml", "--out", "y")
-    assert answer.code == 2
-    assert "o.toml 'json'" in answer.err
-
-
-@pytest.mark.parametrize(
-    ("words", "value"),
-    [
-        (("sequences", "cifar100", "--protocol", "budget", "--tasks", "10"), "'budget'"),
-        (("sequences", "names", "--tasks", "3"), "'names'"),
-        (("run", "quickdraw", "--method", "memory", "--tasks", "3", "--out", "x"), "'memory'"),
-        (("analyze", "a.csv", "--metric", "source"), "'source'"),
-        (("analyze", "a.csv", "--predictor", "draws"), "'draws'"),
-    ],
-)
-def test_a_value_that_is_the_name_of_an_option_stays_as_it_is(
-    cli: Cli, words: tuple[str, ...], value: str
-) -> None:
-    Path("a.csv").write_text("method,sequence,accuracy\na,0|1,50\na,1|0,60\n", encoding="utf-8")
-    sentence = cli(*words).sentence
-    assert value in sentence
-    assert f"--{value[1:-1]}" not in sentence
-
-
-def test_a_parameter_is_an_option_also_if_a_value_has_its_name(cli: Cli) -> None:
-    answer = cli("sequences", "cifar100", "--tasks", "10", "--protocol", "budget", "--budget", "0")
-    assert "'budget'" in answer.sentence
-    parser = verb_parser("run")
-    written = parser.translate(
-        "The 'memory' parameter of 'memory' must be 1. Did you mean 'memory'? Set 'tasks'.",
-        {"method": ("memory",), "set": {"a": {"tasks": 1}}},
-    )
-    assert written == "--memory of 'memory' must be 1. Did you mean 'memory'? Set 'tasks'."
-    assert parser.translate("Got 'tasks'; set 'tasks'.", {}) == "Got 'tasks'; set --tasks."
 
 
 def test_an_error_about_a_file_keeps_the_names_of_its_arrays(cli: Cli) -> None:
@@ -282,12 +267,10 @@ def test_results_end_with_the_command_for_their_intervals() -> None:
     assert list(map(str, show_trained(unfinished))) == list(map(str, show_results(unfinished)))
 
 
-def test_a_warning_is_one_sentence_with_the_names_of_options(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_warning_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-    show_warnings(lambda sentence: sentence.replace("'tasks'", "--tasks"))
+    show_warnings()
     ours = warnings.formatwarning(EdgecilWarning("Set 'tasks'."), EdgecilWarning, "a.py", 3)
-    assert ours == "edgecil: Set --tasks.\n"
+    assert ours == "edgecil: Set 'tasks'.\n"
     other = warnings.formatwarning(UserWarning("Else."), UserWarning, "a.py", 3)
     assert "a.py:3: UserWarning: Else." in other

@@ -15,8 +15,8 @@ WRITERS = {
     "mine.json": ("next", "one.csv", "--out", "mine.json"),
     "mine.npz": ("similarity", "cifar100", "--classes", 4, "--out", "mine.npz"),
     "mine.svg": ("sequences", "cifar100", "--classes", 4, "--tasks", 2, "--plot", "mine.svg"),
-    "paper-classic.tex": (*("paper-tables", "runs.csv", "--protocol", "latin", "--out", "."),),
-    "captions.json": ("captions", "ham10000", "--out", "captions.json"),
+    "paper-classic.tex": (*("paper", "tables", "runs.csv", "--protocol", "latin", "--out", "."),),
+    "captions.json": ("paper", "captions", "ham10000", "--out", "captions.json"),
 }
 
 

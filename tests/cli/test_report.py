@@ -58,7 +58,7 @@ def test_a_csv_needs_a_place_for_its_report(cli, few, tmp_path) -> None:
     table = read_runs(few)[0]
     write(rows(table), tmp_path / "a.csv")
     assert cli("report", tmp_path / "a.csv").code == 2
-    assert "--out" in cli("report", tmp_path / "a.csv").sentence
+    assert "'out'" in cli("report", tmp_path / "a.csv").sentence
     answer = cli("report", tmp_path / "a.csv", "--out", tmp_path / "r", "--json")
     assert Path(answer.json["pages"][0]).is_file()
 

@@ -13,8 +13,8 @@ import pytest
 import edgecil
 from edgecil.cli.main import verb_parser
 from edgecil.engine import Experiment
-from edgecil.engine.config import Execution, ExperimentConfig
-from edgecil.engine.options import CALL_OPTIONS
+from edgecil.engine.config import GROUPS, ExperimentConfig
+from edgecil.engine.config_values import CALL_OPTIONS
 from edgecil.errors import EdgecilWarning, UsageError
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
@@ -38,25 +38,25 @@ def run(cli: Cli, toy: Path, method: str, *more: object) -> Answer:
 
 
 def test_every_option_is_a_toml_key_of_the_same_name_and_conversely() -> None:
-    parser = verb_parser("run")
-    keys = {field.name for part in (ExperimentConfig, Execution) for field in fields(part)}
-    keys |= {*CALL_OPTIONS}
-    assert {action.dest for action in parser._actions} - NOT_IN_TOML == keys
-    for key in keys:
-        assert f"--{key.replace('_', '-')}" in parser.format_help() or key == "dataset"
+    options = {action.dest for action in verb_parser("run")._actions} - NOT_IN_TOML
+    top = {field.name for field in fields(ExperimentConfig)} - GROUPS.keys()
+    own = {f"{name}.{field.name}" for name, group in GROUPS.items() for field in fields(group)}
+    assert options == top | own | {*CALL_OPTIONS}
 
 
 @pytest.mark.usefixtures("quick_workers")
 def test_the_directory_and_a_dry_run_may_be_in_the_file(cli: Cli, toy: Path) -> None:
-    lines = [
-        f"method = 'instant'\ndataset = '{toy.as_posix()}'\nout = 'out'\nworkers = 1\ntasks = 2"
-    ]
-    Path("a.toml").write_text("\n".join([*lines, "dry_run = true"]), encoding="utf-8")
+    lines = [f"method = 'instant'\ndataset = '{toy.as_posix()}'\nout = 'out'\ntasks = 2"]
+    Path("a.toml").write_text(
+        "\n".join([*lines, "dry_run = true", "execution = { workers = 1 }"]), encoding="utf-8"
+    )
     assert cli("run", "--config", "a.toml", "--json").json["plan"]["directory"] == "out"
     with pytest.raises(UsageError, match="plan_run"):
         edgecil.run(config="a.toml")
     assert not Path("out").exists()
-    Path("b.toml").write_text("\n".join([*lines, "overwrite = true"]), encoding="utf-8")
+    Path("b.toml").write_text(
+        "\n".join([*lines, "overwrite = true", "execution = { workers = 1 }"]), encoding="utf-8"
+    )
     for _ in range(2):
         answer = cli("run", "--config", "b.toml", "--json").json
         assert (answer["directory"], answer["reused"]) == ("out", 0)
@@ -174,8 +174,8 @@ def test_a_failing_method_leaves_the_others_alone(cli: Cli, toy: Path) -> None:
 def test_a_config_file_holds_every_option_and_the_command_line_wins(cli: Cli, toy: Path) -> None:
     Path("run.toml").write_text(
         'method = "instant"\ndataset = "toy.npz"\ntasks = 2\nprotocol = "random"\nbudget = 2\n'
-        "workers = 1\nepochs = 2\nmemory_per_class = 3\n"
-        "[set.instant]\nclasses = [1]\n",
+        "[execution]\nworkers = 1\n[training]\nepochs = 2\nmemory_per_class = 3\n"
+        "[training.set.instant]\nclasses = [1]\n",
         encoding="utf-8",
     )
     words = ("run", "--config", "run.toml", "--out", "out")
@@ -183,8 +183,9 @@ def test_a_config_file_holds_every_option_and_the_command_line_wins(cli: Cli, to
     assert (part["planned"], part["protocol"]) == (1, "random")
     config = Experiment.open("out").config
     assert config is not None
-    assert (config.budget, config.epochs, config.memory_per_class) == (1, 2, 3)
-    assert config.set == {"instant": {"classes": [1]}}
+    training = config.training
+    assert (config.budget, training.epochs, training.memory_per_class) == (1, 2, 3)
+    assert training.set == {"instant": {"classes": [1]}}
 
 
 def test_rows_may_go_to_a_file(cli: Cli, toy: Path) -> None:
@@ -200,24 +201,24 @@ def test_rows_may_go_to_a_file(cli: Cli, toy: Path) -> None:
     [
         (("--method", "icral"), "'icarl'"),
         (("--dataset", "nowhere.npz"), "nowhere.npz"),
-        (("--tasks", "9"), "--tasks"),
+        (("--tasks", "9"), "'tasks'"),
         (("--protocol", "edgy"), "'edge'"),
         (("--backbone", "vit"), "vit"),
-        (("--recipe", "quick"), "'quick'"),
+        (("--setup", "quick"), "'quick'"),
         (("--executor", "slurm"), "slurm"),
-        (("--workers", "0"), "--workers"),
+        (("--workers", "0"), "'workers'"),
         (("--epochs", "0"), "epochs"),
-        (("--repeats", "0"), "--repeats"),
+        (("--repeats", "0"), "'repeats'"),
         (("--classes", "9"), "4"),
         (("--device", "warp"), "warp"),
-        (("--address", "here"), "--address"),
+        (("--address", "here"), "'address'"),
         (("--config", "nowhere.toml"), "nowhere.toml"),
         (("--config", "recipe:dmo"), "'demo'"),
         (("--set", "finetune"), "METHOD.NAME=VALUE"),
         (("--set", "ewc.strength=1.0"), "ewc"),
         (("--set", "instant.strength=1.0"), "strength"),
-        (("--set", "instant.epoch=3"), "--epochs"),
-        (("--training", "epoch=3"), "epoch"),
+        (("--set", "instant.epoch=3"), "'epochs'"),
+        (("--schedule", "epoch=3"), "epoch"),
     ],
 )
 def test_wrong_options_are_one_sentence(cli: Cli, toy: Path, words: Any, message: str) -> None:
@@ -342,6 +343,6 @@ def test_shards_are_trained_and_merged(cli: Cli, toy: Path) -> None:
 def test_usage_and_switches_beat_a_config_file() -> None:
     parser = verb_parser("run")
     usage = parser.format_help().splitlines()[0]
-    assert usage == "usage: edgecil run [DATASET] --out PATH --method A,B,… [options]"
+    assert usage == "usage: edgecil run [DATASET] --method A,B,… --out PATH [options]"
     assert vars(parser.parse_args(["--no-overwrite"])) == {"overwrite": False}
     assert vars(parser.parse_args(["--no-dry-run"])) == {"dry_run": False}

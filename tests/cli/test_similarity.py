@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil import get_classes, read_similarity
+from edgecil.classes import get_classes
 from edgecil.data import load_dataset
+from edgecil.similarity import read_similarity
 from tests.cli.conftest import Cli
 
 
@@ -104,27 +105,27 @@ def test_pixels_are_those_of_the_training_images(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "flag"),
     [
-        (["quickdraw", "--images", "vit-quickdraw", "--template", "{name}"], 2, "--template"),
-        (["--images", "pixels"], 2, "DATASET"),
-        (["quickdraw", "--images", "pixels", "--features", "f.npz"], 2, "--features"),
-        (["quickdraw", "--root", "data"], 2, "--root"),
-        (["quickdraw", "--image-size", "32"], 2, "--image-size"),
-        (["quickdraw", "--threads", "2"], 2, "--threads"),
-        (["quickdraw", "--images", "pixels", "--threads", "0"], 2, "--threads"),
+        (["quickdraw", "--images", "vit-quickdraw", "--template", "{name}"], 2, "'template'"),
+        (["--images", "pixels"], 2, "'dataset'"),
+        (["quickdraw", "--images", "pixels", "--features", "f.npz"], 2, "'features'"),
+        (["quickdraw", "--root", "data"], 2, "'root'"),
+        (["quickdraw", "--image-size", "32"], 2, "'image_size'"),
+        (["quickdraw", "--threads", "2"], 2, "'threads'"),
+        (["quickdraw", "--images", "pixels", "--threads", "0"], 2, "'threads'"),
         (["quickdraw", "--images", "vit-quickdrew"], 2, "vit-quickdraw"),
         (["quickdraw", "--images", "vit-b16-dino"], 1, "hf download"),
-        (["cifar100", "--images", "pixels"], 1, "--root"),
+        (["cifar100", "--images", "pixels"], 1, "'root'"),
         (["quickdraw", "--classes", "101"], 2, "100"),
-        ([], 2, "DATASET or --names"),
+        ([], 2, "'dataset' or 'names'"),
         (["cifar100", "--names", "n.txt"], 1, "n.txt"),
         (["cifar101"], 2, "'cifar100'"),
         (["imagenet-x"], 2, "'imagenet-r'"),
         (["cifar100", "--encoder", "clip-vit"], 2, "'clip-vit-l-14'"),
         (["cifar100", "--template", "a photo"], 2, "{name}"),
         (["cifar100", "--weights", "x"], 2, "weights"),
-        (["--features", "f.npz", "--encoder", "minilm"], 2, "--encoder"),
-        (["--features", "f.npz", "--template", "{name}"], 2, "--template"),
-        (["--features", "f.npz", "--captions", "x"], 2, "--captions"),
+        (["--features", "f.npz", "--encoder", "minilm"], 2, "'encoder'"),
+        (["--features", "f.npz", "--template", "{name}"], 2, "'template'"),
+        (["--features", "f.npz", "--captions", "x"], 2, "'captions'"),
         (["eyepacs", "--features", "f.npz"], 2, "Got 5"),
         (["eyepacs", "--captions", "c.json"], 2, "Got 3"),
         (["cifar100", "--captions", "bundled"], 2, "ham10000"),

@@ -11,7 +11,7 @@ CIFAR = ("--classes", 100, "--tasks", 10)
 
 
 def space(cli: Cli, *words: object) -> dict[str, Any]:
-    answer: dict[str, Any] = cli("space", *words, "--json").json
+    answer: dict[str, Any] = cli("paper", "space", *words, "--json").json
     return answer
 
 
@@ -35,11 +35,11 @@ def test_what_three_runs_miss(cli: Cli) -> None:
 
 
 def test_people_see_them_too(cli: Cli) -> None:
-    answer = cli("space", *CIFAR, "--accuracy-range", 0.1, "--mean-similarity", 0.6)
+    answer = cli("paper", "space", *CIFAR, "--accuracy-range", 0.1, "--mean-similarity", 0.6)
     assert (answer.code, answer.err) == (0, "")
     for words in ("|Ω| = about 10^92.37", "10,820", "109", "Theorem 4"):
         assert words in answer.out
-    assert "|Ω| = 90" in cli("space", "--classes", 6, "--tasks", 3).out
+    assert "|Ω| = 90" in cli("paper", "space", "--classes", 6, "--tasks", 3).out
 
 
 def test_a_similarity_file_gives_theorem_3(cli: Cli) -> None:
@@ -48,7 +48,7 @@ def test_a_similarity_file_gives_theorem_3(cli: Cli) -> None:
     assert answer["classes"] == 7
     stated, measured = (answer["theorem_3"][name] for name in ("expected_stated", "expected"))
     assert stated == pytest.approx([measured / 6, measured / 3])
-    assert "Theorem 3" in cli("space", "--tasks", 7, "--similarity", "D.npz").out
+    assert "Theorem 3" in cli("paper", "space", "--tasks", 7, "--similarity", "D.npz").out
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_tasks_may_be_unequal(cli: Cli, options: tuple[object, ...], sizes: list
 
 @pytest.mark.parametrize(("classes", "tasks"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 2)])
 def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
-    assert cli("space", "--classes", classes, "--tasks", tasks).code == 0
+    assert cli("paper", "space", "--classes", classes, "--tasks", tasks).code == 0
     answer = space(cli, "--classes", classes, "--tasks", tasks)
     assert all(bound["runs"] is None or bound["runs"] >= 1 for bound in answer["bounds"])
 
@@ -75,32 +75,32 @@ def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
 @pytest.mark.parametrize(
     ("options", "flag"),
     [
-        (("--tasks", 0), "--tasks"),
+        (("--tasks", 0), "'tasks'"),
         (("--tasks", 7), "7"),
         (("--tasks", "x"), "--tasks"),
         (("--sizes", "50,49"), "99"),
         (("--sizes", "50,,50"), "--sizes"),
-        (("--base", 50), "--increment"),
+        (("--base", 50), "'increment'"),
         ((), "tasks"),
-        (("--tasks", 10, "--epsilon", 0), "--epsilon"),
-        (("--tasks", 10, "--delta", 1), "--delta"),
-        (("--tasks", 10, "--accuracy-range", 10), "--accuracy-range"),
-        (("--tasks", 10, "--budget", 0), "--budget"),
-        (("--tasks", 10, "--mean-similarity", 2), "--mean-similarity"),
-        (("--base", 50, "--increment", 10, "--mean-similarity", 0.5), "--mean-similarity"),
+        (("--tasks", 10, "--epsilon", 0), "'epsilon'"),
+        (("--tasks", 10, "--delta", 1), "'delta'"),
+        (("--tasks", 10, "--accuracy-range", 10), "'accuracy_range'"),
+        (("--tasks", 10, "--budget", 0), "'budget'"),
+        (("--tasks", 10, "--mean-similarity", 2), "'mean_similarity'"),
+        (("--base", 50, "--increment", 10, "--mean-similarity", 0.5), "'mean_similarity'"),
         (("--tasks", "1_0"), "--tasks"),
         (("--tasks", "\N{ARABIC-INDIC DIGIT FIVE}"), "--tasks"),
         (("--tasks", 10, "--epsilon", "0.0_1"), "--epsilon"),
     ],
 )
 def test_wrong_options_are_one_sentence(cli: Cli, options: tuple[object, ...], flag: str) -> None:
-    answer = cli("space", "--classes", 100, *options, "--json")
+    answer = cli("paper", "space", "--classes", 100, *options, "--json")
     assert answer.code == 2
     assert flag in answer.sentence
 
 
 @pytest.mark.parametrize("classes", [-1, 0, 1_000_000])
 def test_too_few_or_too_many_classes_are_refused(cli: Cli, classes: int) -> None:
-    answer = cli("space", "--classes", classes, "--tasks", 1)
+    answer = cli("paper", "space", "--classes", classes, "--tasks", 1)
     assert answer.code == 2
-    assert "--classes" in answer.sentence
+    assert "'classes'" in answer.sentence

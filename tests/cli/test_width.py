@@ -12,7 +12,7 @@ def test_any_width_is_accepted(
     columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    assert main(["protocols"]) == 0
+    assert main(["list", "protocols"]) == 0
     answer = capsys.readouterr()
     assert "latin" in answer.out.replace("\n", "")
     assert "Traceback" not in answer.err

@@ -11,7 +11,7 @@ from PIL import Image
 
 from edgecil.data import dataset_classes, load_dataset
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
-from edgecil.similarity import similarity
+from edgecil.similarity import build_similarity
 from tests.data.painting import save, write_folder, write_split_folder
 
 
@@ -58,7 +58,7 @@ def test_names_are_in_any_script_and_images_in_deeper_folders(tmp_path: Path) ->
     expected = ("caf\u00e9", *sorted(names[1:]))
     assert load_dataset(tmp_path).names == expected
     assert dataset_classes(tmp_path).labels == expected
-    assert similarity(dataset=str(tmp_path), images="pixels").names == expected
+    assert build_similarity(dataset=str(tmp_path), images="pixels").names == expected
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX alone")
@@ -131,6 +131,12 @@ def test_the_similarity_of_a_folder_comes_from_its_names_or_images(tmp_path: Pat
     for label, name in enumerate(("apple", "bear", "bee")):
         save(tmp_path / "train" / name / "0.png", 5 * label)
         save(tmp_path / "test" / name / "1.png", 5 * label)
-    by_name = similarity(dataset=str(tmp_path))
-    np.testing.assert_array_equal(by_name.values, similarity(names=["apple", "bear", "bee"]).values)
-    assert similarity(dataset=str(tmp_path), images="pixels").names == ("apple", "bear", "bee")
+    by_name = build_similarity(dataset=str(tmp_path))
+    np.testing.assert_array_equal(
+        by_name.values, build_similarity(names=["apple", "bear", "bee"]).values
+    )
+    assert build_similarity(dataset=str(tmp_path), images="pixels").names == (
+        "apple",
+        "bear",
+        "bee",
+    )

@@ -13,6 +13,7 @@ import edgecil
 from edgecil.data import items, load_dataset, store
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from tests.data.painting import save
+from tests.grouped import grouped
 
 CLASSES, EACH = 4, 6
 
@@ -140,10 +141,12 @@ def test_learners_give_the_same_results_from_disk(
         "budget": 2,
         "image_size": 8,
     }
-    memory = edgecil.run(out=tmp_path / "memory", storage="memory", workers=1, **options)
+    memory = edgecil.run(**grouped(out=tmp_path / "memory", storage="memory", workers=1, **options))
     with pytest.warns(EdgecilWarning):
-        here = edgecil.run(out=tmp_path / "here", storage="disk", workers=1, **options)
-    elsewhere = edgecil.run(out=tmp_path / "elsewhere", storage="disk", workers=2, **options)
+        here = edgecil.run(**grouped(out=tmp_path / "here", storage="disk", workers=1, **options))
+    elsewhere = edgecil.run(
+        **grouped(out=tmp_path / "elsewhere", storage="disk", workers=2, **options)
+    )
     assert here.identity == memory.identity
     assert counts(here) == counts(memory)
     assert counts(elsewhere) == counts(memory)

@@ -13,6 +13,7 @@ from edgecil.engine.run import run as run_experiment
 from edgecil.recipes import read_recipe
 from edgecil.sequences import SequenceSpace
 from tests.estimation.tables import rows
+from tests.grouped import grouped
 
 # The orders of the demo that begin with one of three tasks: they share most of their work.
 SHARING = list(islice(SequenceSpace.equal(6, 3).enumerate(), 18))
@@ -28,7 +29,9 @@ def check_demo(out: Path, runs: int, **options: Any) -> None:
         if run.accuracy is not None
     }
     assert len(stored) == 360
-    experiment = run_experiment(config=read_recipe("demo"), out=out, one_seed=True, **options)
+    experiment = run_experiment(
+        **grouped(config=read_recipe("demo"), out=out, one_seed=True, **options)
+    )
     results = {(result.method, result.sequence): result.accuracy for result in experiment.results()}
     assert len(results) == runs
     assert results == {key: stored[key] for key in results}

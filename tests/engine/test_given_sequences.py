@@ -13,6 +13,7 @@ from edgecil.engine.run import run
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence
 from tests.engine import strange as strange  # registers its learners
+from tests.grouped import grouped
 from tests.toys import save_toy
 
 
@@ -24,7 +25,7 @@ def toy(tmp_path: Path) -> dict[str, Any]:
 
 
 def labelled(out: Path, toy: dict[str, Any], name: str = "given", **options: Any) -> dict[str, str]:
-    sequences = run(out=out, **toy, **options).sequences()[name]
+    sequences = run(**grouped(out=out, **toy, **options)).sequences()[name]
     return {run.label: str(run.sequence) for run in sequences}
 
 
@@ -37,7 +38,7 @@ def test_a_file_of_orders_is_trained_in_place_of_a_protocol(
     )
     out = tmp_path / "out"
     assert labelled(out, toy, sequences=path) == {"1 3|0 2": "1 3|0 2", "mine": "0 1|2 3"}
-    again = run(out=out, **toy, sequences=path)
+    again = run(**grouped(out=out, **toy, sequences=path))
     assert again.summary == Summary(0, 4, ())
     assert list(again.sequences()) == ["given"]
     assert again.status().complete
@@ -52,7 +53,7 @@ def test_given_sequences_add_to_earlier_ones_and_to_protocols(
     assert list(both) == ["0 3|1 2", "0 1|2 3"]
     named = [LabelledSequence("x", ClassSequence([[2, 3], [0, 1]]))]
     assert labelled(out, toy, "probe", sequences={"probe": named}) == {"x": "2 3|0 1"}
-    experiment = run(out=out, **toy, sequences={"probe": named})
+    experiment = run(**grouped(out=out, **toy, sequences={"probe": named}))
     assert set(experiment.sequences()) == {"given", "latin", "probe"}
 
 
@@ -62,12 +63,14 @@ def test_kept_states_save_the_tasks_that_a_later_sequence_shares(
     first, second = ["0 1|2|3"], ["0 1|3|2"]
     toy = {**toy, "tasks": None, "sizes": (2, 1, 1)}
     kept = tmp_path / "kept"
-    run(out=kept, **toy, sequences=first, keep_states=True)
-    assert run(out=kept, **toy, sequences=second, keep_states=True).summary == Summary(2, 1, ())
+    run(**grouped(out=kept, **toy, sequences=first, keep_states=True))
+    assert run(**grouped(out=kept, **toy, sequences=second, keep_states=True)).summary == Summary(
+        2, 1, ()
+    )
     plain = tmp_path / "plain"
-    run(out=plain, **toy, sequences=first)
-    assert run(out=plain, **toy, sequences=second).summary == Summary(3, 0, ())
-    assert run(out=kept, **toy, sequences=second).summary == Summary(0, 3, ())
+    run(**grouped(out=plain, **toy, sequences=first))
+    assert run(**grouped(out=plain, **toy, sequences=second)).summary == Summary(3, 0, ())
+    assert run(**grouped(out=kept, **toy, sequences=second)).summary == Summary(0, 3, ())
     assert not list((plain / "states").iterdir())
 
 
@@ -88,18 +91,18 @@ def test_sequences_that_do_not_fit_are_refused(
     given: Any, complaint: str, toy: dict[str, Any], tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match=complaint.replace("|", r"\|")):
-        run(out=tmp_path / "out", **toy, sequences=given)
+        run(**grouped(out=tmp_path / "out", **toy, sequences=given))
 
 
 def test_a_file_without_sequences_is_refused(toy: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "orders.json"
     path.write_text("{}", encoding="utf-8")
     with pytest.raises((DataError, UsageError), match="class sequence"):
-        run(out=tmp_path / "out", **toy, sequences=path)
+        run(**grouped(out=tmp_path / "out", **toy, sequences=path))
     path.write_text("3", encoding="utf-8")
     with pytest.raises(DataError, match="class sequences"):
-        run(out=tmp_path / "out", **toy, sequences=path)
+        run(**grouped(out=tmp_path / "out", **toy, sequences=path))
     for empty in ("[]", '{"next": []}', '{"sequences": []}'):
         path.write_text(empty, encoding="utf-8")
         with pytest.raises(DataError, match=r"orders\.json"):
-            run(out=tmp_path / "out", **toy, sequences=path)
+            run(**grouped(out=tmp_path / "out", **toy, sequences=path))

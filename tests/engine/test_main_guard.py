@@ -36,7 +36,8 @@ class Mine:
 print("running")
 {first}
 edgecil.{call}(
-    out="out", dataset="toy.npz", tasks=2, protocol="random", budget=1, workers=2, {method}
+    out="out", dataset="toy.npz", tasks=2, protocol="random", budget=1, {method},
+    execution={{"workers": 2}},
 )
 """
 

@@ -13,6 +13,7 @@ from edgecil.engine.results import NodeResult
 from edgecil.engine.store import NoExperimentError, Store
 from edgecil.errors import DataError, UsageError
 from tests.engine import strange as strange  # registers its learners
+from tests.grouped import grouped
 from tests.toys import save_toy
 
 SHARDS = 3
@@ -45,7 +46,9 @@ def counts(experiment: Experiment) -> dict[Any, Any]:
 def shards(options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("shards")
     return [
-        edgecil.run(out=folder / str(number), shard=f"{number}/{SHARDS}", **options).directory
+        edgecil.run(
+            **grouped(out=folder / str(number), shard=f"{number}/{SHARDS}", **options)
+        ).directory
         for number in range(1, SHARDS + 1)
     ]
 
@@ -53,15 +56,15 @@ def shards(options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) ->
 def test_merged_shards_equal_one_run(
     options: dict[str, Any], shards: list[Path], tmp_path: Path
 ) -> None:
-    whole = edgecil.run(out=tmp_path / "whole", **options)
-    merged = edgecil.merge(shards, out=tmp_path / "merged")
+    whole = edgecil.run(**grouped(out=tmp_path / "whole", **options))
+    merged = edgecil.engine.merge.merge(shards, out=tmp_path / "merged")
     assert counts(merged) == counts(whole)
     assert len(counts(merged)) == 2 * 2 * 6
     assert merged.identity == whole.identity
     assert merged.sequences() == whole.sequences()
     assert merged.configs == whole.configs
     assert merged.status().complete
-    again = edgecil.run(out=tmp_path / "merged", **options)
+    again = edgecil.run(**grouped(out=tmp_path / "merged", **options))
     assert again.summary is not None
     assert again.summary.trained == 0
 
@@ -81,13 +84,13 @@ def test_the_status_of_a_shard_counts_its_own_runs(shards: list[Path]) -> None:
 def test_an_unfinished_shard_is_merged_and_the_rest_resumed(
     options: dict[str, Any], shards: list[Path], tmp_path: Path
 ) -> None:
-    merged = edgecil.merge(shards[:2], out=tmp_path / "merged")
+    merged = edgecil.engine.merge.merge(shards[:2], out=tmp_path / "merged")
     assert not merged.status().complete
     assert merged.status().remaining > 0
-    finished = edgecil.run(out=tmp_path / "merged", **options)
-    whole = edgecil.merge(shards, out=tmp_path / "whole")
+    finished = edgecil.run(**grouped(out=tmp_path / "merged", **options))
+    whole = edgecil.engine.merge.merge(shards, out=tmp_path / "whole")
     assert counts(finished) == counts(whole)
-    added = edgecil.merge([shards[2]], out=tmp_path / "merged")
+    added = edgecil.engine.merge.merge([shards[2]], out=tmp_path / "merged")
     assert counts(added) == counts(whole)
 
 
@@ -99,12 +102,14 @@ def test_a_failure_is_merged_unless_another_directory_has_the_result(
     one = {**options, "method": "raising", "repeats": 1, "protocol": "enumerate"}
     one["set"] = {"raising": {"classes": [0, 1], "file": str(trigger)}}
     with pytest.raises(TrainingFailedError):
-        edgecil.run(out=tmp_path / "failed", **one)
-    failed = edgecil.merge([tmp_path / "failed"], out=tmp_path / "merged")
+        edgecil.run(**grouped(out=tmp_path / "failed", **one))
+    failed = edgecil.engine.merge.merge([tmp_path / "failed"], out=tmp_path / "merged")
     assert [failure.tasks[-1] for failure in failed.failures()] == [(0, 1), (0, 1)]
     trigger.unlink()
-    edgecil.run(out=tmp_path / "good", **one)
-    both = edgecil.merge([tmp_path / "failed", tmp_path / "good"], out=tmp_path / "both")
+    edgecil.run(**grouped(out=tmp_path / "good", **one))
+    both = edgecil.engine.merge.merge(
+        [tmp_path / "failed", tmp_path / "good"], out=tmp_path / "both"
+    )
     assert both.failures() == []
     assert both.status().complete
 
@@ -112,30 +117,30 @@ def test_a_failure_is_merged_unless_another_directory_has_the_result(
 def test_directories_that_do_not_fit_leave_nothing_behind(
     options: dict[str, Any], shards: list[Path], tmp_path: Path
 ) -> None:
-    other = edgecil.run(out=tmp_path / "other", **{**options, "threads": 2}).directory
+    other = edgecil.run(**grouped(out=tmp_path / "other", **{**options, "threads": 2})).directory
     with pytest.raises(UsageError, match=r"'threads'.*1.*2"):
-        edgecil.merge([shards[0], other], out=tmp_path / "merged")
+        edgecil.engine.merge.merge([shards[0], other], out=tmp_path / "merged")
     with pytest.raises(NoExperimentError):
         Experiment.open(tmp_path / "merged")
 
 
 def test_two_results_of_one_training_are_refused(shards: list[Path], tmp_path: Path) -> None:
-    changed = edgecil.merge([shards[0]], out=tmp_path / "changed")
+    changed = edgecil.engine.merge.merge([shards[0]], out=tmp_path / "changed")
     with Store(changed.directory) as store:
         node, result = next(iter(store.done().items()))
         wrong = {name: tuple(0 for _ in right) for name, right in result.correct.items()}
         store.record(node, NodeResult(wrong, result.totals, 1.0, 1))
     with pytest.raises(DataError, match=f"{node.method}.*seed {node.seed}"):
-        edgecil.merge([shards[0], changed.directory], out=tmp_path / "merged")
+        edgecil.engine.merge.merge([shards[0], changed.directory], out=tmp_path / "merged")
 
 
 def test_bad_calls_are_refused(shards: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Got none"):
-        edgecil.merge([], out=tmp_path / "merged")
+        edgecil.engine.merge.merge([], out=tmp_path / "merged")
     with pytest.raises(UsageError, match="merged into itself"):
-        edgecil.merge(shards, out=shards[0])
+        edgecil.engine.merge.merge(shards, out=shards[0])
     with pytest.raises(DataError, match="contains no results"):
-        edgecil.merge([tmp_path], out=tmp_path / "merged")
+        edgecil.engine.merge.merge([tmp_path], out=tmp_path / "merged")
 
 
 @pytest.mark.parametrize("text", ["3", "3/x", "/", "-1/3"])
@@ -143,4 +148,4 @@ def test_a_shard_is_a_number_and_a_count(
     options: dict[str, Any], tmp_path: Path, text: str
 ) -> None:
     with pytest.raises(UsageError, match="such as '3/8'"):
-        edgecil.run(out=tmp_path / "out", shard=text, **options)
+        edgecil.run(**grouped(out=tmp_path / "out", shard=text, **options))

@@ -17,13 +17,13 @@ from tests.toys import save_toy
 def config(tmp_path: Path) -> ExperimentConfig:
     dataset = save_toy(tmp_path / "toy.npz", train=4)
     return ExperimentConfig(
-        ("icarl",), str(dataset), tasks=2, protocol=("random",), budget=1, epochs=1
+        ("icarl",), str(dataset), tasks=2, protocol=("random",), budget=1, training={"epochs": 1}
     )
 
 
 def test_a_kept_model_predicts_what_was_counted(config: ExperimentConfig, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    experiment = run(config=config, out=out, workers=1, keep_model=True)
+    experiment = run(config=config, out=out, execution={"workers": 1, "keep_model": True})
     (result,) = experiment.results()
     images = load_dataset(config.dataset).test
     for sequence in ("random seed-0", str(result.sequence), result.sequence):
@@ -38,14 +38,14 @@ def test_a_model_that_was_not_kept_is_trained_again_with_the_same_result(
     config: ExperimentConfig, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    first = run(config=config, out=out, workers=1)
+    first = run(config=config, out=out, execution={"workers": 1})
     with pytest.raises(DataError, match="keep_model"):
         first.model("icarl", "random seed-0")
-    again = run(config=config, out=out, workers=1, keep_model=True)
+    again = run(config=config, out=out, execution={"workers": 1, "keep_model": True})
     assert again.summary is not None
     assert (again.summary.trained, again.summary.reused) == (2, 0)
     assert [r.metric() for r in again.results()] == [r.metric() for r in first.results()]
-    third = run(config=config, out=out, workers=1)
+    third = run(config=config, out=out, execution={"workers": 1})
     assert third.summary is not None
     assert third.summary.trained == 0
     assert again.model("icarl", "random seed-0"), "later calls without 'keep_model' keep it"
@@ -53,13 +53,15 @@ def test_a_model_that_was_not_kept_is_trained_again_with_the_same_result(
 
 def test_overwriting_removes_models(config: ExperimentConfig, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run(config=config, out=out, workers=1, keep_model=True)
-    run(config=config, out=out, workers=1, overwrite=True)
+    run(config=config, out=out, execution={"workers": 1, "keep_model": True})
+    run(config=config, out=out, overwrite=True, execution={"workers": 1})
     assert not list((out / "models").iterdir())
 
 
 def test_wrong_requests_are_refused(config: ExperimentConfig, tmp_path: Path) -> None:
-    experiment = run(config=config, out=tmp_path / "out", workers=1, keep_model=True)
+    experiment = run(
+        config=config, out=tmp_path / "out", execution={"workers": 1, "keep_model": True}
+    )
     with pytest.raises(UsageError, match="random seed-0"):
         experiment.model("icarl", "edge hard")
     model = experiment.model("icarl", "random seed-0")

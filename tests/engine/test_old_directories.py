@@ -19,7 +19,13 @@ USES: dict[str, Callable[[Path], Any]] = {
     "report": edgecil.write_report,
     "compare": edgecil.compare,
     "run": lambda path: edgecil.run(
-        out=path, method="icarl", dataset="quickdraw", classes=4, tasks=2, epochs=1, workers=1
+        out=path,
+        method="icarl",
+        dataset="quickdraw",
+        tasks=2,
+        data={"classes": 4},
+        training={"epochs": 1},
+        execution={"workers": 1},
     ),
 }
 

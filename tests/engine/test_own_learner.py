@@ -17,6 +17,7 @@ from edgecil.engine.protocol_results import experiment_results
 from edgecil.engine.run import run
 from edgecil.errors import EdgecilError, UsageError
 from tests.engine.test_resume import finished, started, wait_for
+from tests.grouped import grouped
 from tests.io.test_interpreter import hostile_directory
 from tests.methods.learner_files import write_learner
 from tests.toys import save_toy
@@ -35,8 +36,8 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
         "budget": 2,
         "set": {"NearestMean": {"shrink": 0.1}},
     }
-    one = run(out=tmp_path / "one", workers=1, **options)  # type: ignore[arg-type]
-    two = run(out=tmp_path / "two", workers=2, **options)  # type: ignore[arg-type]
+    one = run(**grouped(out=tmp_path / "one", workers=1, **options))  # type: ignore[arg-type]
+    two = run(**grouped(out=tmp_path / "two", workers=2, **options))  # type: ignore[arg-type]
     assert [result.method for result in one.results()] == ["NearestMean"] * 2
     [summary] = experiment_results(one).results
     assert (summary.method, summary.planned, summary.finished) == ("NearestMean", 2, 2)
@@ -49,7 +50,7 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
         (path.parent / "shapes.py").read_text(encoding="utf-8") + "# new\n", encoding="utf-8"
     )
     with pytest.raises(EdgecilError, match=r"shapes\.py|code of NearestMean"):
-        run(out=tmp_path / "one", workers=1, **options)  # type: ignore[arg-type]
+        run(**grouped(out=tmp_path / "one", workers=1, **options))  # type: ignore[arg-type]
 
 
 def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_noticed(
@@ -61,19 +62,19 @@ def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_notic
     options = {"dataset": str(data), "tasks": 2, "protocol": "random", "budget": 2}
     out = tmp_path / "run"
     learner = run_cell(text, monkeypatch).NearestMean
-    here = run(method=learner, out=out, **options).results()  # type: ignore[arg-type]
-    again = run(method=learner, out=out, **options).results()  # type: ignore[arg-type]
-    from_file = run(  # type: ignore[arg-type]
-        method=f"{path}:NearestMean", out=tmp_path / "file", workers=1, **options
+    here = run(**grouped(method=learner, out=out, **options)).results()  # type: ignore[arg-type]
+    again = run(**grouped(method=learner, out=out, **options)).results()  # type: ignore[arg-type]
+    from_file = run(
+        **grouped(method=f"{path}:NearestMean", out=tmp_path / "file", workers=1, **options)
     ).results()
     accuracies = [[one.metric("accuracy") for one in each] for each in (here, again, from_file)]
     assert accuracies[0] == accuracies[1] == accuracies[2]
     for given in ({"workers": 2}, {"executor": "ray"}):
         with pytest.raises(UsageError, match=r"NearestMean .*'workers'"):
-            run(method=learner, out=tmp_path / "two", **given, **options)  # type: ignore[arg-type]
+            run(**grouped(method=learner, out=tmp_path / "two", **given, **options))  # type: ignore[arg-type]
     changed = run_cell(text.replace("def predict", "# new\n    def predict"), monkeypatch)
     with pytest.raises(EdgecilError, match="NearestMean"):
-        run(method=changed.NearestMean, out=out, **options)  # type: ignore[arg-type]
+        run(**grouped(method=changed.NearestMean, out=out, **options))  # type: ignore[arg-type]
 
 
 def run_cell(text: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -91,14 +92,14 @@ def test_a_learner_that_failed_at_once_may_be_mended_beside_finished_ones(tmp_pa
     path.write_text(text.replace("for class_ in classes", "for class_ in None"), encoding="utf-8")
     options: dict[str, Any] = {"dataset": str(data), "tasks": 2, "protocol": "latin", "workers": 1}
     out = tmp_path / "run"
-    finetune = run(method="finetune", out=out, epochs=1, **options).results()
+    finetune = run(**grouped(method="finetune", out=out, epochs=1, **options)).results()
     with pytest.raises(
         TrainingFailedError, match=r"TypeError: .* \(learner\.py, line 14\)"
     ) as raised:
-        run(method=f"{path}:NearestMean", out=out, retries=0, **options)
+        run(**grouped(method=f"{path}:NearestMean", out=out, retries=0, **options))
     assert "for class_ in None" in str(raised.value.__cause__), "Python shows the traceback"
     path.write_text(text, encoding="utf-8")
-    both = run(method=f"{path}:NearestMean", out=out, **options).results()
+    both = run(**grouped(method=f"{path}:NearestMean", out=out, **options)).results()
     assert [result.method for result in both] == ["finetune"] * 3 + ["NearestMean"] * 3
     assert [result.nodes for result in both[:3]] == [result.nodes for result in finetune]
 

@@ -17,6 +17,7 @@ from edgecil.engine.scheduler import execute
 from edgecil.engine.store import Store
 from edgecil.errors import UsageError
 from tests.engine.contexts import ORDERS, make_context, plan_of
+from tests.grouped import grouped
 from tests.toys import save_toy
 
 GB = 2**30
@@ -169,13 +170,15 @@ def test_devices_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
         "tasks": 2,
     }
     with pytest.raises(UsageError, match="'devices' are GPUs"):
-        edgecil.run(out=tmp_path / "out", devices="cuda:0,cuda:1", device="cpu", **options)
+        edgecil.run(
+            **grouped(out=tmp_path / "out", devices="cuda:0,cuda:1", device="cpu", **options)
+        )
     with pytest.raises(UsageError, match="'devices' has 'cuda:0'"):
-        edgecil.run(out=tmp_path / "out", devices="cuda:0", **options)
+        edgecil.run(**grouped(out=tmp_path / "out", devices="cuda:0", **options))
     with pytest.raises(UsageError, match="'devices' is 'all'"):
-        edgecil.plan_run(out=tmp_path / "out", devices="all", **options)
+        edgecil.plan_run(**grouped(out=tmp_path / "out", devices="all", **options))
     with pytest.raises(UsageError, match="which assigns GPUs itself"):
-        edgecil.run(out=tmp_path / "out", devices=["cpu"], executor="ray", **options)
+        edgecil.run(**grouped(out=tmp_path / "out", devices=["cpu"], executor="ray", **options))
     assert not (tmp_path / "out" / "results.sqlite").exists()
 
 

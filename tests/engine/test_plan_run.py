@@ -16,6 +16,7 @@ from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
 from edgecil.report.answer_tables import plan_tables
 from edgecil.sequences import SequenceSpace
 from tests.engine import strange as strange  # registers its learners
+from tests.grouped import grouped
 from tests.toys import save_toy
 
 PATIENT = 600.0  # seconds: the default is too short on a machine with many other processes
@@ -72,20 +73,20 @@ def test_repeats_are_advised_where_one_training_shows_mostly_noise(
     options = {"method": "ranpac", "dataset": "quickdraw", "classes": 6, "tasks": 3, "budget": 3}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        edgecil.plan_run(out=tmp_path / "out", trial_seconds=0, **{**options, **changes})
+        edgecil.plan_run(**grouped(out=tmp_path / "out", trial_seconds=0, **{**options, **changes}))
     assert any("'repeats'" in str(warning.message) for warning in caught) == advised
 
 
 def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    plan = edgecil.plan_run(out=out, trial_seconds=0, **options)
+    plan = edgecil.plan_run(**grouped(out=out, trial_seconds=0, **options))
     assert not out.exists(), "a plan writes nothing"
     assert (plan.tasks, plan.shared, plan.stored, plan.workers) == (24, 0, 0, 2)
     assert (plan.seconds, plan.disk) == (None, None)
     assert plan.unknown == dict.fromkeys(("instant", "raising"), "nothing was measured")
     one = {**options, "method": "instant", "workers": 1}
-    edgecil.run(out=out, **one)
-    plan = edgecil.plan_run(out=out, trial_seconds=0, **options)
+    edgecil.run(**grouped(out=out, **one))
+    plan = edgecil.plan_run(**grouped(out=out, trial_seconds=0, **options))
     assert [(part.method, part.tasks, part.stored) for part in plan.methods] == [
         ("instant", 12, 12),
         ("raising", 12, 0),
@@ -93,16 +94,18 @@ def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path:
     assert [part.seconds for part in plan.methods] == [0.0, None]
     assert repr(plan) == f"<RunPlan for {out}: 24 tasks, 12 of them stored>"
     assert str(plan).splitlines()[0] == "instant: 6 runs, 12 tasks, 12 of them stored"
-    again = edgecil.plan_run(out=out, trial_seconds=0, **{**one, "repeats": 3})
+    again = edgecil.plan_run(**grouped(out=out, trial_seconds=0, **{**one, "repeats": 3}))
     assert again.methods[0].stored == 12
     assert again.seconds is not None
     assert 0.0 < again.seconds < 60.0
-    shard = edgecil.plan_run(out=out, trial_seconds=0, shard="1/2", **options)
+    shard = edgecil.plan_run(**grouped(out=out, trial_seconds=0, shard="1/2", **options))
     assert shard.tasks == 12
     other = {**one, "tasks": 4}
     with pytest.raises(UsageError, match=r"sizes: \[2, 2\] stored"):
-        edgecil.plan_run(out=out, trial_seconds=0, **other)
-    assert edgecil.plan_run(out=out, trial_seconds=0, overwrite=True, **other).stored == 0
+        edgecil.plan_run(**grouped(out=out, trial_seconds=0, **other))
+    assert (
+        edgecil.plan_run(**grouped(out=out, trial_seconds=0, overwrite=True, **other)).stored == 0
+    )
 
 
 def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
@@ -126,7 +129,9 @@ def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) ->
     ):
         one = {**options, "method": method}
         settings = {method: {"classes": (0, 1), "file": str(file)}}
-        plan = edgecil.plan_run(out=tmp_path / "out", trial_seconds=PATIENT, **one, set=settings)
+        plan = edgecil.plan_run(
+            **grouped(out=tmp_path / "out", trial_seconds=PATIENT, **one, set=settings)
+        )
         assert (plan.seconds, plan.measured) == (None, ())
         assert plan.unknown[method].startswith(reason)
         assert reason in "".join(map(str, plan_tables(plan)))
@@ -137,7 +142,7 @@ def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) ->
 def test_a_network_that_a_run_refuses_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
     one = {**options, "method": "memo", "backbone": "vit-quickdraw"}
     with pytest.raises(UsageError, match=r"^MEMO requires a residual network"):
-        edgecil.plan_run(out=tmp_path / "out", trial_seconds=PATIENT, **one)
+        edgecil.plan_run(**grouped(out=tmp_path / "out", trial_seconds=PATIENT, **one))
 
 
 @pytest.mark.slow
@@ -147,13 +152,13 @@ def test_a_trial_measures_what_is_not_stored(options: dict[str, Any], tmp_path: 
     while not any(1 / 4 < ratio < 4 for ratio in ratios):
         assert len(ratios) < 4, ratios  # a machine that is busy now and then has four chances
         out = tmp_path / f"out-{len(ratios)}"
-        plan = edgecil.plan_run(out=out, trial_seconds=PATIENT, **one)
+        plan = edgecil.plan_run(**grouped(out=out, trial_seconds=PATIENT, **one))
         assert plan.measured == ("icarl",)
         assert plan.seconds is not None
         assert plan.disk is not None
         assert plan.disk > 50_000, "a state has the weights of a network"
         start = time.perf_counter()
-        edgecil.run(out=out, **one)
+        edgecil.run(**grouped(out=out, **one))
         ratios.append((time.perf_counter() - start) / plan.seconds)
 
 
@@ -163,14 +168,14 @@ def test_a_plan_with_a_goal_is_for_as_many_random_orders_as_it_may_need(
     """The goal was not even read, and the orders were those of another protocol."""
     options = {**options, "method": "instant", "protocol": None, "trial_seconds": 0}
     with pytest.warns(EdgecilWarning, match="for 6 orders"):
-        plan = edgecil.plan_run(out=tmp_path / "out", until="mean ± 0.5", **options)
+        plan = edgecil.plan_run(**grouped(out=tmp_path / "out", until="mean ± 0.5", **options))
     drawn = {**options, "protocol": "random", "budget": 6}
-    assert plan.methods == edgecil.plan_run(out=tmp_path / "out", **drawn).methods
+    assert plan.methods == edgecil.plan_run(**grouped(out=tmp_path / "out", **drawn)).methods
     with pytest.warns(EdgecilWarning, match="for 2 orders"):
-        edgecil.plan_run(out=tmp_path / "out", until="instant > 5", budget=2, **options)
+        edgecil.plan_run(**grouped(out=tmp_path / "out", until="instant > 5", budget=2, **options))
     for wrong, words in (("nan", "'until'"), ("icarl > 5", "icarl")):
         with pytest.raises(UsageError, match=words):
-            edgecil.plan_run(out=tmp_path / "out", until=wrong, **options)
+            edgecil.plan_run(**grouped(out=tmp_path / "out", until=wrong, **options))
 
 
 def test_a_plan_uses_the_kernels_of_a_run(
@@ -179,7 +184,7 @@ def test_a_plan_uses_the_kernels_of_a_run(
     """On a processor with AVX-512, stored results seemed to be of another processor."""
     for name in _PORTABLE_KERNELS:
         monkeypatch.delenv(name, raising=False)
-    edgecil.plan_run(out=tmp_path / "out", trial_seconds=0, **options)
+    edgecil.plan_run(**grouped(out=tmp_path / "out", trial_seconds=0, **options))
     assert kernel_variables() == _PORTABLE_KERNELS
 
 

@@ -88,9 +88,9 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
         method="instant",
         dataset=save_toy(tmp_path / "toy.npz", train=4),
         tasks=2,
-        workers=1,
         protocol="random",
         budget=1,
+        execution={"workers": 1},
     ).directory
     with Store(out) as store:
         (first,) = store.sequences()["random"]

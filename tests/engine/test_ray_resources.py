@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.config import ExperimentConfig, Training
 from edgecil.engine.executors import ray_driver
 from edgecil.engine.executors.ray_driver import Request
 from edgecil.engine.prepare import prepare
@@ -72,10 +72,13 @@ def test_a_request_that_no_remaining_node_can_satisfy(monkeypatch: pytest.Monkey
 
 def test_a_gpu_of_the_cluster_need_not_be_on_this_machine(tmp_path: Path) -> None:
     config = ExperimentConfig(
-        ("finetune",), str(save_toy(tmp_path / "toy.npz", train=4)), tasks=2, device="cuda"
+        ("finetune",),
+        str(save_toy(tmp_path / "toy.npz", train=4)),
+        tasks=2,
+        training={"device": "cuda"},
     )
     assert prepare(config, remote=True).context.environment.device == "cuda"
     with pytest.raises(UsageError, match="'cuda'"):
         prepare(config)
     with pytest.raises(UsageError, match="'cuda:1'"):
-        prepare(replace(config, device="cuda:1"), remote=True)
+        prepare(replace(config, training=Training(device="cuda:1")), remote=True)

@@ -12,12 +12,13 @@ from edgecil.engine import scheduler
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.results import Summary
-from edgecil.engine.run import run
+from edgecil.engine.run import resolve, run, run_resolved
 from edgecil.errors import UsageError
 from edgecil.io import progress_bar
 from edgecil.similarity import SimilarityMatrix, save_similarity
 from tests.engine import strange as strange  # registers its learners
 from tests.estimation.tables import rows
+from tests.grouped import grouped
 from tests.toys import save_toy, toy_vit
 
 execute = scheduler.execute
@@ -33,13 +34,12 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ExperimentConfig:
         tasks=2,
         protocol=("random",),
         budget=2,
-        backbone=toy_vit(),
-        epochs=1,
+        training={"backbone": toy_vit(), "epochs": 1},
     )
 
 
 def results(config: ExperimentConfig, out: Path) -> dict[Any, float]:
-    experiment = run(config=config, out=out, workers=1)
+    experiment = run(config=config, out=out, execution={"workers": 1})
     return {str(result.sequence): result.metric("accuracy") for result in experiment.results()}
 
 
@@ -68,7 +68,7 @@ def test_an_incomplete_run_keeps_features_for_the_next_call(
     monkeypatch.setattr(scheduler, "execute", failing)
     monkeypatch.setattr(TrainingFailedError, "__init__", lambda self, *_: None)
     with pytest.raises(TrainingFailedError):
-        run(config=config, out=tmp_path / "out", workers=1)
+        run(config=config, out=tmp_path / "out", execution={"workers": 1})
     assert shared(tmp_path / "out", "features")
 
 
@@ -80,19 +80,19 @@ def toy(tmp_path: Path) -> dict[str, Any]:
 
 
 def test_the_default_protocol_is_latin(toy: dict[str, Any], tmp_path: Path) -> None:
-    experiment = run(out=tmp_path / "out", **toy)
+    experiment = run(**grouped(out=tmp_path / "out", **toy))
     assert list(experiment.sequences()) == ["latin"]
     assert experiment.config is not None
     assert experiment.config.method == ("instant",)
     assert experiment.summary == Summary(6, 0, ())
     assert experiment.status().complete
-    again = run(out=tmp_path / "out", **toy)
+    again = run(**grouped(out=tmp_path / "out", **toy))
     assert again.summary == Summary(0, 6, ())
     assert not (tmp_path / "out" / "similarity.npz").exists()
 
 
 def test_results_are_counted_per_class(toy: dict[str, Any], tmp_path: Path) -> None:
-    experiment = run(out=tmp_path / "out", **toy)
+    experiment = run(**grouped(out=tmp_path / "out", **toy))
     for result in experiment.results():
         counts = result.class_counts()
         assert counts is not None
@@ -107,9 +107,10 @@ def test_options_take_precedence_over_the_configuration(
 ) -> None:
     path = tmp_path / "run.toml"
     path.write_text(
-        'protocol = "random"\nbudget = 2\nsizes = [3, 1]\nworkers = 1\n', encoding="utf-8"
+        'protocol = "random"\nbudget = 2\nsizes = [3, 1]\n[execution]\nworkers = 1\n',
+        encoding="utf-8",
     )
-    experiment = run(out=tmp_path / "out", config=path, **{**toy, "budget": 1})
+    experiment = run(**grouped(out=tmp_path / "out", config=path, **{**toy, "budget": 1}))
     (labelled,) = experiment.sequences()["random"]
     assert labelled.sequence.sizes == (2, 2)
 
@@ -125,7 +126,7 @@ def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path
         "set": settings,
     }
     with pytest.raises(TrainingFailedError, match=r"enumerate all-.*cannot learn") as raised:
-        run(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **options)
+        run(**grouped(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **options))
     experiment = raised.value.experiment
     finished = [result.method for result in experiment.results()]
     assert (finished.count("instant"), finished.count("raising")) == (6, 4)
@@ -134,7 +135,7 @@ def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path
     lost = [one.pending for one in rows(experiment.table()) if one.accuracy is None]
     assert lost == [False, False]
     trigger.unlink()
-    assert len(run(out=tmp_path / "out", **options).results()) == 12
+    assert len(run(**grouped(out=tmp_path / "out", **options)).results()) == 12
     assert experiment.failures() == []
 
 
@@ -142,8 +143,9 @@ def test_a_run_that_was_not_reached_is_pending(toy: dict[str, Any], tmp_path: Pa
     def stop(_: Any) -> None:
         raise KeyboardInterrupt
 
+    asked = resolve(None, grouped(**{**toy, "protocol": "enumerate"}), out=tmp_path / "out")
     with pytest.raises(KeyboardInterrupt):
-        run(out=tmp_path / "out", on_finished=stop, **{**toy, "protocol": "enumerate"})
+        run_resolved(asked, on_finished=stop)
     runs = rows(Experiment.open(tmp_path / "out").table())
     assert {one.pending for one in runs if one.accuracy is None} == {True}
     assert not any(one.pending for one in runs if one.accuracy is not None)
@@ -159,7 +161,7 @@ def test_the_similarity_of_the_sequences_is_saved(toy: dict[str, Any], tmp_path:
 
     def saved(protocol: str, name: str) -> Any:
         options = {**toy, "protocol": protocol, "similarity": tmp_path / f"{name}.npz"}
-        return run(out=out, **options).similarity().submatrix(np.arange(4))
+        return run(**grouped(out=out, **options)).similarity().submatrix(np.arange(4))
 
     np.testing.assert_array_equal(saved("adversarial", "first"), first.values)
     np.testing.assert_array_equal(saved("edge", "second"), first.values)
@@ -173,9 +175,9 @@ def test_the_similarity_of_the_sequences_is_saved(toy: dict[str, Any], tmp_path:
 def test_overwrite_deletes_results_and_the_similarity(toy: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "out"
     save_similarity(SimilarityMatrix.of(np.eye(4)[::-1]), tmp_path / "s.npz")
-    run(out=out, protocol="edge", similarity=tmp_path / "s.npz", **toy)
+    run(**grouped(out=out, protocol="edge", similarity=tmp_path / "s.npz", **toy))
     assert (out / "similarity.npz").exists()
-    experiment = run(out=out, protocol="random", overwrite=True, **toy)
+    experiment = run(**grouped(out=out, protocol="random", overwrite=True, **toy))
     assert list(experiment.sequences()) == ["random"]
     assert not (out / "similarity.npz").exists()
 
@@ -185,31 +187,37 @@ def test_names_captions_and_larger_files_choose_sequences(
 ) -> None:
     names = tmp_path / "names.txt"
     names.write_text("apple\nbus\ncloud\ndog\n", encoding="utf-8")
-    by_name = run(out=tmp_path / "names", protocol="edge", names=names, **toy)
+    by_name = run(**grouped(out=tmp_path / "names", protocol="edge", names=names, **toy))
     assert by_name.similarity().names == ("apple", "bus", "cloud", "dog")
     values = np.random.default_rng(0).random((4, 4))
     save_similarity(SimilarityMatrix.of(values + values.T), tmp_path / "all.npz")
     few = {**toy, "class_ids": (3, 0), "tasks": 2}
-    cut = run(out=tmp_path / "cut", protocol="adversarial", similarity=tmp_path / "all.npz", **few)
+    cut = run(
+        **grouped(
+            out=tmp_path / "cut", protocol="adversarial", similarity=tmp_path / "all.npz", **few
+        )
+    )
     assert cut.similarity().submatrix(np.arange(2))[0, 1] == (values + values.T)[3, 0]
     captions = {"method": "instant", "dataset": "quickdraw", "classes": 4, "tasks": 2, "workers": 1}
-    captioned = run(out=tmp_path / "captions", protocol="edge", captions="bundled", **captions)
+    captioned = run(
+        **grouped(out=tmp_path / "captions", protocol="edge", captions="bundled", **captions)
+    )
     assert captioned.similarity().source["template"] == "captions"
 
 
 def test_methods_on_another_network_can_be_added(toy: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = {**toy, "method": "ranpac", "backbone": toy_vit(), "epochs": 1, "budget": 1}
-    run(out=out, **options)
+    run(**grouped(out=out, **options))
     other = {"method": "finetune", "backbone": "resnet-tiny"}
-    experiment = run(out=out, **{**options, **other})
+    experiment = run(**grouped(out=out, **{**options, **other}))
     assert {result.method for result in experiment.results()} == {"ranpac", "finetune"}
     with pytest.raises(UsageError, match="resnet-tiny stored"):
-        run(out=out, **{**options, "method": "finetune", "backbone": "resnet32"})
+        run(**grouped(out=out, **{**options, "method": "finetune", "backbone": "resnet32"}))
 
 
 def test_rows_of_every_metric_are_written(toy: dict[str, Any], tmp_path: Path) -> None:
-    run(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **toy)
+    run(**grouped(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **toy))
     rows = [
         json.loads(line)
         for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
@@ -235,10 +243,8 @@ def test_progress_is_shown_also_without_a_terminal(
         "workers": 1,
         "out": tmp_path / "out",
     }
-    run(budget=1, progress=False, **options)
+    run(**grouped(budget=1, progress=False, **options))
     capsys.readouterr()
-    finished: list[Any] = []
-    run(budget=3, **progress, on_finished=finished.append, **options)
+    run(**grouped(budget=3, **progress, **options))
     shown = [line for line in capsys.readouterr().err.splitlines() if "of 6 tasks" in line]
     assert [int(line.split()[0]) for line in shown] == [3, 4, 5, 6][:lines]
-    assert len(finished) == 4

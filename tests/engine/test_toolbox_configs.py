@@ -50,12 +50,16 @@ def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "icarl.json"
     path.write_text(json.dumps({**ICARL, "dataset": "quickdraw", "prefix": "x"}), encoding="utf-8")
     with pytest.warns(EdgecilWarning) as caught:
-        config = edgecil.read_toolbox_config(path, options={"classes": 8})
+        config = edgecil.engine.toolbox_configs.read_toolbox_config(
+            path, options={"data": {"classes": 8}}
+        )
     assert ["have no effect" in str(one.message) for one in caught] == [True, False]
     assert config["sizes"] == (8,)
     remarks: list[str] = []
-    options = {"classes": 8, "base": 4, "increment": 2}
-    config = edgecil.read_toolbox_config(path, options=options, on_remark=remarks.append)
+    options = {"data": {"classes": 8}, "base": 4, "increment": 2}
+    config = edgecil.engine.toolbox_configs.read_toolbox_config(
+        path, options=options, on_remark=remarks.append
+    )
     assert "sizes" not in config
     assert "prefix" in remarks[0]
     settings, _ = resolve_options(config, options)
@@ -65,7 +69,7 @@ def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
 def test_the_path_of_a_json_file_is_a_configuration(tmp_path: Path) -> None:
     path = tmp_path / "icarl.json"
     path.write_text(json.dumps({**ICARL, "dataset": "quickdraw"}), encoding="utf-8")
-    options: dict[str, Any] = {"classes": 8, "tasks": None}
+    options: dict[str, Any] = {"data": {"classes": 8}, "tasks": None}
     with pytest.warns(EdgecilWarning):
         values = config_values(path, options=options)
     assert resolve_options(values, options)[0].sizes == (8,)
@@ -81,8 +85,13 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
     config, remarks = read(tmp_path)
     assert config.method == ("icarl",)
     assert (config.dataset, config.base, config.increment) == ("cifar100", 10, 10)
-    assert config.memory == {"total": 2000, "per_class": None}
-    assert (config.backbone, config.device, config.recipe) == ("resnet32", "cuda:0", "published")
+    assert config.training.memory == {"total": 2000, "per_class": None}
+    training = config.training
+    assert (training.backbone, training.device, training.setup) == (
+        "resnet32",
+        "cuda:0",
+        "published",
+    )
     assert config.protocol == ("latin",)
     ignored, recipe = remarks
     assert "prefix, shuffle, seed" in ignored
@@ -112,8 +121,8 @@ def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
     }
     config, remarks = read(tmp_path, **pilot)
     assert (config.method, config.dataset) == (("l2p",), "imagenet-r")
-    assert config.backbone == "vit-b16-in1k"
-    assert config.training == {
+    assert config.training.backbone == "vit-b16-in1k"
+    assert config.training.schedule == {
         "epochs": 5,
         "learning_rate": 0.001875,
         "schedule": "cosine",
@@ -121,7 +130,7 @@ def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
         "weight_decay": 0.0,
         "batch_size": 16,
     }
-    assert config.set == {"l2p": {"pool": 10, "length": 5, "chosen": 4, "pull": 0.2}}
+    assert config.training.set == {"l2p": {"pool": 10, "length": 5, "chosen": 4, "pull": 0.2}}
     assert remarks[1].endswith(": prompt_pool, drop.")
 
 
@@ -135,7 +144,7 @@ def test_the_first_task_keeps_its_own_values(tmp_path) -> None:
     later = {"epochs": 170, "lrate": 0.1, "milestones": [80, 120], "lrate_decay": 0.1}
     first = {"init_epoch": 200, "init_lr": 0.2, "init_milestones": [60]}
     config, remarks = read(tmp_path, **later, **first)
-    assert config.training == {
+    assert config.training.schedule == {
         "epochs": 170,
         "learning_rate": 0.1,
         "milestones": (80, 120),
@@ -147,7 +156,7 @@ def test_the_first_task_keeps_its_own_values(tmp_path) -> None:
 
 def test_a_fixed_memory_is_per_class(tmp_path) -> None:
     config, _ = read(tmp_path, fixed_memory=True)
-    assert config.memory == {"total": None, "per_class": 20}
+    assert config.training.memory == {"total": None, "per_class": 20}
 
 
 @pytest.mark.parametrize(
@@ -162,7 +171,7 @@ def test_a_fixed_memory_is_per_class(tmp_path) -> None:
     ],
 )
 def test_devices_are_numbers_or_texts(tmp_path, given, device) -> None:
-    assert read(tmp_path, device=given)[0].device == device
+    assert read(tmp_path, device=given)[0].training.device == device
 
 
 @pytest.mark.parametrize(
@@ -176,7 +185,7 @@ def test_datasets_go_by_our_names_where_we_know_them(tmp_path, given, ours) -> N
 def test_settings_are_taken_by_the_methods_they_are_for(tmp_path) -> None:
     config, _ = read(tmp_path, T=3.0)
     method = get_method("icarl")
-    built = method.config(**config.set["icarl"])
+    built = method.config(**config.training.set["icarl"])
     assert built.temperature == 3.0
 
 
@@ -429,7 +438,7 @@ def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
     [method] = config.method
     published = get_method(method).config()
     expected = replace_settings(published, settings, method)
-    built = replace_settings(published, config.set.get(method, {}), method)
+    built = replace_settings(published, config.training.set.get(method, {}), method)
     assert built == expected
     assert all(getattr(built, key) != getattr(published, key) for key in settings)
     parts = [remark.partition("no setting in edgecil: ")[2] for remark in remarks]
@@ -451,14 +460,14 @@ def test_every_method_takes_over_its_own_keys(tmp_path, name) -> None:
 )
 def test_choices_become_settings_whatever_they_are(tmp_path, method, given, settings) -> None:
     config, remarks = read(tmp_path, model_name=method, **given)
-    assert config.set == {method: settings}
+    assert config.training.set == {method: settings}
     assert not any(key in " ".join(remarks) for key in given)
 
 
 def test_a_choice_that_is_not_here_is_listed(tmp_path) -> None:
     given = {"model_name": "mos", "ca_storage_efficient_method": "multi-centroid"}
     config, remarks = read(tmp_path, **given)
-    assert config.set == {}
+    assert config.training.set == {}
     assert "ca_storage_efficient_method" in remarks[1]
 
 
@@ -471,29 +480,34 @@ def test_every_implemented_method_has_such_keys() -> None:
 
 def test_a_constant_rate_has_no_milestones(tmp_path) -> None:
     config, _ = read(tmp_path, scheduler="constant", init_lr=0.01, epochs=5)
-    recipe = replace_settings(Recipe(), config.training, "training")
+    recipe = replace_settings(Recipe(), config.training.schedule, "training")
     assert [recipe.rate(epoch) for epoch in (0, 4, 200)] == [0.01] * 3
 
 
 @pytest.mark.parametrize(
-    ("values", "sizes"),
+    ("dataset", "data", "sizes"),
     [
-        ({"dataset": "cifar100"}, (50, 20, 20, 10)),
-        ({"dataset": "cifar224", "classes": 60}, (50, 10)),
-        ({"dataset": "my.npz", "class_ids": tuple(range(75))}, (50, 20, 5)),
+        ("cifar100", {}, (50, 20, 20, 10)),
+        ("cifar224", {"classes": 60}, (50, 10)),
+        ("my.npz", {"class_ids": tuple(range(75))}, (50, 20, 5)),
     ],
 )
-def test_a_run_cuts_the_tasks_of_a_config_as_the_toolboxes_do(values, sizes) -> None:
-    actual = cut_tasks({**values, "base": 50, "increment": 20})
-    assert actual == {**values, "sizes": sizes}
+def test_a_run_cuts_the_tasks_of_a_config_as_the_toolboxes_do(
+    dataset, data, sizes, tmp_path
+) -> None:
+    read(tmp_path, init_cls=50, increment=20)
+    options = {"dataset": dataset, "data": data}
+    with pytest.warns(EdgecilWarning):
+        values = config_values(tmp_path / "icarl.json", options=options)
+    assert values["sizes"] == sizes
 
 
 def test_tasks_of_an_unknown_number_of_classes_stay_uncut(tmp_path) -> None:
     values = {"dataset": "my.npz", "base": 50, "increment": 20}
-    assert cut_tasks(values) == values
+    assert cut_tasks(values, None) == values
     prompts = {"model_name": "coda_prompt", "prompt_param": [100, 8.0, 0.0]}
     config, remarks = read(tmp_path, dataset="vtab", **prompts)
-    assert config.set == {}
+    assert config.training.set == {}
     assert "prompt_param" in remarks[1]
 
 
@@ -514,13 +528,13 @@ def configured(config: ExperimentConfig) -> Any:
     """The settings that a run of the config has."""
     [name] = config.method
     method = get_method(name)
-    recipe, memory = method.recipe(config.recipe, config.backbone)
+    recipe, memory = method.recipe(config.training.setup, config.training.backbone)
     built = method.configure(
-        replace_recipe(recipe, config.training),
-        replace_settings(memory, config.memory, "memory"),
-        method.settings(config.recipe),
+        replace_recipe(recipe, config.training.schedule),
+        replace_settings(memory, config.training.memory, "memory"),
+        method.settings(config.training.setup),
     )
-    return replace_settings(built, config.set.get(name, {}), name)
+    return replace_settings(built, config.training.set.get(name, {}), name)
 
 
 @pytest.mark.parametrize(
@@ -592,13 +606,13 @@ def test_configs_of_frozen_models_have_pilots_settings(tmp_path, name, dataset) 
     config, remarks = read(tmp_path, model_name=name, memory_size=0, **network, **both, **own)
     [method] = config.method
     if method == "simplecil":
-        assert config.training == {}
+        assert config.training.schedule == {}
         assert configured(config) == get_method(method).config()
         assert "optimizer, tuned_epoch, init_lr, batch_size" in remarks[1]
     else:
         assert configured(config).recipe == PUBLISHED[method][dataset].recipe
     plain = (method, dataset) == ("coda-prompt", "cifar100")
-    assert config.preparation == ("plain" if plain else "centre-crop")
+    assert config.data.preparation == ("plain" if plain else "centre-crop")
     if method == "mos":
         alignment = configured(config).alignment
         expected = (240, 5e-4) if dataset == "cifar100" else (80, 5e-3)
@@ -639,7 +653,7 @@ def test_a_vit_for_a_method_on_residual_networks_is_refused(tmp_path, name, data
     keys = {"convnet_type": None, "backbone_type": f"vit_base_patch16_224_{name}"}
     with pytest.raises(UsageError, match=f"'{name}' requires a residual network.*ViT"):
         read(tmp_path, model_name=name, dataset=dataset, **keys)
-    options = {"backbone": "resnet18"}
+    options = {"training": {"backbone": "resnet18"}}
     values, _ = translate_config(tmp_path / "icarl.json", options=options)
     assert values["method"] == [name]
 
@@ -647,7 +661,7 @@ def test_a_vit_for_a_method_on_residual_networks_is_refused(tmp_path, name, data
 def test_values_that_options_change_are_not_said_to_come_from_the_recipe(tmp_path) -> None:
     read(tmp_path)
     path = tmp_path / "icarl.json"
-    _, remarks = translate_config(path, options={"epochs": 2})
+    _, remarks = translate_config(path, options={"training": {"epochs": 2}})
     assert "epochs" not in remarks[1]
     assert "learning_rate = 0.1" in remarks[1]
-    assert len(translate_config(path, options={"recipe": "fast"})[1]) == 1
+    assert len(translate_config(path, options={"training": {"setup": "fast"}})[1]) == 1

@@ -12,6 +12,7 @@ from edgecil.engine.until import check_goal, parse_goal
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.engine import strange as strange  # registers its learners
+from tests.grouped import grouped
 from tests.toys import save_toy
 
 ORDERS = list(SequenceSpace.equal(6, 3).enumerate())[:12]
@@ -85,11 +86,11 @@ def options(tmp_path: Path) -> dict[str, object]:
 def test_a_run_adds_orders_until_the_goal_is_decided(
     options: dict[str, object], tmp_path: Path
 ) -> None:
-    experiment = edgecil.run(out=tmp_path / "x", until="finetune > -500", **options)
+    experiment = edgecil.run(**grouped(out=tmp_path / "x", until="finetune > -500", **options))
     assert experiment.goal is not None
     assert (experiment.goal.answer, len(experiment.sequences()["random"])) == (True, 6)
     assert experiment.goal.order_count == 5  # seeds 0 and 42 give the same order
-    limited = edgecil.run(out=tmp_path / "x", until="mean ± 0.0001", budget=7, **options)
+    limited = edgecil.run(**grouped(out=tmp_path / "x", until="mean ± 0.0001", budget=7, **options))
     assert limited.goal is not None
     assert (limited.goal.answer, len(limited.sequences()["random"])) == (None, 7)
 
@@ -99,20 +100,20 @@ def test_a_goal_for_a_method_without_results_is_refused_before_training(
 ) -> None:
     for goal in ("icarl > 60", "finetune - ewc > 0"):
         with pytest.raises(UsageError, match=r"'until'.*Available: finetune"):
-            edgecil.run(out=tmp_path / "x", until=goal, **options)
+            edgecil.run(**grouped(out=tmp_path / "x", until=goal, **options))
     assert not (tmp_path / "x").exists()
 
 
 def test_a_goal_needs_random_orders(options: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"'random'.*'edge'"):
-        edgecil.run(out=tmp_path / "x", until="mean ± 1", protocol="edge", **options)
+        edgecil.run(**grouped(out=tmp_path / "x", until="mean ± 1", protocol="edge", **options))
 
 
 @pytest.mark.slow
 def test_two_orders_are_repeated_and_the_others_are_not_missing(
     options: dict[str, object], tmp_path: Path
 ) -> None:
-    experiment = edgecil.run(out=tmp_path / "x", budget=4, repeats_on=2, **options)
+    experiment = edgecil.run(**grouped(out=tmp_path / "x", budget=4, repeats_on=2, **options))
     assert len(experiment.results()) == 6
     assert experiment.table().failed == 0
     assert experiment.status().complete
@@ -121,4 +122,4 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(
     assert (method.order_effect.repeated_orders, method.order_effect.repeats) == (2, 2)
     assert (method.answer.protocols, method.answer.order_count) == (("latin",), 4)
     with pytest.raises(UsageError, match="repeats_on"):
-        edgecil.run(out=tmp_path / "x", repeats_on=0, **options)
+        edgecil.run(**grouped(out=tmp_path / "x", repeats_on=0, **options))

@@ -12,6 +12,7 @@ import edgecil
 from edgecil.data import load_dataset
 from edgecil.errors import DataError, UsageError
 from edgecil.methods import get_method, method_names
+from tests.grouped import grouped
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 
@@ -42,7 +43,7 @@ OTHERS = [name for name in method_names() if needs(name) != "features"]
 
 def run(path: Path, out: Path, **options: Any) -> edgecil.Experiment:
     given = {"dataset": str(path), "tasks": 3, "protocol": "random", "budget": 2, "workers": 1}
-    return edgecil.run(out=out, progress=False, **{**given, **options})
+    return edgecil.run(**grouped(out=out, progress=False, **{**given, **options}))
 
 
 def test_a_file_of_vectors_is_a_dataset(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_wrong_vectors_are_refused_in_one_sentence(tmp_path: Path, changed: Any)
 
 def test_every_learner_on_features_learns_vectors(tmp_path: Path) -> None:
     path = write_vectors(tmp_path / "words.npz")
-    experiment = run(path, tmp_path / "out", method=ON_FEATURES, set=SETTINGS, training=TRAINING)
+    experiment = run(path, tmp_path / "out", method=ON_FEATURES, set=SETTINGS, schedule=TRAINING)
     accuracies = {result.method: result.accuracy for result in experiment.results()}
     assert set(accuracies) == set(ON_FEATURES)
     assert {"simplecil", "ranpac", "finetune", "er", "icarl", "der", "foster"} <= set(accuracies)
@@ -104,7 +105,7 @@ def test_networks_on_vectors(tmp_path: Path, backbone: str) -> None:
     for scale in (1.0, 32.0):
         path = write_vectors(tmp_path / f"words-{scale}.npz", scale)
         out = tmp_path / f"out-{scale}"
-        experiment = run(path, out, method="er", backbone=backbone, training=TRAINING)
+        experiment = run(path, out, method="er", backbone=backbone, schedule=TRAINING)
         accuracies.append(np.mean([result.accuracy for result in experiment.results()]))
     assert min(accuracies) > 60
     if backbone == "mlp":
@@ -137,7 +138,7 @@ def test_a_network_for_other_inputs_is_refused(tmp_path: Path, backbone: str, da
 
 def test_similarities_of_vectors(tmp_path: Path) -> None:
     path = write_vectors(tmp_path / "words.npz")
-    matrix = edgecil.similarity(dataset=str(path), images="pixels")
+    matrix = edgecil.build_similarity(dataset=str(path), images="pixels")
     assert matrix.names == tuple(NAMES)
     train = load_dataset(path).train
     units = train.pixels / np.linalg.norm(train.pixels, axis=1, keepdims=True)
@@ -148,7 +149,7 @@ def test_similarities_of_vectors(tmp_path: Path) -> None:
 
 def test_a_trained_model_predicts_vectors(tmp_path: Path) -> None:
     path = write_vectors(tmp_path / "words.npz")
-    experiment = run(path, tmp_path / "out", method="icarl", keep_model=True, training=TRAINING)
+    experiment = run(path, tmp_path / "out", method="icarl", keep_model=True, schedule=TRAINING)
     result = experiment.results()[0]
     model = experiment.model("icarl", result.sequence)
     test = load_dataset(path).test
@@ -164,11 +165,13 @@ def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path: Path)
     options: dict[str, Any] = {"method": "er", "tasks": 3, "protocol": "random", "progress": False}
     here, there = (
         edgecil.run(
-            dataset=arrays, out=tmp_path / str(workers), workers=workers, budget=2, **options
+            **grouped(
+                dataset=arrays, out=tmp_path / str(workers), workers=workers, budget=2, **options
+            )
         )
         for workers in (1, 2)
     )
-    again = edgecil.run(dataset=dict(arrays), out=tmp_path / "1", budget=3, **options)
+    again = edgecil.run(**grouped(dataset=dict(arrays), out=tmp_path / "1", budget=3, **options))
     assert again.summary is not None
     assert (again.summary.reused, again.summary.trained) == (3, 3)  # two seeds give one order
     counts, others = (
@@ -179,4 +182,4 @@ def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path: Path)
     assert others.items() <= counts.items()
     arrays["x"] = arrays["x"] + 1
     with pytest.raises(UsageError, match="dataset"):
-        edgecil.run(dataset=arrays, out=tmp_path / "1", budget=3, **options)
+        edgecil.run(**grouped(dataset=arrays, out=tmp_path / "1", budget=3, **options))

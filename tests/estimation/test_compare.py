@@ -10,10 +10,10 @@ import pytest
 from IPython.lib.pretty import pretty
 
 import edgecil
+from edgecil.cli.advice import explain_next
 from edgecil.errors import UsageError
 from edgecil.estimation import compare_accuracies
 from edgecil.estimation.next_runs import MOST_ORDERS
-from edgecil.report.claim_tables import explain_next
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts
 from edgecil.sequences.overlap import position_overlap

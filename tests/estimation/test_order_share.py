@@ -19,6 +19,7 @@ from edgecil.methods.order_share import (
     stored_shares,
     suggest_repeats,
 )
+from tests.grouped import grouped
 
 ROOT = Path(__file__).parents[2]
 TOOL = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "order_shares.py")))
@@ -80,4 +81,6 @@ def test_repeats_are_suggested_for_noisy_learners_trained_once_with_the_measured
 def test_run_suggests_repeats(tmp_path) -> None:
     options = {"dataset": "quickdraw", "classes": 4, "tasks": 2, "protocol": "random"}
     with pytest.warns(EdgecilWarning, match="set 'repeats' to 2"):
-        edgecil.run(method="ranpac", out=tmp_path / "run", budget=2, workers=1, **options)
+        edgecil.run(
+            **grouped(method="ranpac", out=tmp_path / "run", budget=2, workers=1, **options)
+        )

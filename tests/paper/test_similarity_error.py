@@ -13,7 +13,7 @@ from edgecil.paper import check_theorem_3
 from edgecil.sequences import ClassSequence, SequenceSpace, score
 from edgecil.sequences.objective import generalization
 from edgecil.sequences.sampling import score_orders
-from edgecil.similarity import SimilarityMatrix, similarity, text_similarity
+from edgecil.similarity import SimilarityMatrix, build_similarity, text_similarity
 
 SIX = SequenceSpace((2, 2, 2))
 
@@ -60,7 +60,9 @@ def test_of_the_paper_s_six_classes() -> None:
     less, more = [], []
     for dataset, seed in product(("cifar100", "imagenet-r"), (None, 42)):
         for template in ("{name}", "a photo of a {name}."):
-            chosen = similarity(dataset=dataset, classes=6, classes_seed=seed, template=template)
+            chosen = build_similarity(
+                dataset=dataset, classes=6, classes_seed=seed, template=template
+            )
             scores = score_orders(chosen, SIX, sequences)
             errors = score_orders(chosen, SIX, sequences, generalization(SIX))
             easy = np.flatnonzero(np.isclose(scores, scores.max()))

@@ -15,6 +15,7 @@ from edgecil.report.page import Origin, Page, compose_page
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import six_classes
+from tests.grouped import grouped
 
 NAMES = ("apple", "bear", "bed", "bee & bug", "bench", "bicycle")
 SPACE = SequenceSpace.equal(6, 3)
@@ -55,7 +56,7 @@ def write_run(
         store.check_identity(
             {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}
         )
-        store.add_config(asdict(ExperimentConfig(**config)))
+        store.add_config(asdict(ExperimentConfig(**grouped(**config))))
         for name in protocols:
             budget = None if name == "enumerate" else runs
             labelled = protocol(name, space, similarity=similarity or six_classes(), budget=budget)

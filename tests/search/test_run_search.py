@@ -15,6 +15,7 @@ from edgecil.errors import EdgecilError, UsageError
 from edgecil.search.result import SearchResult, Trial
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.engine import strange as strange  # registers its learners
+from tests.grouped import grouped
 from tests.toys import save_toy
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(
 ) -> None:
     rounds: list[int] = []
     out = tmp_path / "out"
-    result = edgecil.search(out=out, **toy, on_round=lambda trials: rounds.append(len(trials)))
+    result = edgecil.search_orders(
+        **grouped(out=out, **toy, on_round=lambda trials: rounds.append(len(trials)))
+    )
     assert rounds == sorted(rounds)
     assert rounds[-1] == len(result.trials) >= 7
     assert result.trainings <= 9 * 4
@@ -66,24 +69,30 @@ def test_a_search_that_was_interrupted_gives_the_same_answer(
         if len(trials) > 4:
             raise KeyboardInterrupt
 
-    whole = edgecil.search(out=tmp_path / "whole", goal="best", **toy)
+    whole = edgecil.search_orders(**grouped(out=tmp_path / "whole", goal="best", **toy))
     with pytest.raises(KeyboardInterrupt):
-        edgecil.search(out=tmp_path / "parts", goal="best", **toy, on_round=stop)
-    assert answer(edgecil.search(out=tmp_path / "parts", goal="best", **toy)) == answer(whole)
-    assert answer(edgecil.search(out=tmp_path / "parts", goal="best", **toy)) == answer(whole)
+        edgecil.search_orders(**grouped(out=tmp_path / "parts", goal="best", **toy, on_round=stop))
+    assert answer(
+        edgecil.search_orders(**grouped(out=tmp_path / "parts", goal="best", **toy))
+    ) == answer(whole)
+    assert answer(
+        edgecil.search_orders(**grouped(out=tmp_path / "parts", goal="best", **toy))
+    ) == answer(whole)
 
 
 def test_a_pilot_is_a_predictor(toy: dict[str, Any], tmp_path: Path) -> None:
     cheap = {name: value for name, value in toy.items() if name not in ("budget", "confirm")}
-    run(out=tmp_path / "pilot", **cheap, protocol="latin", budget=6)
-    result = edgecil.search(out=tmp_path / "out", **toy, pilot=tmp_path / "pilot")
+    run(**grouped(out=tmp_path / "pilot", **cheap, protocol="latin", budget=6))
+    result = edgecil.search_orders(**grouped(out=tmp_path / "out", **toy, pilot=tmp_path / "pilot"))
     assert result.predictors[-1] == "pilot"
 
 
 def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(
     toy: dict[str, Any], tmp_path: Path
 ) -> None:
-    result = edgecil.search(out=tmp_path / "out", **toy, metric="forgetting", goal="worst")
+    result = edgecil.search_orders(
+        **grouped(out=tmp_path / "out", **toy, metric="forgetting", goal="worst")
+    )
     values = [trial.value for trial in result.trials]
     assert result.value >= np.median(values)
 
@@ -92,7 +101,7 @@ def test_another_classifier_may_be_searched_and_planned_for(
     toy: dict[str, Any], tmp_path: Path
 ) -> None:
     small = {**toy, "method": "icarl", "sizes": (2, 2), "epochs": 1, "budget": 3, "confirm": 0}
-    result = edgecil.search(out=tmp_path / "out", **small, classifier="head")
+    result = edgecil.search_orders(**grouped(out=tmp_path / "out", **small, classifier="head"))
     runs = {run.sequence: run for run in result.experiment.results()}
     for trial in result.trials:
         assert trial.value == runs[trial.sequence].metric("accuracy", "head")
@@ -103,34 +112,39 @@ def test_another_classifier_may_be_searched_and_planned_for(
     }
     assert len(widths) == 2
     with pytest.raises(UsageError, match="classifier of 'instant'"):
-        edgecil.search(out=tmp_path / "other", **toy, classifier="nme")
+        edgecil.search_orders(**grouped(out=tmp_path / "other", **toy, classifier="nme"))
 
 
 def test_every_option_of_a_search_may_be_in_a_file(toy: dict[str, Any], tmp_path: Path) -> None:
     text = (
         f"method = 'instant'\ndataset = '{toy['dataset'].as_posix()}'\nsizes = [1, 1, 1, 1]\n"
-        f"protocol = ['random', 'edge']\nworkers = 1\ngoal = 'best'\nbudget = 6\nconfirm = 1\n"
-        f"batch = 2\nmetric = 'last'\nout = '{(tmp_path / 'file').as_posix()}'\n"
+        f"protocol = ['random', 'edge']\ngoal = 'best'\nbudget = 6\nmetric = 'last'\n"
+        f"out = '{(tmp_path / 'file').as_posix()}'\n"
+        "[search]\nconfirm = 1\nbatch = 2\n[execution]\nworkers = 1\n"
     )
     (tmp_path / "search.toml").write_text(text, encoding="utf-8")
-    result = edgecil.search(config=tmp_path / "search.toml")
+    result = edgecil.search_orders(config=tmp_path / "search.toml")
     assert (result.goal, result.metric, len(result.confirmations)) == ("best", "last", 1)
     assert set(result.experiment.sequences()) == {"latin", "search", "confirmation"}
     given = {**toy, "goal": "best", "budget": 6, "confirm": 1, "batch": 2, "metric": "last"}
-    assert answer(edgecil.search(out=tmp_path / "given", **given)) == answer(result)
+    assert answer(edgecil.search_orders(**grouped(out=tmp_path / "given", **given))) == answer(
+        result
+    )
     (tmp_path / "wrong.toml").write_text(text.replace("'best'", "'slow'"), encoding="utf-8")
     with pytest.raises(UsageError, match=r"'goal'.*'worst'.*'slow'"):
-        edgecil.search(config=tmp_path / "wrong.toml")
+        edgecil.search_orders(config=tmp_path / "wrong.toml")
 
 
 def test_a_budget_in_task_trainings_is_kept_and_equals_one_in_runs(
     toy: dict[str, Any], tmp_path: Path
 ) -> None:
     toy = {**toy, "budget": None}
-    whole = edgecil.search(out=tmp_path / "trainings", **toy, task_trainings=36)
-    assert answer(edgecil.search(out=tmp_path / "runs", **{**toy, "budget": 9})) == answer(whole)
+    whole = edgecil.search_orders(**grouped(out=tmp_path / "trainings", **toy, task_trainings=36))
+    assert answer(
+        edgecil.search_orders(**grouped(out=tmp_path / "runs", **{**toy, "budget": 9}))
+    ) == answer(whole)
     assert (whole.budget, whole.task_trainings) == (None, 36)
-    odd = edgecil.search(out=tmp_path / "odd", **toy, task_trainings=29)
+    odd = edgecil.search_orders(**grouped(out=tmp_path / "odd", **toy, task_trainings=29))
     assert 25 < odd.trainings <= 29
     stored = {
         (run.seed, run.sequence.tasks[:end])
@@ -138,10 +152,11 @@ def test_a_budget_in_task_trainings_is_kept_and_equals_one_in_runs(
         for end in range(1, 5)
     }
     assert len(stored) == odd.trainings
-    text = "method = 'instant'\nsizes = [1, 1, 1, 1]\nworkers = 1\nconfirm = 2\nbudget = 50\n"
+    text = "method = 'instant'\nsizes = [1, 1, 1, 1]\nbudget = 50\n"
+    text += "[search]\nconfirm = 2\n[execution]\nworkers = 1\n"
     (tmp_path / "search.toml").write_text(text, encoding="utf-8")
     file = {"config": tmp_path / "search.toml", "dataset": toy["dataset"]}
-    again = edgecil.search(out=tmp_path / "odd", **file, task_trainings=29)
+    again = edgecil.search_orders(**grouped(out=tmp_path / "odd", **file, task_trainings=29))
     assert answer(again) == answer(odd), "what is given beside a file beats its budget"
 
 
@@ -155,7 +170,7 @@ def test_task_trainings_must_allow_for_two_runs_and_the_confirmation(
 ) -> None:
     own = {**toy, "sizes": None, "budget": None, **sizes}
     with pytest.raises(UsageError, match=r"'task_trainings' must be at least 8.* Got 7 "):
-        edgecil.search(out=tmp_path / "out", **own, task_trainings=7)
+        edgecil.search_orders(**grouped(out=tmp_path / "out", **own, task_trainings=7))
     assert not (tmp_path / "out").exists()
 
 
@@ -176,8 +191,7 @@ def test_the_answer_is_one_sentence() -> None:
         ({"pilot": "nowhere.csv"}, r"no file nowhere\.csv"),
         ({"task_trainings": 99}, "'budget' or 'task_trainings'"),
         ({"first_seed": 2}, "leave 'first_seed' out"),
-        ({"protocol": "edge"}, "leave 'protocol' out"),
-        ({"repeats": 2}, "leave 'repeats' out"),
+        ({"shard": "1/2"}, "leave 'shard' out"),
         ({"method": ["instant", "ewc"]}, "one method"),
         ({"metric": "speed"}, "metric"),
     ],
@@ -186,7 +200,7 @@ def test_bad_arguments_are_refused_before_training(
     changes: dict[str, Any], complaint: str, toy: dict[str, Any], tmp_path: Path
 ) -> None:
     with pytest.raises(EdgecilError, match=complaint):
-        edgecil.search(out=tmp_path / "out", **{**toy, **changes})
+        edgecil.search_orders(**grouped(out=tmp_path / "out", **{**toy, **changes}))
     assert not (tmp_path / "out").exists()
 
 
@@ -205,13 +219,13 @@ def test_a_pilot_of_something_else_is_refused_before_training(
     pilot = tmp_path / "pilot.csv"
     pilot.write_text("\n".join(["method,dataset,protocol,label,sequence,seed,accuracy", *rows]))
     with pytest.raises(UsageError, match=complaint):
-        edgecil.search(out=tmp_path / "out", **toy, pilot=pilot)
+        edgecil.search_orders(**grouped(out=tmp_path / "out", **toy, pilot=pilot))
     assert not (tmp_path / "out").exists()
 
 
 def test_after_all_orders_the_share_is_exact(toy: dict[str, Any], tmp_path: Path) -> None:
     asked = {**toy, "sizes": (2, 2), "budget": 50}
-    result = edgecil.search(out=tmp_path / "out", **asked)
+    result = edgecil.search_orders(**grouped(out=tmp_path / "out", **asked))
     values = np.array([trial.value for trial in result.trials])
     assert (len(values), result.order_count, result.complete) == (6, 6, True)
     assert result.share == np.mean(values > result.value + 1e-9)

@@ -13,12 +13,12 @@ from edgecil.sequences import (
     ClassSequence,
     ScoredSequence,
     SequenceSpace,
+    choose_sequences,
     find_optimum,
     profile,
     protocol,
     read_sequence,
     score,
-    sequences,
 )
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix
@@ -30,19 +30,19 @@ OFFLINE = [name for name, entry in PROTOCOLS.items() if not entry.asks_model]
 @pytest.mark.parametrize(
     "use",
     [
-        lambda given: sequences(given, tasks=2),
+        lambda given: choose_sequences(given, tasks=2),
         lambda given: profile(given, ClassSequence([[0, 1], [2, 3]])),
         lambda given: score(given, ClassSequence([[0, 1], [2, 3]])),
     ],
 )
 def test_a_name_in_place_of_a_similarity_is_refused(use) -> None:
-    with pytest.raises(UsageError, match=r"edgecil\.similarity\(dataset='cifar100'\)"):
+    with pytest.raises(UsageError, match=r"edgecil\.build_similarity\(dataset='cifar100'\)"):
         use("cifar100")
 
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_each_is_a_sequence_of_the_protocol_with_its_profile(name) -> None:
-    scored = sequences(SIMILARITY, tasks=3, protocol=name)
+    scored = choose_sequences(SIMILARITY, tasks=3, protocol=name)
     labelled = protocol(name, SequenceSpace.equal(6, 3), similarity=SIMILARITY)
     assert [(run.label, run.sequence) for run in scored] == [
         (run.label, run.sequence) for run in labelled
@@ -56,13 +56,13 @@ def test_each_is_a_sequence_of_the_protocol_with_its_profile(name) -> None:
 
 
 def test_they_are_plain_data_that_json_carries() -> None:
-    scored = sequences(SIMILARITY, sizes=(1, 3, 2), protocol="optimal")
+    scored = choose_sequences(SIMILARITY, sizes=(1, 3, 2), protocol="optimal")
     encoded = msgspec.json.encode(scored.scored)
     assert msgspec.json.decode(encoded, type=tuple[ScoredSequence, ...]) == scored.scored
 
 
 def test_the_certificate_names_its_objective() -> None:
-    hard, _, _ = sequences(SIMILARITY, tasks=3, protocol="optimal", objective="to-last")
+    hard, _, _ = choose_sequences(SIMILARITY, tasks=3, protocol="optimal", objective="to-last")
     optimum = find_optimum(SIMILARITY, SequenceSpace.equal(6, 3), "hard", objective="to-last")
     assert hard.certificate is not None
     assert (hard.certificate.objective, hard.certificate.value) == ("to-last", optimum.value)
@@ -71,7 +71,7 @@ def test_the_certificate_names_its_objective() -> None:
 
 def test_an_objective_needs_the_protocol_that_uses_it() -> None:
     with pytest.raises(UsageError, match="'edge'"):
-        sequences(SIMILARITY, tasks=3, protocol="Edge", objective="intra")
+        choose_sequences(SIMILARITY, tasks=3, protocol="Edge", objective="intra")
 
 
 TASKS = [[0, 1], [3, 4], [2, 5]]

@@ -12,52 +12,52 @@ from edgecil.io.progress_bar import Progress
 from edgecil.similarity import (
     PIXELS,
     Embeddings,
+    build_similarity,
     choose_similarity,
     image_similarity,
     save_similarity,
-    similarity,
     text_similarity,
 )
 from tests.toys import save_toy, toy_dataset
 
 
 def test_a_dataset_gives_the_text_similarity_of_its_names() -> None:
-    matrix = similarity(dataset="CIFAR-100")
-    expected = text_similarity(edgecil.get_classes("cifar100"))
+    matrix = build_similarity(dataset="CIFAR-100")
+    expected = text_similarity(edgecil.classes.get_classes("cifar100"))
     np.testing.assert_array_equal(matrix.values, expected.values)
     assert matrix.names == expected.names
 
 
 def test_classes_are_chosen_by_count_by_seed_and_by_id() -> None:
-    whole = similarity(dataset="quickdraw")
-    assert similarity(dataset="quickdraw", classes=6).names == whole.names[:6]
-    drawn = similarity(dataset="quickdraw", classes=6, classes_seed=42)
+    whole = build_similarity(dataset="quickdraw")
+    assert build_similarity(dataset="quickdraw", classes=6).names == whole.names[:6]
+    drawn = build_similarity(dataset="quickdraw", classes=6, classes_seed=42)
     assert len(drawn) == 6
     assert drawn.names != whole.names[:6]
-    picked = similarity(dataset="quickdraw", class_ids=[5, 2, 9])
+    picked = build_similarity(dataset="quickdraw", class_ids=[5, 2, 9])
     np.testing.assert_array_equal(picked.values, whole.take(np.array([5, 2, 9])).values)
 
 
 def test_names_are_a_file_or_a_list(tmp_path: Path) -> None:
     path = tmp_path / "n.txt"
     path.write_text("apple\nbear\nbee\n", encoding="utf-8")
-    matrix = similarity(names=["apple", "bear", "bee"])
-    np.testing.assert_array_equal(similarity(names=path).values, matrix.values)
+    matrix = build_similarity(names=["apple", "bear", "bee"])
+    np.testing.assert_array_equal(build_similarity(names=path).values, matrix.values)
     assert matrix.names == ("apple", "bear", "bee")
 
 
 def test_captions_replace_names() -> None:
-    matrix = similarity(dataset="ham10000", captions="bundled")
+    matrix = build_similarity(dataset="ham10000", captions="bundled")
     assert matrix.source["template"] == "captions"
-    assert not np.allclose(matrix.values, similarity(dataset="ham10000").values)
+    assert not np.allclose(matrix.values, build_similarity(dataset="ham10000").values)
 
 
 def test_features_replace_text(tmp_path: Path) -> None:
     path = tmp_path / "f.npz"
     rng = np.random.default_rng(0)
     np.savez(path, features=rng.random((60, 8)), labels=np.arange(60) % 6)
-    assert len(similarity(features=path)) == 6
-    assert similarity(features=path, names=list("abcdef"), classes=2).names == ("a", "b")
+    assert len(build_similarity(features=path)) == 6
+    assert build_similarity(features=path, names=list("abcdef"), classes=2).names == ("a", "b")
 
 
 def test_images_replace_text_and_progress_is_reported(
@@ -66,7 +66,7 @@ def test_images_replace_text_and_progress_is_reported(
     steps: list[tuple[int, int]] = []
     monkeypatch.setattr(Progress, "update", lambda self, *step: steps.append(step))
     path = save_toy(tmp_path / "toy.npz", 4)
-    matrix = similarity(dataset=str(path), images=PIXELS)
+    matrix = build_similarity(dataset=str(path), images=PIXELS)
     expected = image_similarity(toy_dataset(4, contrast=40), PIXELS)
     np.testing.assert_array_equal(matrix.values, expected.values)
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
@@ -91,25 +91,20 @@ def test_images_replace_text_and_progress_is_reported(
 )
 def test_arguments_that_do_not_fit_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words) as raised:
-        similarity(**options)
+        build_similarity(**options)
     assert "--" not in str(raised.value)
 
 
 def test_a_file_or_class_vectors_take_the_place_of_a_dataset(tmp_path: Path) -> None:
-    matrix = similarity(dataset="cifar100", classes=6)
+    matrix = build_similarity(dataset="cifar100", classes=6)
     save_similarity(matrix, tmp_path / "D.npz")
-    three = choose_similarity(similarity=tmp_path / "D.npz", classes=3)
+    three = choose_similarity(tmp_path / "D.npz", classes=3)
     assert three.names == matrix.names[:3]
-    assert choose_similarity(similarity=matrix) is matrix
+    assert choose_similarity(matrix) is matrix
     np.save(tmp_path / "v.npy", np.eye(4))
-    assert isinstance(choose_similarity(embeddings=tmp_path / "v.npy"), Embeddings)
+    assert isinstance(choose_similarity({"embeddings": tmp_path / "v.npy"}), Embeddings)
     assert len(choose_similarity(dataset="cifar100")) == 100
     with pytest.raises(UsageError, match="'dataset' cannot be combined"):
-        choose_similarity(similarity=matrix, dataset="cifar100")
+        choose_similarity(matrix, dataset="cifar100")
     with pytest.raises(UsageError, match="not both"):
-        choose_similarity(similarity=matrix, embeddings="v.npy")
-
-
-def test_the_station_is_called_like_its_function() -> None:
-    module: Any = __import__("edgecil.similarity", fromlist=["similarity"])
-    assert module(dataset="cifar100", classes=3).names == edgecil.get_classes("cifar100").labels[:3]
+        choose_similarity({"file": "D.npz", "embeddings": "v.npy"})

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from edgecil.classes import ClassList, get_classes
 from edgecil.errors import PrerequisiteError, UsageError
 from edgecil.similarity import (
+    build_similarity,
     bundled_captions,
     get_encoder,
     read_similarity,
     save_similarity,
-    similarity,
     text_embeddings,
     text_similarity,
 )
@@ -120,9 +120,9 @@ def test_raw_labels_are_encoded_as_the_dataset_spells_them() -> None:
 
 @pytest.mark.parametrize("dataset", ["ham10000", "eyepacs"])
 def test_the_papers_names_are_a_choice(dataset: str) -> None:
-    plain = similarity(dataset=dataset, template="{name}")
-    paper = similarity(dataset=dataset, names=f"{dataset}-paper", template="{label}")
+    plain = build_similarity(dataset=dataset, template="{name}")
+    paper = build_similarity(dataset=dataset, names=f"{dataset}-paper", template="{label}")
     assert paper.names == get_classes(f"{dataset}-paper").labels
     assert not np.allclose(plain.values, paper.values)
     with pytest.raises(UsageError, match="were expected"):
-        similarity(dataset=dataset, names=["one", "two"])
+        build_similarity(dataset=dataset, names=["one", "two"])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import shtab
 
 from edgecil.catalogue import parameter_values
 
-SHELLS = ("bash", "zsh", "tcsh")
 _DIRECTORIES = ("DIR", "DIRECTORY", "DIRECTORIES", "CHECKOUT", "DATASET")
 _FILES = ("FILE", "FILE.npz", "FILE.json", "PATH", "PATHS", "SOURCE", "MATRICES")
 _TRAIN = ("run", "search")  # verbs that require images
@@ -21,13 +20,13 @@ _BASH = 'local before=""; [[ $1 == *,* ]] && before="${1%,*},"'
 def script(parser: argparse.ArgumentParser, shell: str) -> str:
     """Return the completion script of the whole command line."""
     values = parameter_values()
-    (verbs,) = (it for it in parser._actions if isinstance(it, argparse._SubParsersAction))
-    for verb, options in verbs.choices.items():
+    for options in _verbs(parser):
         for action in options._actions:
-            images = action.dest == "dataset" and verb in _TRAIN
-            kind_of_value = "image dataset" if images else action.dest
+            name = action.dest.rpartition(".")[2]
+            images = name == "dataset" and options.prog.split()[-1] in _TRAIN
+            kind_of_value = "image dataset" if images else name
             names = tuple(action.choices or values.get(kind_of_value, ()))
-            is_file = action.metavar in _FILES or action.dest in _NAMES_OR_FILES
+            is_file = action.metavar in _FILES or name in _NAMES_OR_FILES
             kind = "directory" if action.metavar in _DIRECTORIES else "file" if is_file else ""
             if action.nargs != 0 and (names or kind):
                 comma = str(action.metavar).startswith("A,B")
@@ -37,6 +36,16 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
     text: str = shtab.complete(parser, shell=shell)
     # Otherwise bash completes what comes after the colon of recipe:demo as a word of its own.
     return f"{text}\nCOMP_WORDBREAKS=${{COMP_WORDBREAKS//:/}}" if shell == "bash" else text
+
+
+def _verbs(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parsers of all verbs, those in groups included."""
+    groups = [it for it in parser._actions if isinstance(it, argparse._SubParsersAction)]
+    if not groups:
+        yield parser
+    for group in groups:
+        for inner in group.choices.values():
+            yield from _verbs(inner)
 
 
 def _functions(dest: str, names: Sequence[str], kind: str, *, comma: bool) -> dict[str, Any]:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from edgecil.cli.training import show_trained, trained_by
-from edgecil.cli.verb import PROTOCOL, SIMILARITY, SPACE, Verb
+from edgecil.cli.training import results_type, show_trained, trained_by
+from edgecil.cli.verb import Verb
 
-_SEQUENCES = {
-    "classes and their similarity": (SIMILARITY,),
-    "tasks": (SPACE,),
-    "sequences": (PROTOCOL,),
-    "experiment": ("out overwrite repeats workers timeout",),
-}
 VERBS = (
     Verb(
         "external",
@@ -21,10 +15,11 @@ VERBS = (
             "edgecil external cifar100 --tasks 10 --protocol latin --budget 5 --timeout 3600 "
             '--out runs/external --command "./train.sh {order_file} {result_file} {seed}"',
         ),
-        {"": ("command method",), **_SEQUENCES},
-        trained_by("run_external"),
+        "edgecil.interop.external:run_external",
         show_trained,
-        api="edgecil.interop.external:run_external",
+        arguments=("dataset",),
+        call=trained_by("edgecil.interop.external:run_external"),
+        answer=results_type,
     ),
     Verb(
         "toolbox",
@@ -33,10 +28,11 @@ VERBS = (
             "edgecil toolbox ~/PyCIL --config ~/PyCIL/exps/icarl.json --out runs/icarl",
             "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=-1 --out e",
         ),
-        {"": ("<checkout> config set python threads",), **_SEQUENCES},
-        trained_by("run_toolbox"),
+        "edgecil.interop.toolbox:run_toolbox",
         show_trained,
-        api="edgecil.interop.toolbox:run_toolbox",
+        arguments=("checkout", "dataset"),
+        call=trained_by("edgecil.interop.toolbox:run_toolbox"),
+        answer=results_type,
     ),
     Verb(
         "import-logs",
@@ -45,9 +41,10 @@ VERBS = (
             "edgecil import-logs ~/PyCIL/logs/icarl/cifar100/0/10/*.log --out runs/icarl",
             "edgecil import-logs random.log edge.log --out runs/fork",
         ),
-        {"": ("<paths...> protocol out overwrite",)},
-        trained_by("import_logs"),
+        "edgecil.interop.log_import:import_logs",
         show_trained,
-        api="edgecil.interop.log_import:import_logs",
+        arguments=("paths",),
+        call=trained_by("edgecil.interop.log_import:import_logs"),
+        answer=results_type,
     ),
 )

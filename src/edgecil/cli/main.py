@@ -6,34 +6,34 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, NoReturn
 
 import edgecil
-from edgecil.cli import (
-    INTERRUPTED,
-    analyses,
-    comparing,
-    connect,
-    lists,
-    search,
-    sequences,
-    similarities,
-    training,
-    was_interrupted,
-)
-from edgecil.cli.completion import SHELLS, script
+from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_interrupted
 from edgecil.cli.output import note, print_json, print_parts
-from edgecil.cli.verb import Option, Verb
-from edgecil.errors import DataError, EdgecilError, nearest, rename_parameters
+from edgecil.cli.verb import Option, Verb, VerbGroup
+from edgecil.errors import EdgecilError, nearest, show_warnings
 
-GROUPS: dict[str, tuple[Verb, ...]] = {
-    "prepare": (*lists.VERBS, *similarities.VERBS, *sequences.VERBS),
-    "run": (*training.VERBS, *search.VERBS),
-    "understand": (*analyses.VERBS, *comparing.VERBS),
-    "connect": connect.VERBS,
-    "set up": (
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def _completion(*, shell: str) -> str:
+    from edgecil.cli.completion import script
+
+    return script(build_parser(), shell)
+
+
+SECTIONS: dict[str, tuple[Verb, ...]] = {
+    "": (training.RUN, *results.FRONT),
+    "more": (
+        *training.VERBS,
+        *results.VERBS,
+        *prepare.VERBS,
+        *connect.VERBS,
         Verb(
             "completion",
             "print a completion script for bash, zsh or tcsh",
@@ -41,13 +41,47 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
                 "edgecil completion bash > ~/.local/share/bash-completion/completions/edgecil",
                 "edgecil completion zsh > ~/.zfunc/_edgecil",
             ),
-            {"": (Option("shell", "SHELL", "bash, zsh or tcsh", place="one", choices=SHELLS),)},
-            lambda shell: script(build_parser(), shell),
+            "",
             lambda script: (script,),
+            call=_completion,
+            further=(Option("shell", "bash, zsh or tcsh", choices=SHELLS, count="one"),),
         ),
     ),
 }
-VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
+_OWN = {verb.name: verb for verbs in SECTIONS.values() for verb in verbs}
+
+
+@cache
+def verb_entries() -> dict[str, EntryPoint]:
+    """Return the entry points in `edgecil.verbs`, each a :class:`Verb` or a :class:`VerbGroup`."""
+    return {entry.name: entry for entry in entry_points(group="edgecil.verbs")}
+
+
+def find_verb(words: Sequence[str]) -> tuple[str, Verb] | None:
+    """Return the verb that a command begins with, and its name of one or two words."""
+    if not words:
+        return None
+    if words[0] in _OWN:
+        return words[0], _OWN[words[0]]
+    if words[0] not in verb_entries():
+        return None
+    given = verb_entries()[words[0]].load()
+    if isinstance(given, Verb):
+        return words[0], given
+    own = {verb.name: verb for verb in given.verbs}
+    return (f"{words[0]} {words[1]}", own[words[1]]) if words[1:] and words[1] in own else None
+
+
+def all_verbs() -> dict[str, Verb]:
+    """Return every verb by its name, those of entry points included."""
+    verbs = dict(_OWN)
+    for name, entry in verb_entries().items():
+        given = entry.load()
+        if isinstance(given, VerbGroup):
+            verbs |= {f"{name} {verb.name}": verb for verb in given.verbs}
+        else:
+            verbs.setdefault(name, given)
+    return verbs
 
 
 class Parser(argparse.ArgumentParser):
@@ -93,26 +127,7 @@ class Parser(argparse.ArgumentParser):
             if name == "--":
                 return
             if name.startswith("--") and name not in options:
-                verbs = (f"'edgecil {verb}'" for verb in nearest(name[2:], VERBS))
-                self.error(f"unknown option {name}{_hint(nearest(name, options) or verbs)}")
-
-    def translate(self, sentence: str, given: Mapping[str, Any]) -> str:
-        """Return the library's error with its parameters written as options: 'tasks' as --tasks.
-
-        With a file of options only those that are given: the others may be the file's. An error
-        that names the file is about what the file says, and stays as it is.
-        """
-        if str(given.get("config", "\0")) in sentence:
-            return sentence
-        # A config that is required is another tool's and has none of these options.
-        configured = any(it.dest == "config" and not it.required for it in self._actions)
-        options = {
-            action.dest: (action.option_strings or [str(action.metavar)])[0]
-            for action in reversed(self._actions)  # an argument counts before its option
-            if action.dest not in ("help", "json", "debug")
-            and (action.dest in given or "config" not in given or not configured)
-        }
-        return rename_parameters(sentence, options, list(given.values()))
+                self.error(f"unknown option {name}{_hint(nearest(name, options))}")
 
 
 def _hint(near: Iterable[str]) -> str:
@@ -122,14 +137,25 @@ def _hint(near: Iterable[str]) -> str:
 
 def _overview() -> Iterator[str]:
     yield from ("usage: edgecil VERB …", "", (edgecil.__doc__ or "").split("\n")[0], "")
-    for title, verbs in GROUPS.items():
-        yield from (f"{title}:", *(f"  {verb.name:<21} {verb.help}" for verb in verbs), "")
-    yield "'edgecil VERB --help' shows a verb's options and two examples."
+    for title, verbs in SECTIONS.items():
+        yield from ([f"{title}:"] if title else [])
+        yield from (f"  {verb.name:<21} {verb.help}" for verb in verbs)
+        yield ""
+    for name, entry in verb_entries().items():
+        given = entry.load()
+        several = isinstance(given, VerbGroup)
+        yield f"  {f'{name} …' if several else name:<21} {given.help}"
+    yield from ("", "'edgecil VERB --help' shows a verb's options and two examples.")
+
+
+def _group_overview(name: str, group: VerbGroup) -> Iterator[str]:
+    yield from (f"usage: edgecil {name} VERB …", "", f"{group.help[0].upper()}{group.help[1:]}.")
+    yield from ("", *(f"  {verb.name:<21} {verb.help}" for verb in group.verbs))
 
 
 def verb_parser(name: str, make: Any = Parser) -> Parser:
     """Return the parser of one verb; `make` creates it."""
-    verb = VERBS[name]
+    verb = all_verbs()[name] if " " in name or name not in _OWN else _OWN[name]
     parser: Parser = make(
         prog=f"edgecil {name}",
         description=f"{verb.help[0].upper()}{verb.help[1:]}.",
@@ -143,16 +169,20 @@ def verb_parser(name: str, make: Any = Parser) -> Parser:
     return parser
 
 
-def build_parser(verbs: Iterable[str] = VERBS) -> Parser:
-    """Build the parser of the whole command line."""
+def build_parser(verbs: Iterable[str] | None = None) -> Parser:
+    """Build the parser of the whole command line, for completion and `--version`."""
     parser = Parser(prog="edgecil")
     parser.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
-    group = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for name in verbs:
-        verb_parser(
-            name,
-            lambda name=name, **settings: group.add_parser(name, help=VERBS[name].help, **settings),
-        )
+    every = all_verbs() if verbs is None else {}
+    top = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    groups: dict[str, Any] = {}
+    for name, verb in every.items():
+        group, _, word = name.rpartition(" ")
+        if group and group not in groups:
+            room = top.add_parser(group, help=verb_entries()[group].load().help)
+            groups[group] = room.add_subparsers(dest="second", metavar="VERB", required=True)
+        add = (groups[group] if group else top).add_parser
+        verb_parser(name, partial(add, word, help=verb.help))
     return parser
 
 
@@ -164,25 +194,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     _prepare_stdout()
     words = sys.argv[1:] if argv is None else list(argv)
-    if not words or words[0] not in VERBS:
-        top = build_parser(())
-        if words and not words[0].startswith("-"):
-            near = nearest(words[0], VERBS)
-            top.error(
-                f"unknown verb {words[0]!r}{_hint(map(repr, near))}",
-                *(f"edgecil {verb}" for verb in near[:1]),
-            )
-        top.parse_args(words)
-    parser = verb_parser(name := words.pop(0))
+    chosen = find_verb(words)
+    if chosen is None:
+        _without_verb(words)
+    name, verb = chosen
+    parser = verb_parser(name)
+    words = words[len(name.split()) :]
     parser.check_options(words)
     namespace, rest = parser.parse_known_args(words)
     if rest:
         parser.error(f"unexpected argument {rest[0]!r}")
     options = vars(namespace)
     json, debug = options.pop("json", False), options.pop("debug", False)
-    edgecil.errors.show_warnings(lambda sentence: parser.translate(sentence, options))
+    show_warnings()
     try:
-        _answer(name, options, json=json)
+        _answer(name, verb, options, json=json)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader is gone (`edgecil … | head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -190,19 +216,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         sentence, code = _explain(error)
-        if not isinstance(error, DataError | MemoryError):  # the first quotes what a file contains
-            sentence = parser.translate(sentence, options)
         note(f"edgecil: {sentence}")
         return code
     return 0
 
 
-def _answer(name: str, options: dict[str, Any], *, json: bool) -> None:
+def _without_verb(words: Sequence[str]) -> NoReturn:
+    """Show the verbs, those of a group, or the version; refuse a word that is none."""
+    group = verb_entries()[words[0]].load() if words and words[0] in verb_entries() else None
+    top = build_parser(())
+    if isinstance(group, VerbGroup) and words[1:] in ([], ["-h"], ["--help"]):
+        print("\n".join(_group_overview(words[0], group)))
+        top.exit(0 if words[1:] else 2)
+    if not words or words[0].startswith("-"):
+        top.parse_args(list(words))
+    names = [verb.name for verb in group.verbs] if group is not None else [*_OWN, *verb_entries()]
+    word, prefix = (words[1], f"{words[0]} ") if group is not None else (words[0], "")
+    near = [f"{prefix}{name}" for name in nearest(word, names)]
+    top.error(
+        f"unknown verb {prefix + word!r}{_hint(map(repr, near))}",
+        *(f"edgecil {name}" for name in near[:1]),
+    )
+
+
+def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> None:
     """Call a verb and print its answer, also the results beside trainings that failed."""
-    verb, failure = VERBS[name], None
-    shown = {option: options.pop(option) for option in verb.shown if option in options}
+    failure = None
     try:
-        answer = verb.call(**options)
+        answer = verb.run(options)
     except EdgecilError as error:
         if not hasattr(error, "experiment"):
             raise
@@ -214,7 +255,7 @@ def _answer(name: str, options: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(verb.plain(answer), name)
     else:
-        print_parts(verb.show(answer, **shown))
+        print_parts(verb.show(answer))
     if failure is not None:
         raise failure
 

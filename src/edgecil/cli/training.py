@@ -1,22 +1,22 @@
-"""The verbs that train, watch and join experiments: run, status, merge."""
+"""The verbs that train, watch and join experiments: run, search, status, merge."""
 
 from __future__ import annotations
 
 import shlex
-from argparse import BooleanOptionalAction
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from edgecil.cli import was_interrupted
 from edgecil.cli.output import note
-from edgecil.cli.verb import DATA, PROTOCOL, SPACE, Option, Verb
-from edgecil.report.answer_tables import show_results, show_status
-from edgecil.report.table import Table
+from edgecil.cli.verb import Option, Verb, load
 
 if TYPE_CHECKING:
     from edgecil.engine.protocol_results import ExperimentResults
     from edgecil.engine.status import Status
+    from edgecil.report.table import Table
+    from edgecil.search import Trial
+    from edgecil.search.result import SearchSummary
 
 
 def _run(**options: Any) -> ExperimentResults:
@@ -24,6 +24,18 @@ def _run(**options: Any) -> ExperimentResults:
 
     with resumable(**options):
         return run_or_plan(**options)
+
+
+def _search(**options: Any) -> SearchSummary:
+    from edgecil.search import search_orders
+
+    with resumable(**options):
+        return search_orders(on_round=_note_round, **options).summary()
+
+
+def _note_round(trials: Sequence[Trial]) -> None:
+    values = [trial.value for trial in trials]
+    note(f"{len(trials)} orders trained: {min(values):.2f} to {max(values):.2f}")
 
 
 @contextmanager
@@ -42,15 +54,14 @@ def resumable(
         raise
 
 
-def trained_by(name: str) -> Callable[..., ExperimentResults]:
-    """Return a function that calls a public function and returns the results of its experiment."""
+def trained_by(api: str) -> Callable[..., ExperimentResults]:
+    """Return a function that calls an API function and returns the results of its experiment."""
 
     def call(**options: Any) -> ExperimentResults:
-        import edgecil
         from edgecil.engine.protocol_results import experiment_results
 
         with resumable(**options):
-            return experiment_results(getattr(edgecil, name)(**options))
+            return experiment_results(load(api)(**options))
 
     return call
 
@@ -61,55 +72,89 @@ def _status(*, directory: str) -> Status:
     return Experiment.open(directory).status()
 
 
+def results_type() -> Any:
+    """Return the type of the answer of a verb that trains."""
+    return load("edgecil.engine.protocol_results:ExperimentResults")
+
+
 def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
     """Show the results, and the command that gives their intervals."""
+    from edgecil.report.answer_tables import show_results
+
     yield from show_results(answer)
     if any(part.finished for part in answer.results):
         directory = shlex.quote(str(answer.directory))
         yield f"For intervals and comparisons, run: edgecil analyze {directory}"
 
 
+def _show_search(answer: SearchSummary) -> Iterator[str]:
+    yield f"{answer.sentence}."
+    yield (
+        f"Trained {len(answer.trials)} orders, {answer.trainings} tasks in all. In the search this "
+        f"order had {answer.value:.1f}. Results: {answer.directory}"
+    )
+
+
 def _show_status(answer: Status) -> Iterator[Table | str]:
+    from edgecil.report.answer_tables import show_status
+
     yield from show_status(answer)
     for failure in answer.failures:
         note(str(failure))
 
 
-_SWITCH = BooleanOptionalAction
+RUN = Verb(
+    "run",
+    "train methods on the sequences of protocols; the same command resumes",
+    (
+        "edgecil run --config recipe:demo --out demo",
+        "edgecil run quickdraw --method icarl --classes 10 --tasks 5 --out x --epochs 2",
+    ),
+    "edgecil.engine.run:run",
+    show_trained,
+    arguments=("dataset",),
+    further=(Option("dry_run", "show the plan and its expected time; train nothing", "switch"),),
+    call=_run,
+    needed=("method", "out"),
+    answer=results_type,
+)
 VERBS = (
     Verb(
-        "run",
-        "train methods on the sequences of protocols; the same command resumes",
+        "search",
+        "find the worst or best class order of a method, and confirm it by new trainings",
         (
-            "edgecil run --config recipe:demo --out demo",
-            "edgecil run quickdraw --method icarl --classes 10 --tasks 5 --out x --epochs 2",
+            "edgecil search quickdraw --method ease --classes 8 --tasks 4 --goal worst --out x",
+            "edgecil search --config own.toml --method icarl --goal best --budget 30 --out y",
         ),
-        {
-            "": (
-                "config out overwrite until repeats_on jsonl tensorboard wandb mlflow",
-                Option(
-                    "dry_run", "", "show the plan and its expected time; train nothing", _SWITCH
-                ),
-            ),
-            "classes and their similarity": (DATA,),
-            "tasks": (SPACE,),
-            "sequences": (PROTOCOL, "sequences repeats first_seed one_seed metric"),
-            "training and execution": ("...",),
-        },
-        _run,
-        show_trained,
-        api="edgecil.engine.run:run",
+        "edgecil.search.run_search:search_orders",
+        _show_search,
+        arguments=("dataset",),
+        without=(
+            "training.first_seed",
+            "training.one_seed",
+            "execution.shard",
+            "execution.keep_states",
+            "execution.until",
+            "execution.repeats_on",
+            "execution.trial_seconds",
+        ),
+        call=_search,
         needed=("method", "out"),
+        answer=lambda: load("edgecil.search.result:SearchSummary"),
     ),
     Verb(
         "status",
         "show how far an experiment is, and which trainings failed",
         ("edgecil status demo", "edgecil status demo --json"),
-        {"": ("<directory>",)},
-        _status,
+        "edgecil.engine.experiment:Experiment.open",
         _show_status,
-        api="edgecil:Experiment.open",
+        arguments=("directory",),
+        call=_status,
         plain=lambda answer: {**vars(answer), "complete": answer.complete},
+        answer=lambda: {
+            **get_type_hints(load("edgecil.engine.status:Status")),
+            "complete": bool,
+        },
     ),
     Verb(
         "merge",
@@ -118,9 +163,10 @@ VERBS = (
             "edgecil merge shards/1 shards/2 shards/3 --out whole",
             "edgecil merge monday --out all --json",
         ),
-        {"": ("<directories...> out",)},
-        trained_by("merge"),
+        "edgecil.engine.merge:merge",
         show_trained,
-        api="edgecil.engine.merge:merge",
+        arguments=("directories",),
+        call=trained_by("edgecil.engine.merge:merge"),
+        answer=results_type,
     ),
 )

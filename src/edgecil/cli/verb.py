@@ -1,4 +1,9 @@
-"""What a verb declares: its options, each named as the parameter of the API that it sets."""
+"""Verbs: each calls one function of the API, whose signature and docstring are its options.
+
+A parameter of the function is a flag of its name; one that takes a group of options
+(:mod:`edgecil.options`) stands for the flags of its fields. A parameter is documented in the
+function's docstring, an option of a group beside its field.
+"""
 
 from __future__ import annotations
 
@@ -6,58 +11,64 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from operator import attrgetter
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin
 
 from edgecil.io.docstrings import read_section
 from edgecil.io.numbers import parse_float, parse_int
+from edgecil.options import Options, default_of
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a verb, or an argument if `place` is set.
+    """An option of a verb, or an argument without a flag.
 
     Attributes:
-        name: the parameter; `order_seed` is written --order-seed.
-        metavar: stands for the value; a switch has none.
+        name: the parameter, or `group.field`; `order_seed` is written --order-seed.
         help: a few words.
-        type: converts the text; a subclass of argparse.Action stores it in its own way.
-        place: "one", "?", "*" or "+" for an argument without a name.
-        required: whether the option must be given.
+        kind: `str`, `int`, `float`, `bool`, `switch` (also --no-NAME), `ints`, `names` (both
+            comma-separated) or `settings` (NAME=VALUE, repeatable).
+        metavar: stands for the value; by default chosen by kind.
         choices: the values that are allowed.
+        flag: without dashes, if it is not that of the name.
+        required: whether the option must be given.
+        count: of an argument: `one`, `?`, `*` or `+`.
     """
 
     name: str
-    metavar: str
     help: str
-    type: Any = str
-    place: str = ""
+    kind: str = "str"
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    flag: str = ""
     required: bool = False
-    choices: tuple[str, ...] | None = None
+    count: str = ""
 
     def add(self, parser: argparse._ActionsContainer) -> None:
         """Add it to a parser or to a group of one."""
         keywords: dict[str, Any] = {"help": self.help.replace("%", "%%")}
-        if isinstance(self.type, type) and issubclass(self.type, argparse.Action):
-            keywords["action"] = self.type
-        elif self.metavar:
-            keywords |= {"type": _CONVERTERS.get(self.type, self.type), "choices": self.choices}
+        if self.kind in ("bool", "switch"):
+            keywords["action"] = _ACTIONS[self.kind]
         else:
-            keywords["action"] = "store_true"
-        if self.metavar:
-            keywords["metavar"] = self.metavar
-        if self.place:
-            nargs = None if self.place == "one" else self.place
+            keywords["metavar"] = self.metavar or _METAVARS[self.kind]
+            keywords |= {"choices": self.choices} if self.choices else {}
+            if self.kind == "settings":
+                keywords["action"] = Settings
+            else:
+                keywords["type"] = _CONVERTERS[self.kind]
+        if self.count:
+            nargs = None if self.count == "one" else self.count
             parser.add_argument(self.name, nargs=nargs, **keywords)
-        else:
-            flags = (f"--{self.name.replace('_', '-')}", *_ALIASES.get(self.name, ()))
-            parser.add_argument(*flags, dest=self.name, required=self.required, **keywords)
-
-
-Options = Mapping[str, Iterable["str | Option"]]
+        if not self.count or self.count == "?":  # an argument may also be given by its flag
+            flag = as_flag(self.flag or self.name.rpartition(".")[2])
+            hidden = {"help": argparse.SUPPRESS} if self.count else {"required": self.required}
+            parser.add_argument(
+                flag, *_ALIASES.get(flag, ()), dest=self.name, **{**keywords, **hidden}
+            )
 
 
 @dataclass(frozen=True)
@@ -65,124 +76,174 @@ class Verb:
     """What `edgecil VERB` does.
 
     Attributes:
-        name: the verb.
+        name: the verb, in a group of verbs the second word.
         help: one line for the list of verbs.
         examples: two commands.
-        options: by title of their group. A text has names of parameters of `api` or of options of
-            `edgecil run`: `tasks`, or `<tasks>`, `<tasks...>`, `[tasks]`, `[tasks...]` for
-            arguments without a name; `...` stands for all other options that `api` has.
-        call: calls the API with the options that were given, and returns its answer.
-        show: the tables and lines that people read, from that answer.
-        api: the function that documents the options, as `module:name`.
-        shown: options that `show` takes instead of `call`.
+        api: the function that is called, as `module:name`; it documents the options.
+        show: the tables and lines that people read, from its answer.
+        arguments: parameters that are given without a flag.
+        without: parameters that the command line does not offer.
+        further: options that the command line has in addition, or in place of those of `api`.
+        call: what is called in place of `api`.
         needed: options that a config file may give, and that are required without one.
         notes: sentences beside the answer, for stderr.
-        plain: what --json prints of the answer, all of it by default; `edgecil.cli.answers` has
-            its type.
+        plain: what --json prints of the answer, all of it by default.
+        answer: returns the type of what --json prints, or the types of its members by name.
     """
 
     name: str
     help: str
     examples: tuple[str, str]
-    options: Options
-    call: Callable[..., Any]
+    api: str
     show: Callable[..., Iterable[Any]]
-    api: str = ""
-    shown: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    further: tuple[Option, ...] = ()
+    call: Callable[..., Any] | None = None
     needed: tuple[str, ...] = ()
     notes: Callable[[Any], Iterable[str]] = lambda answer: ()
     plain: Callable[[Any], Any] = lambda answer: answer
+    answer: Callable[[], Any] = lambda: None
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options to a parser, group by group."""
-        for title, entries in self.options.items():
-            group = parser.add_argument_group(title) if title else parser
-            for entry in entries:
-                if entry == "...":
-                    from edgecil.engine.options import OPTIONS
+        """Add the options to a parser, those of each group under its title."""
+        further = {option.name: option for option in self.further}
+        sections: dict[str, argparse._ActionsContainer] = {}
+        declared = options_of(load(self.api), self.arguments) if self.api else ()
+        for option in (*declared, *self.further):
+            if option.name in self.without or further.get(option.name, option) != option:
+                continue
+            group, _, name = option.name.rpartition(".")
+            if group and name not in self.arguments and group not in sections:
+                sections[group] = parser.add_argument_group(group)
+            option.add(sections.get(group, parser) if name not in self.arguments else parser)
 
-                    rest = {*OPTIONS} - {action.dest for action in parser._actions}
-                    entry = " ".join(it for it in signature(self._api()).parameters if it in rest)
-                for option in (entry,) if isinstance(entry, Option) else self._read(entry):
-                    option.add(group)
-
-    def _read(self, text: str) -> Iterator[Option]:
-        """Yield the options that a text names."""
-        for word in text.split():
-            name = word.strip("<[.]>")
-            option = (self._parameter(name) if self.api else None) or run_option(name)
-            if name == "dataset":
-                word = "[dataset]"
-            if name != word:
-                place = {"<": ("one", "+"), "[": ("?", "*")}[word[0]]["..." in word]
-                yield replace(option, place=place, metavar=name.upper(), type=str)
-            if name == "dataset":
-                yield replace(option, help=argparse.SUPPRESS)
-            elif name == word:
-                yield option
-
-    def _api(self) -> Any:
-        module, path = self.api.split(":")
-        return attrgetter(path)(import_module(module))
-
-    def _parameter(self, name: str) -> Option | None:
-        """Return a parameter of `api` as its signature and its docstring describe it."""
-        documented = self._api()
-        if name not in documented.__annotations__:  # an option of `run`
-            return None
-        parameter = signature(documented).parameters[name]
-        kind, default = str(parameter.annotation), parameter.default
-        meaning = _for_terminal(read_section(documented.__doc__, "Args")[name])
-        required = default is parameter.empty
-        if not required and default not in (None, (), "*") and default is not False:
-            listed = default if isinstance(default, (tuple, list)) else (default,)
-            meaning += f" (default: {','.join(map(str, listed))})"
-        converter, metavar = next((it for type_, it in _TYPES.items() if kind.startswith(type_)))
-        metavar = _METAVARS.get(name, "PATH" if "Path" in kind else metavar)
-        if name == "protocol" and "Sequence[str]" in kind:
-            converter, metavar = _TYPES["Sequence[str]"]
-        return Option(name, metavar, meaning, converter, required=required)
+    def run(self, options: Mapping[str, Any]) -> Any:
+        """Call the API with the options that were given, `group.field` under `group`."""
+        nested: dict[str, Any] = {}
+        for name, value in options.items():
+            group, _, field = name.rpartition(".")
+            (nested.setdefault(group, {}) if group else nested)[field] = value
+        return (self.call or load(self.api))(**nested)
 
 
-def calling(name: str, key: str = "", room: str = "edgecil") -> Callable[..., Any]:
-    """Return a function that calls a public function; with a key, its answer is under that key.
+@dataclass(frozen=True)
+class VerbGroup:
+    """Verbs of two words: `edgecil GROUP VERB`, named by an entry point in `edgecil.verbs`.
 
-    Args:
-        name: of the function.
-        key: of its answer.
-        room: the package that has it.
+    Attributes:
+        help: one line for the list of verbs.
+        verbs: the verbs.
     """
 
-    def call(**options: Any) -> Any:
-        answer = getattr(import_module(room), name)(**options)
-        return {key: answer} if key else answer
-
-    return call
+    help: str
+    verbs: tuple[Verb, ...]
 
 
-def run_option(name: str) -> Option:
-    """Return the option of this name that `edgecil run` has, as `ExperimentConfig` documents it."""
-    from edgecil.engine.options import describe_options
-
-    kind, meaning = describe_options()[name]
-    meaning = _for_terminal(meaning)
-    if kind is bool:
-        return Option(name, "", meaning, argparse.BooleanOptionalAction)
-    if kind in (int, float, str) or name == "sequences":
-        numeric = kind if kind in (int, float) else None
-        metavar = {int: "N", float: "X"}.get(kind, "NAME")
-        return Option(name, _METAVARS.get(name, metavar), meaning, numeric or str)
-    if kind in (tuple[int, ...], tuple[str, ...]):
-        return Option(name, "A,B,…", meaning, numbers if kind == tuple[int, ...] else names)
-    metavar = "METHOD.NAME=VALUE" if name == "set" else "NAME=VALUE"
-    return Option(name, metavar, f"{meaning}; repeatable", Settings)
+def load(path: str) -> Any:
+    """Return what a path such as `edgecil.engine.run:run` names."""
+    module, name = path.split(":")
+    return attrgetter(name)(import_module(module))
 
 
-def _for_terminal(meaning: str) -> str:
-    """Return the help of an option from the description of a parameter, without Python objects."""
-    meaning = re.sub(r" In Python also [^.]*\.?", "", meaning).rstrip(".")
-    meaning = re.sub(r":\w+:(?=`)", "", meaning)  # :func:`edgecil.run`
-    return re.sub(r"`(out|config|budget|increment|threads)`", r"--\1", meaning).replace("`", "'")
+def as_flag(name: str) -> str:
+    """Return the flag of an option: `order_seed` is --order-seed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> Iterator[Option]:
+    """Yield the options of a function: its parameters and the fields of its groups.
+
+    Args:
+        function: has annotations and a docstring with `Args`.
+        arguments: parameters that are given without a flag.
+    """
+    meanings = read_section(function.__doc__, "Args")
+    names = getattr(function, "__func__", function).__globals__
+    for parameter in signature(function).parameters.values():
+        annotation = _spelled_out(str(parameter.annotation), names)
+        group = _group(annotation, names)
+        if group is not None:
+            yield from _fields(parameter.name, group, arguments)
+            continue
+        choices = _choices(annotation, names)
+        kind = "str" if choices else _kind(annotation, parameter.default)
+        if kind is None:
+            continue
+        count = ""
+        required = parameter.default is Parameter.empty
+        if parameter.name in arguments:
+            several = kind == "names" or "Sequence[" in annotation or "Iterable[" in annotation
+            kind = "str" if several else kind
+            count = ("+" if required else "*") if several else "one" if required else "?"
+        yield Option(
+            parameter.name,
+            _text(meanings[parameter.name], parameter.default),
+            kind,
+            parameter.name.upper() if count else "PATH" if "Path" in annotation else "",
+            choices,
+            required=required,
+            count=count,
+        )
+
+
+def _fields(name: str, group: type[Options], arguments: Iterable[str]) -> Iterator[Option]:
+    for entry in fields(group):
+        help, metavar, flag = (entry.metadata[key] for key in ("help", "metavar", "flag"))
+        kind = _kind(str(entry.type), None)
+        assert kind is not None
+        is_argument = entry.name in arguments
+        yield Option(
+            f"{name}.{entry.name}",
+            _text(help, default_of(entry)),
+            kind,
+            entry.name.upper() if is_argument else metavar,
+            flag=flag,
+            count="?" if is_argument else "",
+        )
+
+
+def _spelled_out(annotation: str, names: Mapping[str, Any]) -> str:
+    """Return an annotation with the meaning of the aliases in it."""
+
+    def meaning(word: re.Match[str]) -> str:
+        value = names.get(word[0])
+        return str(value) if isinstance(value, (str, UnionType)) else word[0]
+
+    return re.sub(r"[A-Z]\w+", meaning, annotation)
+
+
+def _group(annotation: str, names: Mapping[str, Any]) -> type[Options] | None:
+    """Return the group of options that a parameter takes; it is the first of its types."""
+    kind = names.get(annotation.partition(" | ")[0])
+    return kind if isinstance(kind, type) and issubclass(kind, Options) else None
+
+
+def _kind(annotation: str, default: Any) -> str | None:
+    """Return the kind of an option, by the first type that it takes; None for objects of Python."""
+    first = annotation.partition(" | ")[0].replace("tuple[", "Sequence[")
+    if first == "bool":
+        return "bool" if default is False else "switch"
+    for start, kind in _KINDS.items():
+        if first.startswith(start):
+            return kind
+    return "str" if re.search(r"\b(str|Source|Similarities)\b", annotation) else None
+
+
+def _choices(annotation: str, names: Mapping[str, Any]) -> tuple[str, ...]:
+    kind = names.get(annotation.partition(" | ")[0])
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def _text(meaning: str, default: Any) -> str:
+    """Return the help of an option: what it means, and its default if that is a value."""
+    text = re.sub(r":\w+:(?=`)", "", meaning).rstrip(".").replace("`", "'")
+    if default in (None, (), "*", {}, False, MISSING, Parameter.empty):
+        return text
+    if default is True:
+        return f"{text} (default)"
+    listed = default if isinstance(default, (tuple, list)) else (default,)
+    return f"{text} (default: {','.join(map(str, listed))})"
 
 
 def _converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -237,37 +298,31 @@ class Settings(argparse.Action):
             inner[parts[-1]] = text
 
 
-# Neither reads 1_0 as 10.
-_CONVERTERS: dict[Any, Any] = {int: _converter(parse_int), float: _converter(parse_float)}
-_ALIASES = {"protocol": ["--eval"], "normalisation": ["--normalization"]}  # the paper's, torch's
+_ACTIONS: dict[str, Any] = {"bool": "store_true", "switch": argparse.BooleanOptionalAction}
+_CONVERTERS: dict[str, Callable[[str], Any]] = {
+    "str": str,
+    "int": _converter(parse_int),  # does not read 1_0 as 10
+    "float": _converter(parse_float),
+    "ints": numbers,
+    "names": names,
+}
 _METAVARS = {
-    name: metavar
-    for metavar, names in {
-        "FILE": "captions embeddings jsonl names sequence sequences similarity",
-        "DIR": "root tensorboard",
-        "PATH": "config pilot weights",
-        "TEXT": "prompt template",
-        "GOAL": "goal until",
-        "COMMAND": "command python",
-        "ADDRESS": "address",
-        "I/N": "shard",
-    }.items()
-    for name in names.split()
+    "str": "NAME",
+    "int": "N",
+    "float": "X",
+    "ints": "A,B,…",
+    "names": "A,B,…",
+    "settings": "NAME=VALUE",
 }
-_TYPES: dict[str, tuple[Any, str]] = {
-    "int": (int, "N"),
-    "float": (float, "X"),
-    "bool | None": (argparse.BooleanOptionalAction, ""),
-    "bool": (bool, ""),
-    "Sequence[int]": (numbers, "A,B,…"),
-    "Sequence[str]": (names, "A,B,…"),
-    "Mapping": (Settings, "NAME=VALUE"),
-    "": (str, "NAME"),
+_KINDS = {
+    "int": "int",
+    "float": "float",
+    "Sequence[int": "ints",
+    "Sequence[str": "names",
+    "Mapping[": "settings",
+    "Callable[": None,
 }
-SIMILARITY = (
-    "dataset classes classes_seed names encoder template captions weights similarity embeddings"
-)
-DATA = f"{SIMILARITY} class_ids root image_size preparation normalisation download"
-SPACE = "tasks base increment sizes"
-OVERWRITE = Option("overwrite", "", "replace the file if it exists")
-PROTOCOL = "protocol budget order_seed objective"
+_ALIASES = {
+    "--protocol": ["--eval"],
+    "--normalisation": ["--normalization"],
+}  # the paper's, torch's

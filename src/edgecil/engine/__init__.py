@@ -3,20 +3,20 @@
 Everything exported here imports without torch; training imports it when it starts.
 """
 
-from edgecil.engine.config import Execution, ExperimentConfig
-from edgecil.engine.experiment import (
-    Experiment,
-    TrainingFailedError,
-    stored_answers,
-)
-from edgecil.engine.metrics import METRICS, Counts, Metric, metric
-from edgecil.engine.options import (
+from edgecil.engine.config import Data, Execution, ExperimentConfig, Training
+from edgecil.engine.config_values import (
     build_config,
     build_execution,
     config_text,
     merge_options,
     read_config,
 )
+from edgecil.engine.experiment import (
+    Experiment,
+    TrainingFailedError,
+    stored_answers,
+)
+from edgecil.engine.metrics import METRICS, Counts, Metric, metric
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.progress import RunningTask
 from edgecil.engine.results import NodeResult, Reported, RunResult, Summary, WholeRun
@@ -30,6 +30,7 @@ from edgecil.sequences.sequence import format_tasks
 __all__ = [
     "METRICS",
     "Counts",
+    "Data",
     "Execution",
     "Experiment",
     "ExperimentConfig",
@@ -48,6 +49,7 @@ __all__ = [
     "Store",
     "StoreReader",
     "Summary",
+    "Training",
     "TrainingFailedError",
     "WholeRun",
     "build_config",

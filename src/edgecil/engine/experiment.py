@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.config_values import build_config
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.engine.options import build_config
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs

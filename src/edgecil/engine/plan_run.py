@@ -16,31 +16,17 @@ from edgecil.engine.describe import describe_plan
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.main_guard import WORKER, check_exit, refuse_while_importing, start_worker
 from edgecil.engine.plan import Node, Plan
-from edgecil.engine.run import (
-    OPTION_MEANINGS,
-    Config,
-    advise,
-    config_values,
-    find_directory,
-    resolve_options,
-)
-from edgecil.engine.run_options import RunOptions
+from edgecil.engine.run import Config, advise, resolve
 from edgecil.engine.store import NoExperimentError, StoreReader
-from edgecil.engine.until import parse_goal
 from edgecil.errors import UsageError, warn
 from edgecil.io.device import cores, use_portable_kernels
-from edgecil.io.docstrings import with_options
 from edgecil.io.interpreter import forget_safe_path, safe_path
 from edgecil.io.notebook import show_printed
 from edgecil.io.packages import require_training
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from edgecil.engine.executors.placement import Placement
     from edgecil.engine.node_training import WorkerContext
-
-TRIAL_SECONDS = 60.0
 
 _STARTUP = 60  # seconds
 _ROW = 2000  # bytes of a result in the database
@@ -119,14 +105,12 @@ class RunPlan:
         return sum(part.stored for part in self.methods)
 
 
-@with_options(RunOptions, OPTION_MEANINGS)
 def plan_run(
     *,
     out: str | Path | None = None,
     config: Config = None,
     overwrite: bool | None = None,
-    trial_seconds: float = TRIAL_SECONDS,
-    **options: Unpack[RunOptions],
+    **options: Any,
 ) -> RunPlan:
     """Return what `run` with the same arguments would do; nothing is written.
 
@@ -135,32 +119,31 @@ def plan_run(
 
     The expected time comes from the results in `out`. For a method without any, the first two tasks
     of one sequence are trained twice in another process and discarded: the second time shows what
-    they cost when features and parts of learners are shared.
+    they cost when features and parts of learners are shared. `execution.trial_seconds` limits the
+    time of such a trial.
 
     Args:
-        out: the experiment directory, which need not exist; required unless `config` has
-            it.
+        out: the experiment directory, which need not exist; required unless `config` has it.
         config: as for :func:`edgecil.run`.
         overwrite: plan as if `out` held no results.
-        trial_seconds: give up measuring a method after this time; 0 measures nothing.
-        options: as for :func:`edgecil.run`.
+        options: the other keywords of :func:`edgecil.run`.
     """
     refuse_while_importing()
     require_training()
     from edgecil.engine.experiment import stored_answers
     from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import prepare
-    from edgecil.engine.run import for_goal, names_protocol
 
-    values = config_values(config, options=options)
-    experiment, execution = resolve_options(values, options)
-    use_portable_kernels(precision=experiment.precision, device=experiment.device)  # as a run does
-    out = find_directory(values, out)
-    overwrite = values.get("overwrite", False) if overwrite is None else overwrite
-    has_goal = execution.until is not None
-    if execution.until is not None:
-        goal, given = parse_goal(execution.until), names_protocol(config, values, options)
-        experiment = for_goal(goal, experiment, out, given=given, overwrite=bool(overwrite))
+    asked = resolve(config, options, out=out, overwrite=overwrite)
+    experiment, execution, out, overwrite = (
+        asked.config,
+        asked.execution,
+        asked.out,
+        asked.overwrite,
+    )
+    training, trial_seconds = experiment.training, execution.trial_seconds
+    use_portable_kernels(precision=training.precision, device=training.device)  # as a run does
+    has_goal = asked.goal is not None
     if execution.repeats_on is not None:
         warn("The plan does not include the further trainings of 'repeats_on'.")
     answered = {} if overwrite else stored_answers(out)
@@ -172,7 +155,7 @@ def plan_run(
         most = prepared.config.budget
         warn(f"The plan is for {most} orders; 'until' may be decided with fewer.")
     prepared = prepared.part(execution)
-    plan, workers = prepared.plan, _count(prepared.placement(execution), experiment.threads)
+    plan, workers = prepared.plan, _count(prepared.placement(execution), training.threads)
     allowed = MACHINE if execution.allow_mismatch else ()
     measured, sizes = ({}, []) if overwrite else _stored(out, prepared.identity, allowed)
     stored = measured.keys() & set(plan)

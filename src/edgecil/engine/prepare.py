@@ -22,7 +22,7 @@ from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes.lists import ClassList
 from edgecil.data import ImageDataset
 from edgecil.data.registry import load_dataset
-from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.config import Execution, ExperimentConfig, Training
 from edgecil.engine.executors.placement import Placement, place
 from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
@@ -45,11 +45,11 @@ from edgecil.sequences.protocols import (
 )
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity import DEFAULT_ENCODER, Similarity
+from edgecil.similarity import Similarity
 from edgecil.similarity.images import image_similarity
 
-# Options that are paths, or names of something bundled.
-_PATHS = ("similarity", "embeddings", "names", "captions", "weights")
+# Options of the similarity that are paths, or names of something bundled.
+_PATHS = ("file", "embeddings", "names", "captions", "weights")
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,14 @@ class Prepared:
             return execution.workers
         own = self.context.environment.device
         devices = execution.devices or (None if own == "cpu" else (own,))
-        if execution.devices is not None and self.config.device not in ("auto", "cuda"):
-            raise UsageError(
-                f"'devices' are GPUs, but 'device' is {self.config.device!r}; leave it out."
-            )
+        device = self.config.training.device
+        if execution.devices is not None and device not in ("auto", "cuda"):
+            raise UsageError(f"'devices' are GPUs, but 'device' is {device!r}; leave it out.")
         return place(
             devices,
             workers=workers,
             per_device=execution.workers_per_device,
-            threads=self.config.threads,
+            threads=self.config.training.threads,
         )
 
     def _workers(self, execution: Execution) -> int | None:
@@ -159,7 +158,7 @@ def prepare(
         "sizes": list(space.sizes),
         SEEDS: SHARED if config.shares_seed else PER_ORDER,
         **_environment_identity(context, entries),
-        "threads": config.threads,
+        "threads": config.training.threads,
         **{f"method {name}": asdict(method) for name, method in context.configs.items()},
         **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
     }
@@ -187,13 +186,17 @@ def load_context(
         config,
         method=tuple(dict.fromkeys(entry.spec for entry in entries)),
         protocol=format_protocols(parse_protocols(config.protocol, own=config.sequences)),
-        set={_method_name(name, entries): values for name, values in config.set.items()},
+        training=replace(
+            config.training,
+            set={_method_name(name, entries): it for name, it in config.training.set.items()},
+        ),
     )
+    data, training = config.data, config.training
     names = [entry.name for entry in entries]
-    unused = [name for name in config.set if name not in names]
+    unused = [name for name in training.set if name not in names]
     if unused:
         raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
-    for name in filter(None, (config.backbone, *map(_own_backbone, config.set.values()))):
+    for name in filter(None, (training.backbone, *map(_own_backbone, training.set.values()))):
         check_backbone(name)
     images = load_images(config, storage=storage)
     backbones = {entry.name: _choose_backbone(entry, config, images) for entry in entries}
@@ -203,28 +206,28 @@ def load_context(
     dataset, shape = fit_images(
         images,
         networks,
-        image_size=config.image_size,
-        preparation=config.preparation,
+        image_size=data.image_size,
+        preparation=data.preparation,
         storage=storage,
     )
-    device = "cuda" if remote and config.device == "cuda" else choose_device(config.device)
-    statistics = image_statistics(dataset, networks, normalisation=config.normalisation)
-    check_precision(config.precision, device)
+    device = "cuda" if remote and training.device == "cuda" else choose_device(training.device)
+    statistics = image_statistics(dataset, networks, normalisation=data.normalisation)
+    check_precision(training.precision, device)
     environment = Environment(
         shape=shape,
         mean=statistics.mean,
         std=statistics.std,
-        normalisation=cast(Any, config.normalisation),
+        normalisation=cast(Any, data.normalisation),
         backbone=next(iter(backbones.values())),
         device=device,
-        precision=cast(Any, config.precision),
-        compile=config.compile,
+        precision=cast(Any, training.precision),
+        compile=training.compile,
     )
     context = WorkerContext(
         Scenario(dataset),
         environment,
         configs,
-        config.threads,
+        training.threads,
         {entry.name: entry for entry in entries if entry.source is not None},
         backbones=backbones,
         models={name: find_model(name) for name in backbones.values() if is_slot_model(name)},
@@ -235,14 +238,15 @@ def load_context(
 
 def load_images(config: ExperimentConfig, *, storage: str = "auto") -> ImageDataset:
     """Load the images of the experiment's classes."""
+    data = config.data
     return load_dataset(
         config.dataset,
-        root=config.root,
-        count=config.classes,
-        seed=config.classes_seed,
-        ids=config.class_ids,
-        size=stored_size(config.image_size, config.preparation),
-        download=config.download,
+        root=data.root,
+        count=data.classes,
+        seed=data.classes_seed,
+        ids=data.class_ids,
+        size=stored_size(data.image_size, data.preparation),
+        download=data.download,
         storage=storage,
     )
 
@@ -263,8 +267,7 @@ def _choose_similarity(config: ExperimentConfig, dataset: ImageDataset) -> Simil
     try:
         return experiment_similarity(config, ClassList(dataset.name, dataset.names))
     except PrerequisiteError as error:
-        given = (config.names, config.captions, config.weights)
-        if given != (None, None, None) or config.encoder != DEFAULT_ENCODER:
+        if config.similarity.changed().keys() - {"template"}:
             raise
         warn(f"{error} The similarity of the classes is computed from the pixels of their images.")
         return image_similarity(dataset)
@@ -298,9 +301,9 @@ def portable_config(config: ExperimentConfig) -> ExperimentConfig:
     paths: dict[str, Any] = {
         name: str(Path(value).absolute())
         for name in _PATHS
-        if (value := getattr(config, name)) is not None and Path(value).exists()
+        if (value := getattr(config.similarity, name)) is not None and Path(value).exists()
     }
-    return replace(config, **paths)
+    return replace(config, similarity=replace(config.similarity, **paths))
 
 
 def _method_name(name: str, entries: list[MethodEntry]) -> str:
@@ -315,7 +318,7 @@ def _own_backbone(settings: Mapping[str, Any]) -> str | None:
 
 def _choose_backbone(entry: MethodEntry, config: ExperimentConfig, dataset: ImageDataset) -> str:
     """Return the network of a method: its own, that of all, or the default for the data."""
-    chosen = _own_backbone(config.set.get(entry.name, {})) or config.backbone
+    chosen = _own_backbone(config.training.set.get(entry.name, {})) or config.training.backbone
     default = default_backbone(dataset.shape, frozen=entry.pretrained)
     return canonical_backbone(chosen or default)
 
@@ -361,22 +364,23 @@ def _try_networks(context: WorkerContext, networks: Collection[str]) -> None:
 
 
 def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
-    """Return a method's hyper-parameters: its recipe's, with the changes of the configuration."""
-    recipe, memory = entry.recipe(config.recipe, backbone)
-    training, exemplars = dict(config.training), dict(config.memory)
-    if config.epochs is not None:
-        training["epochs"] = config.epochs
-    if config.memory_per_class is not None:
-        exemplars["per_class"] = config.memory_per_class
+    """Return a method's hyper-parameters: its setup's, with the changes of the configuration."""
+    training = config.training
+    recipe, memory = entry.recipe(training.setup, backbone)
+    schedule, exemplars = dict(training.schedule), dict(training.memory)
+    if training.epochs is not None:
+        schedule["epochs"] = training.epochs
+    if training.memory_per_class is not None:
+        exemplars["per_class"] = training.memory_per_class
     configured = entry.configure(
-        replace_recipe(recipe, training),
+        replace_recipe(recipe, schedule),
         replace_settings(memory, exemplars, "memory"),
-        entry.settings(config.recipe),
+        entry.settings(training.setup),
     )
     names = {field.name for field in fields(configured)}
     settings = {
         name: value
-        for name, value in config.set.get(entry.name, {}).items()
+        for name, value in training.set.get(entry.name, {}).items()
         if name != "backbone" or name in names  # the network is not the method's own setting
     }
     _check_options(entry.name, settings, names)
@@ -385,7 +389,7 @@ def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> A
 
 def _check_options(method: str, settings: Mapping[str, Any], names: Collection[str]) -> None:
     """Raise an error if a setting that a method lacks is probably meant to be an option."""
-    options = [field.name for field in fields(ExperimentConfig)]
+    options = [field.name for kind in (ExperimentConfig, Training) for field in fields(kind)]
     for name in settings:
         if name not in names and not nearest(name, names) and (near := nearest(name, options)):
             raise UsageError(

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from edgecil.data.slot import dataset_text
-from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.config import Data, Execution, ExperimentConfig, Training
+from edgecil.engine.config_values import (
+    CALL_OPTIONS,
+    build_config,
+    build_execution,
+    merge_options,
+    read_config,
+)
 from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
 from edgecil.engine.estimate import Workload
@@ -19,24 +26,15 @@ from edgecil.engine.experiment import (
     stored_answers,
 )
 from edgecil.engine.main_guard import refuse_while_importing
-from edgecil.engine.options import (
-    CALL_OPTIONS,
-    build_config,
-    build_execution,
-    describe_options,
-    merge_options,
-    read_config,
-)
 from edgecil.engine.progress import ProgressWriter
-from edgecil.engine.run_options import RunOptions
 from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown, warn, wrong_value
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
-from edgecil.io.docstrings import with_options
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
+from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import (
     RANDOM,
     REPEATS,
@@ -44,31 +42,43 @@ from edgecil.sequences.protocols import (
     find_protocol,
     parse_protocols,
 )
+from edgecil.similarity.options import SimilaritySource
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from edgecil.engine.executors import Finished
     from edgecil.engine.prepare import Prepared
     from edgecil.engine.store import Store
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
+Dataset: TypeAlias = "str | Path | Any"
+Methods: TypeAlias = "Sequence[str | Callable[..., Any]] | str | Callable[..., Any]"
+Sequences: TypeAlias = "str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]"
 
-DEFAULT_PROTOCOL = ExperimentConfig(("joint",), "").protocol
-OPTION_MEANINGS = {name: f"{meaning}." for name, (_, meaning) in describe_options().items()}
 _MOST_ORDERS = 30
 
 
-@with_options(RunOptions, OPTION_MEANINGS)
 def run(
     *,
+    method: Methods | None = None,
+    dataset: Dataset | None = None,
+    tasks: int | None = None,
+    base: int | None = None,
+    increment: int | None = None,
+    sizes: Sequence[int] | None = None,
+    protocol: Sequence[str] | str | None = None,
+    sequences: Sequences | None = None,
+    budget: int | None = None,
+    order_seed: int | None = None,
+    objective: str | None = None,
+    repeats: int | None = None,
+    metric: str | None = None,
     out: str | Path | None = None,
     config: Config = None,
     overwrite: bool | None = None,
-    progress: bool = True,
-    on_start: Callable[[Prepared, Store], None] | None = None,
-    on_finished: Callable[[Finished], None] | None = None,
-    **options: Unpack[RunOptions],
+    data: Data | Mapping[str, Any] | None = None,
+    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
+    training: Training | Mapping[str, Any] | None = None,
+    execution: Execution | Mapping[str, Any] | None = None,
 ) -> Experiment:
     """Train every method on every sequence, and resume where an earlier call stopped.
 
@@ -77,18 +87,35 @@ def run(
     refused.
 
     Args:
+        method: names of the methods, or `FILE.py:Class` for your own learner. In Python also
+            classes and functions.
+        dataset: name of a dataset, path of a folder of images or shards or of an .npz file, `hf:ID`
+            for a dataset of the Hugging Face hub, or `FILE.py:function`. In Python also arrays, a
+            dataset of torch or Hugging Face, or a pair of them for training and testing.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
+        protocol: protocols that choose the class sequences (default: latin).
+        sequences: file with your own class sequences, in place of protocols or beside them. In
+            Python also a list, or lists by the name under which results are stored.
+        budget: number of sequences of each protocol; 3 by default for most protocols.
+        order_seed: seed for choosing class orders.
+        objective: what the protocol `optimal` optimises (default: adjacent).
+        repeats: number of trainings of each sequence, numbered 0, 1, … (default: 1);
+            each sequence and repeat has its own training seed.
+        metric: metric that analyses of the experiment use by default; results do not depend on it
+            (default: accuracy).
         out: the experiment directory, which is created if necessary; required unless `config` has
             it.
         config: TOML file, bundled recipe (`recipe:demo`) or JSON file of PyCIL or PILOT with
             options; those that are given beside it take precedence. In Python also a mapping or a
             configuration.
         overwrite: delete existing results in `out` and start over.
-        progress: whether to show progress on stderr: a bar on a terminal; elsewhere one line after
-            ten seconds, and then one per minute.
-        on_start: called with the prepared run and the open store before the first training.
-        on_finished: called after every task training.
-        options: fields of :class:`~edgecil.engine.ExperimentConfig` and
-            :class:`~edgecil.engine.Execution`; None means not given.
+        data: classes and inputs; like the other groups an object or a mapping of its options.
+        similarity: where the similarity of the classes comes from.
+        training: how learners are trained.
+        execution: how the experiment is computed and where results go.
 
     Returns:
         The experiment, with the work of this call in `summary`.
@@ -97,77 +124,125 @@ def run(
         TrainingFailedError: if a task training raised. All other results are stored by then; the
             error carries the experiment.
     """
+    options = {
+        "method": method,
+        "dataset": dataset,
+        "tasks": tasks,
+        "base": base,
+        "increment": increment,
+        "sizes": sizes,
+        "protocol": protocol,
+        "sequences": sequences,
+        "budget": budget,
+        "order_seed": order_seed,
+        "objective": objective,
+        "repeats": repeats,
+        "metric": metric,
+        "data": data,
+        "similarity": similarity,
+        "training": training,
+        "execution": execution,
+    }
     refuse_while_importing()
     require_training()
     workload = Workload((), {})
+    resolved = resolve(config, options, out=out, overwrite=overwrite)
     with Progress(
-        "tasks", shown=progress, estimate=lambda passed: workload.seconds_left(passed)
+        "tasks",
+        shown=resolved.execution.progress,
+        estimate=lambda passed: workload.seconds_left(passed),
     ) as bar:
 
         def start(prepared: Prepared, store: Store) -> None:
-            if on_start is not None:
-                on_start(prepared, store)
             if bar.shown:
                 for name, sentence in all_duplicates(prepared.sequences).items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
                 nonlocal workload
-                tasks, done = set(prepared.plan), store.done()
-                workload = Workload(tasks, {node: done[node].seconds for node in done})
-                bar.start(len(tasks), len(tasks & done.keys()))
+                planned, done = set(prepared.plan), store.done()
+                workload = Workload(planned, {node: done[node].seconds for node in done})
+                bar.start(len(planned), len(planned & done.keys()))
 
         def advance(finished: Finished) -> None:
             node, result = finished.job.node, finished.outcome.result
             workload.finish(node, None if result is None else result.seconds)
             bar.advance(node.method)
-            if on_finished is not None:
-                on_finished(finished)
 
-        return _run_config(config, options, out, overwrite, on_start=start, on_finished=advance)
+        return run_resolved(resolved, start, advance)
 
 
-def _run_config(
+@dataclass(frozen=True)
+class Resolved:
+    """What a call of `run` asks for.
+
+    Attributes:
+        config: the experiment; with `until`, its protocol adds random orders.
+        execution: how to compute it.
+        out: the experiment directory.
+        overwrite: whether results in it are deleted.
+        goal: what `until` asks for.
+    """
+
+    config: ExperimentConfig
+    execution: Execution
+    out: Path
+    overwrite: bool
+    goal: Goal | None
+
+
+def resolve(
     config: Config,
     options: Mapping[str, Any],
-    out: str | Path | None,
-    overwrite: bool | None,
-    **callbacks: Any,
-) -> Experiment:
-    """Train what a configuration and further options ask for."""
+    *,
+    out: str | Path | None = None,
+    overwrite: bool | None = None,
+) -> Resolved:
+    """Return what a configuration and the options beside it ask for."""
     values = config_values(config, options=options)
     if values.get("dry_run"):
         raise UsageError("The configuration has 'dry_run', which asks for edgecil.plan_run.")
-    experiment_config, execution = resolve_options(values, options)
-    until, repeats_on = execution.until, execution.repeats_on
-    out, overwrite = find_directory(values, out), bool(_given(overwrite, values.get("overwrite")))
-    if until is None:
-        experiment = _run(experiment_config, execution, out, overwrite=overwrite, **callbacks)
+    experiment, execution = resolve_options(values, options)
+    folder = find_directory(values, out)
+    overwrite = bool(values.get("overwrite") if overwrite is None else overwrite)
+    goal = None if execution.until is None else parse_goal(execution.until)
+    if goal is not None:
+        given = merge_options(values, options).get("protocol") is not None
+        experiment = for_goal(goal, experiment, folder, given=given, overwrite=overwrite)
+    return Resolved(experiment, execution, folder, overwrite, goal)
+
+
+def run_resolved(
+    asked: Resolved,
+    on_start: Callable[[Prepared, Store], None] = lambda prepared, store: None,
+    on_finished: Callable[[Finished], None] = lambda finished: None,
+) -> Experiment:
+    """Train what a call asks for.
+
+    Args:
+        asked: the experiment and how to compute it.
+        on_start: called with the prepared run and the open store before the first training.
+        on_finished: called after every task training.
+    """
+    config, execution, out, overwrite = asked.config, asked.execution, asked.out, asked.overwrite
+    callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
+    if asked.goal is None:
+        experiment = _run(config, execution, out, overwrite=overwrite, **callbacks)
     else:
-        goal = parse_goal(until)
-        given = names_protocol(config, values, options)
-        experiment_config = for_goal(goal, experiment_config, out, given=given, overwrite=overwrite)
         experiment = _run_until(
-            goal, experiment_config, execution, out, overwrite=overwrite, **callbacks
+            asked.goal, config, execution, out, overwrite=overwrite, **callbacks
         )
-    if repeats_on is not None:
-        first = experiment.sequences()[experiment_config.protocol_names[0]]
-        orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[:repeats_on]
+    if execution.repeats_on is not None:
+        first = experiment.sequences()[config.protocol_names[0]]
+        orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[: execution.repeats_on]
         repeated = replace(
-            experiment_config,
+            config,
             protocol=(REPEATS,),
             sequences={REPEATS: orders},
-            repeats=max(2, experiment_config.repeats),
-            one_seed=experiment_config.shares_seed,
+            repeats=max(2, config.repeats),
+            training=replace(config.training, one_seed=config.shares_seed),
             budget=None,
         )
         experiment = _added(experiment, _run(repeated, execution, out, **callbacks))
     return experiment
-
-
-def names_protocol(config: Config, values: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
-    """Return whether a protocol was chosen, and is not the default one."""
-    if isinstance(config, ExperimentConfig):
-        return options.get("protocol") is not None or config.protocol != DEFAULT_PROTOCOL
-    return merge_options(values, options).get("protocol") is not None
 
 
 def for_goal(
@@ -248,12 +323,12 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
 def advise(prepared: Prepared, execution: Execution) -> None:
     """Warn if one training per order cannot show the effect of the order."""
     from edgecil.methods.order_share import suggest_repeats
-    from edgecil.methods.recipe import RECIPES
+    from edgecil.methods.recipe import SETUPS
 
     orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
     config = prepared.config
     advice = suggest_repeats(
-        config.method, config.repeat_numbers.stop, RECIPES.resolve(config.recipe)
+        config.method, config.repeat_numbers.stop, SETUPS.resolve(config.training.setup)
     )
     if advice is not None and len(orders) > 1 and execution.repeats_on is None:
         warn(advice)
@@ -265,11 +340,13 @@ def _run(
     out: Path,
     *,
     overwrite: bool = False,
-    on_start: Callable[[Prepared, Store], None] | None,
-    on_finished: Callable[[Finished], None] | None,
+    on_start: Callable[[Prepared, Store], None],
+    on_finished: Callable[[Finished], None],
 ) -> Experiment:
     """Train every run of one configuration."""
-    use_portable_kernels(precision=experiment_config.precision, device=experiment_config.device)
+    use_portable_kernels(
+        precision=experiment_config.training.precision, device=experiment_config.training.device
+    )
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
     from edgecil.engine.handshake import MACHINE
@@ -309,14 +386,12 @@ def _run(
             store.add_sequences(name, runs, keep="all" if own else "finished")
         _save_similarity(store, prepared)
         store.add_config(asdict(portable_config(prepared.config)))
-        if on_start is not None:
-            on_start(prepared, store)
+        on_start(prepared, store)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
 
             def finish(finished: Finished) -> None:
                 progress.end(finished.job.node)
-                if on_finished is not None:
-                    on_finished(finished)
+                on_finished(finished)
 
             summary = scheduler.execute(
                 prepared.plan,
@@ -352,33 +427,22 @@ def resolve_options(
     values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
     """Build the experiment and its execution from those of a configuration and further options."""
-    from edgecil.backbones.slot import backbone_text
-
     merged = merge_options(values, options)
     values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:
         values["dataset"] = dataset_text(values["dataset"])
-    if values.get("backbone") is not None:
-        values["backbone"] = backbone_text(values["backbone"])
-    values["set"] = {
-        method: {
-            name: backbone_text(value) if name == "backbone" else value
-            for name, value in settings.items()
-        }
-        for method, settings in (values.get("set") or {}).items()
-    }
     return build_config(values), build_execution(values)
 
 
 def config_values(
     config: Config, *, further: Sequence[str] = (), options: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return the options in a configuration; see :func:`~edgecil.engine.options.read_config`."""
+    """Return the options in a configuration; see :func:`read_config`."""
     if config is None:
         return {}
     if isinstance(config, ExperimentConfig):
-        return asdict(config)
+        return config.changed()
     if isinstance(config, Mapping):
         return config
     if not isinstance(config, (str, Path)):
@@ -388,16 +452,11 @@ def config_values(
 
 def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
     """Return the experiment directory: `out`, or else that of a configuration."""
-    directory = _given(out, values.get("out"))
+    directory = values.get("out") if out is None else out
     if not isinstance(directory, (str, Path)) or not str(directory):
         raise UsageError("The 'out' parameter is required: give the experiment directory.")
     check_path(Path(directory))
     return Path(directory)
-
-
-def _given(value: Any, configured: Any) -> Any:
-    """Return a value, or the configured one if it is None."""
-    return configured if value is None else value
 
 
 def _method_specs(methods: Any) -> Any:

@@ -22,39 +22,39 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
         config: names the source: a file, an encoder, captions.
         classes: the N classes, in label order.
     """
-    source = config.similarity or config.embeddings
+    asked = config.similarity
+    source = asked.file or asked.embeddings
     if source is not None:
         similarity: Similarity
-        if config.similarity is not None:
-            similarity = read_similarity(config.similarity)
+        if asked.file is not None:
+            similarity = read_similarity(asked.file)
         else:
             similarity = read_embeddings(source)
         if len(similarity) == len(classes):
             return similarity
         return similarity.take(_select(config, len(similarity), len(classes), source))
-    if config.names is not None:
-        named = read_classes(config.names)
+    if asked.names is not None:
+        named = read_classes(asked.names)
         labels: Sequence[str] = named.labels
         if len(named) != len(classes):
-            ids = _select(config, len(named), len(classes), config.names)
+            ids = _select(config, len(named), len(classes), asked.names)
             labels = [named.labels[id_] for id_ in ids]
         classes = ClassList(classes.name, tuple(labels))
     return text_similarity(
         classes,
-        encoder=config.encoder,
-        template=config.template,
-        captions=None if config.captions is None else _captions(config.captions, classes),
-        weights=config.weights,
+        encoder=asked.encoder,
+        template=asked.template,
+        captions=None if asked.captions is None else _captions(asked.captions, classes),
+        weights=asked.weights,
     )
 
 
 def _select(config: ExperimentConfig, total: int, count: int, source: str) -> Ints:
     """Return ids of the experiment's classes among all classes of the dataset."""
-    chosen = (config.classes, config.classes_seed, config.class_ids)
+    data = config.data
+    chosen = (data.classes, data.classes_seed, data.class_ids)
     if total > count and any(value is not None for value in chosen):
-        ids = select_classes(
-            total, count=config.classes, seed=config.classes_seed, ids=config.class_ids
-        )
+        ids = select_classes(total, count=data.classes, seed=data.classes_seed, ids=data.class_ids)
         if len(ids) == count:
             return ids
     raise UsageError(f"{source} covers {total} classes but the experiment has {count}.")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.config_values import build_config
 from edgecil.engine.describe import describe_status
 from edgecil.engine.estimate import elapsed_seconds, expected_seconds
-from edgecil.engine.options import build_config
 from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
 from edgecil.engine.results import NodeResult, RunResult

@@ -64,7 +64,7 @@ def find_similarity(
     config = _source_config(configs)
     if config is None:
         return text_similarity(classes)
-    source = config.similarity or config.embeddings
+    source = config.similarity.file or config.similarity.embeddings
     if source is not None and not Path(source).is_file():
         raise DataError(
             f"The similarity of {directory} is in the file {source}, which is missing; "
@@ -78,9 +78,10 @@ def required_encoder(directory: Path, configs: Sequence[ExperimentConfig]) -> st
     config = _source_config(configs)
     if config is None or (directory / SIMILARITY_FILE).is_file():
         return None
-    if config.similarity or config.embeddings or config.encoder == DEFAULT_ENCODER:
+    asked = config.similarity
+    if asked.file or asked.embeddings or asked.encoder == DEFAULT_ENCODER:
         return None
-    return config.encoder
+    return asked.encoder
 
 
 def note_sources(directory: Path, configs: Sequence[ExperimentConfig]) -> list[str]:
@@ -124,5 +125,6 @@ def _using_similarity(configs: Sequence[ExperimentConfig]) -> list[ExperimentCon
 
 
 def _similarity_text(config: ExperimentConfig) -> str:
-    text = config.captions or repr(config.template)
-    return config.similarity or config.embeddings or f"{config.encoder} with {text}"
+    asked = config.similarity
+    text = asked.captions or repr(asked.template)
+    return asked.file or asked.embeddings or f"{asked.encoder} with {text}"

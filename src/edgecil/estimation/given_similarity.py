@@ -117,7 +117,7 @@ def _text_similarity(table: Runs) -> Similarity:
 def similarity_key(experiment: Experiment, given: Similarities | None) -> Any:
     """Return what tells a similarity from another: a file's content, or names and values."""
     if given is None:
-        files = [config.similarity for config in experiment.configs if config.similarity]
+        files = [config.similarity.file for config in experiment.configs if config.similarity.file]
         paths = [experiment.directory / SIMILARITY_FILE, *map(Path, files)]
         return [_file_key(path) for path in paths]
     if isinstance(given, (str, Path)):

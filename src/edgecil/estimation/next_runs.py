@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -32,6 +32,7 @@ from edgecil.io.arrays import Ints
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import show_printed
+from edgecil.options import Options
 from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.overlap import task_overlap
 from edgecil.sequences.protocols import CONTINUED
@@ -217,10 +218,10 @@ def _spread_grew(table: Runs, method: str) -> bool:
 
 def _options(config: ExperimentConfig) -> dict[str, Any]:
     """Return the options that are not the default."""
-    default = {
-        entry.name: {} if entry.default is MISSING else entry.default for entry in fields(config)
+    return {
+        name: to_plain(value.changed() if isinstance(value, Options) else value)
+        for name, value in config.changed().items()
     }
-    return {name: to_plain(value) for name, value in vars(config).items() if value != default[name]}
 
 
 def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[ClassSequence, ...]:

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from edgecil.errors import UsageError, unknown
+from edgecil.interop.orders import Orders
 from edgecil.io.files import check_new
 from edgecil.registry import Registry
 from edgecil.report.figures import check_figure_path, draw_sequences
-from edgecil.sequences.scored import ScoredSequence, sequences
+from edgecil.sequences.scored import ScoredSequence, choose_sequences
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.similarity import Similarity, SimilaritySource
 
 
 def export(sequence: ClassSequence, format_: str) -> dict[str, Any]:
@@ -79,7 +81,8 @@ def export_sequences(
     format: str | None = None,
     plot: str | Path | None = None,
     overwrite: bool = False,
-    **options: Any,
+    similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
+    orders: Orders | Mapping[str, Any] | None = None,
 ) -> ExportedSequences:
     """Choose class sequences, and export or draw them.
 
@@ -87,11 +90,12 @@ def export_sequences(
         format: the tool whose settings are returned as well, one of :data:`FORMATS`.
         plot: draw the sequences to this .png, .svg or .pdf file.
         overwrite: replace the file if it exists.
-        options: as for :func:`edgecil.sequences`.
+        similarity: between the classes, as for :func:`edgecil.choose_sequences`.
+        orders: which classes, tasks and protocols.
     """
     if plot is not None:
         check_new(check_figure_path(plot), overwrite=overwrite, name="plot")
-    chosen = sequences(**options)
+    chosen = choose_sequences(similarity, **Orders.given(orders))
     if plot is not None:
         draw_sequences(chosen.similarity, chosen, plot)
     exported = {} if format is None else {it.label: export(it.sequence, format) for it in chosen}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import edgecil
 from edgecil.engine.directory import writing
@@ -22,7 +22,7 @@ from edgecil.engine.store import Store
 from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.interop.contract import read_result, with_cost, write_order
-from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders, with_order_options
+from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
 from edgecil.interop.process import (
     Processes,
     last_log_line,
@@ -32,9 +32,7 @@ from edgecil.interop.process import (
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.protocols import LabelledSequence, all_duplicates
 from edgecil.sequences.sequence import ClassSequence, format_tasks
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from edgecil.similarity import SimilaritySource
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,6 @@ class ExternalPlan:
         }
 
 
-@with_order_options
 def run_external(
     *,
     command: str | Sequence[str],
@@ -127,7 +124,8 @@ def run_external(
     timeout: float | None = None,
     overwrite: bool = False,
     progress: bool = True,
-    **options: Unpack[OrderOptions],
+    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
+    orders: Orders | Mapping[str, Any] | None = None,
 ) -> Experiment:
     """Have a program train class orders, or resume; changes to the program cannot be detected.
 
@@ -141,16 +139,18 @@ def run_external(
         workers: number of programs that run at the same time.
         timeout: seconds after which a run counts as failed.
         overwrite: delete existing results and start over.
-        progress: whether to show progress on stderr, as :func:`edgecil.run` does.
-        options: which class orders to train; see :class:`OrderOptions`.
+        progress: show progress on stderr.
+        similarity: where the similarity of the classes comes from.
+        orders: which class orders to train.
     """
     words = _split(command) if isinstance(command, str) else list(command)
-    orders = choose_orders(options, out=out, overwrite=overwrite)
+    asked = Orders(**Orders.given(orders))
+    source = SimilaritySource(**SimilaritySource.given(similarity))
     plan = ExternalPlan(
         method=method,
         command=fill_in(words),
-        dataset=options.get("dataset") or "",
-        orders=orders,
+        dataset=asked.dataset or "",
+        orders=choose_orders(asked, source, out=out, overwrite=overwrite),
         repeats=repeats,
         identity={"command": shlex.join(words)},
         cwd=Path.cwd(),

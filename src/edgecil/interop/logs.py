@@ -126,7 +126,7 @@ class LoggedRun:
             raise NoResultError(
                 f"{self.path}: its groups of classes are not the tasks of sizes "
                 f"{list(sequence.sizes)}, so the mean over tasks is unknown; train with "
-                "edgecil.run_toolbox, which counts the right answers of each task."
+                "edgecil.interop.run_toolbox, which counts the right answers of each task."
             )
         # With as many test images in each task, the mean over tasks is that over all images.
         accuracy = float(np.mean(complete[-1])) if complete else totals[-1]

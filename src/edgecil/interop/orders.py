@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from edgecil.classes import select_classes
 from edgecil.engine.experiment import stored_answers
 from edgecil.errors import UsageError
-from edgecil.io.docstrings import read_section, with_options
+from edgecil.options import Options, option
 from edgecil.sequences import PROTOCOLS, SequenceSpace
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,
@@ -18,38 +17,38 @@ from edgecil.sequences.protocols import (
     draw_protocols,
     parse_protocols,
 )
-from edgecil.sequences.scored import sequences
-from edgecil.similarity import Similarity
-from edgecil.similarity.build import Captions, Names, choose_similarity, find_classes
-
-_TEXT = ("encoder", "template", "captions", "weights")
+from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
 
 
-class OrderOptions(TypedDict, total=False):
-    """Which class orders to train; see :func:`choose_orders`."""
+@dataclass(frozen=True)
+class Orders(Options):
+    """Which class orders another program trains: classes, tasks and protocols."""
 
-    dataset: str | None
-    names: Names | None
-    similarity: str | Path | Similarity | None
-    embeddings: str | Path | None
-    encoder: str | None
-    template: str | None
-    captions: Captions | None
-    weights: str | Path | None
-    classes: int | None
-    classes_seed: int | None
-    tasks: int | None
-    base: int | None
-    increment: int | None
-    sizes: Sequence[int] | None
-    protocol: str | Sequence[str]
-    budget: int | None
-    order_seed: int | None
-    objective: str
+    dataset: str | None = option("name of the dataset whose classes are arranged")
+    classes: int | None = option(
+        "number of classes to use, the first ones in label order; all by default"
+    )
+    classes_seed: int | None = option(
+        "draw the classes with this seed instead of taking the first ones"
+    )
+    tasks: int | None = option("number of tasks of equal size")
+    base: int | None = option("number of classes in the first task; use with `increment`")
+    increment: int | None = option("number of classes in each further task")
+    sizes: tuple[int, ...] | None = option("number of classes in each task")
+    protocol: tuple[str, ...] = option(
+        "names of protocols, such as `latin`, `random` or `edge`", (DEFAULT_PROTOCOL,)
+    )
+    budget: int | None = option(
+        "number of sequences of each protocol; 3 by default for most protocols"
+    )
+    order_seed: int | None = option("seed for choosing class orders")
+    objective: str | None = option("what the protocol `optimal` optimises, S by default")
 
-
-with_order_options = with_options(OrderOptions, read_section(sequences.__doc__, "Args"))
-"""Names these options in the documentation of a function that takes them."""
+    @property
+    def has_sizes(self) -> bool:
+        """Whether the task sizes are given."""
+        given = (self.tasks, self.base, self.increment, self.sizes)
+        return any(value is not None for value in given)
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,8 @@ class ChosenOrders:
 
 
 def choose_orders(
-    options: OrderOptions,
+    asked: Orders,
+    source: SimilaritySource,
     *,
     out: str | Path,
     overwrite: bool = False,
@@ -79,27 +79,24 @@ def choose_orders(
     """Return the sequences that the options ask for.
 
     Args:
-        options: arguments of :func:`edgecil.similarity`, of :meth:`SequenceSpace.choose` and of
-            :func:`edgecil.protocol`, by name. A similarity is computed if a protocol needs it or an
-            option describes one.
+        asked: classes, tasks and protocols.
+        source: of the similarity, which is computed if a protocol needs it or an option of it is
+            given.
         out: the experiment's directory; orders that a language model chose there are kept.
         overwrite: ask a language model again.
         default_sizes: first task size and increment if the options give no task sizes.
     """
-    protocols = parse_protocols(options.get("protocol", DEFAULT_PROTOCOL))
-    similarity, labels = _classes(options, tuple(protocols))
-    ids = select_classes(
-        len(labels), count=options.get("classes"), seed=options.get("classes_seed")
-    )
+    protocols = parse_protocols(asked.protocol)
+    similarity, labels = _classes(asked, source, tuple(protocols))
+    ids = select_classes(len(labels), count=asked.classes, seed=asked.classes_seed)
     similarity = None if similarity is None else similarity.take(ids)
-    space = _space(options, len(ids), default_sizes)
     sequences = draw_protocols(
         protocols,
-        space,
+        _space(asked, len(ids), default_sizes),
         similarity=similarity,
-        budget=options.get("budget"),
-        order_seed=options.get("order_seed"),
-        objective=options.get("objective"),
+        budget=asked.budget,
+        order_seed=asked.order_seed,
+        objective=asked.objective,
         answered={} if overwrite else stored_answers(out),
     )
     return ChosenOrders(
@@ -108,47 +105,29 @@ def choose_orders(
 
 
 def _classes(
-    options: OrderOptions, protocols: Sequence[str]
+    asked: Orders, source: SimilaritySource, protocols: Sequence[str]
 ) -> tuple[Similarity | None, Sequence[str]]:
     """Return the similarity of all classes, if one is needed or given, and their names."""
-    from_file = options.get("similarity") is not None or options.get("embeddings") is not None
-    dataset, names = options.get("dataset"), options.get("names")
-    described = from_file or any(options.get(name) is not None for name in _TEXT)
+    from_file = source.file is not None or source.embeddings is not None
+    described = source.changed().keys() - {"names"}
     if described or any(PROTOCOLS[name].needs_similarity for name in protocols):
-        similarity = choose_similarity(
-            similarity=options.get("similarity"),
-            embeddings=options.get("embeddings"),
-            dataset=None if from_file else dataset,
-            names=None if from_file else names,
-            encoder=options.get("encoder"),
-            template=options.get("template"),
-            captions=options.get("captions"),
-            weights=options.get("weights"),
-        )
+        similarity = choose_similarity(source, dataset=None if from_file else asked.dataset)
         return similarity, similarity.names
-    if dataset is not None or names is not None:
-        return None, find_classes(dataset, names).labels
-    classes = options.get("classes")
-    if classes is not None:
-        return None, [str(id_) for id_ in range(classes)]
+    if asked.dataset is not None or source.names is not None:
+        return None, find_classes(asked.dataset, source.names).labels
+    if asked.classes is not None:
+        return None, [str(id_) for id_ in range(asked.classes)]
     raise UsageError(
         "The classes are not specified; give one of 'dataset', 'names', 'similarity', "
         "'embeddings' and 'classes'."
     )
 
 
-def _space(
-    options: OrderOptions, classes: int, default_sizes: tuple[int, int] | None
-) -> SequenceSpace:
+def _space(asked: Orders, classes: int, default_sizes: tuple[int, int] | None) -> SequenceSpace:
     from edgecil.engine.toolbox_configs import toolbox_sizes
 
-    given = ("tasks", "base", "increment", "sizes")
-    if default_sizes is not None and all(options.get(name) is None for name in given):
+    if default_sizes is not None and not asked.has_sizes:
         return SequenceSpace(toolbox_sizes(*default_sizes, classes))
     return SequenceSpace.choose(
-        classes,
-        tasks=options.get("tasks"),
-        base=options.get("base"),
-        increment=options.get("increment"),
-        sizes=options.get("sizes"),
+        classes, tasks=asked.tasks, base=asked.base, increment=asked.increment, sizes=asked.sizes
     )

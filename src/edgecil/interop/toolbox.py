@@ -7,9 +7,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
@@ -17,13 +17,11 @@ from edgecil.errors import UsageError
 from edgecil.interop import toolbox_driver
 from edgecil.interop.exports import export
 from edgecil.interop.external import ExternalPlan, ExternalRun, train
-from edgecil.interop.orders import ChosenOrders, OrderOptions, choose_orders, with_order_options
+from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
 from edgecil.io.files import replace_file
+from edgecil.similarity import SimilaritySource
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-_CLASS_SOURCES = ("dataset", "names", "similarity", "embeddings")
+_CLASS_SOURCES = ("names", "file", "embeddings")
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
 _COUNTING = 120.0  # seconds that counting the GPUs may take
@@ -148,7 +146,6 @@ class Toolbox:
         )
 
 
-@with_order_options
 def run_toolbox(
     checkout: str | Path,
     *,
@@ -162,7 +159,8 @@ def run_toolbox(
     timeout: float | None = None,
     overwrite: bool = False,
     progress: bool = True,
-    **options: Unpack[OrderOptions],
+    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
+    orders: Orders | Mapping[str, Any] | None = None,
 ) -> Experiment:
     """Have an unmodified checkout of PyCIL or PILOT train class orders, or resume.
 
@@ -177,9 +175,10 @@ def run_toolbox(
         workers: number of trainings at the same time.
         timeout: seconds after which a training counts as failed.
         overwrite: delete existing results and start over.
-        progress: whether to show progress on stderr, as :func:`edgecil.run` does.
-        options: which class orders to train; see :class:`OrderOptions`. The dataset and the task
-            sizes are those of the config unless given.
+        progress: show progress on stderr.
+        similarity: where the similarity of the classes comes from.
+        orders: which class orders to train. The dataset and the task sizes are those of the config
+            unless given.
     """
     changes = dict(set or {})
     for key in ("seed", "shuffle"):
@@ -190,18 +189,19 @@ def run_toolbox(
             )
     toolbox = Toolbox.open(checkout, config, changes, python=python, threads=threads)
     toolbox.check_gpus()
-    if all(options.get(name) is None for name in _CLASS_SOURCES):
-        options["dataset"] = toolbox_dataset(str(toolbox.settings["dataset"]))
-    sizes = ("tasks", "base", "increment", "sizes")
-    given = any(options.get(name) is not None for name in sizes)
-    orders = choose_orders(
-        options,
+    asked = Orders(**Orders.given(orders))
+    source = SimilaritySource(**SimilaritySource.given(similarity))
+    if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
+        asked = replace(asked, dataset=toolbox_dataset(str(toolbox.settings["dataset"])))
+    chosen = choose_orders(
+        asked,
+        source,
         out=out,
         overwrite=overwrite,
-        default_sizes=None if given else toolbox.first_and_increment,
+        default_sizes=None if asked.has_sizes else toolbox.first_and_increment,
     )
     return train(
-        toolbox.plan(out, orders, repeats),
+        toolbox.plan(out, chosen, repeats),
         out,
         workers=workers,
         timeout=timeout,

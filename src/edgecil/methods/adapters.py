@@ -109,7 +109,7 @@ def adapt(
         vit: the frozen transformer.
         bottleneck: width of the adapters.
         task: a task whose labels begin at 0.
-        recipe: training recipe.
+        recipe: setup.
         environment: environment of the method.
     """
     generator = derive_generator("cpu", task.seed, "adapters")

@@ -29,7 +29,7 @@ class APERConfig:
     """Hyper-parameters of APER with adapters; the defaults are PILOT's.
 
     Attributes:
-        recipe: training recipe of the adaptation to the first task.
+        recipe: setup of the adaptation to the first task.
         bottleneck: width of the adapters.
     """
 

@@ -32,7 +32,7 @@ class BiCConfig:
     """Hyper-parameters of BiC.
 
     Attributes:
-        recipe: training recipe of each task and of the correction.
+        recipe: setup of each task and of the correction.
         memory: exemplar budget.
         temperature: distillation temperature.
         held_out: share of a class's exemplars that is held out for the correction, at least one.

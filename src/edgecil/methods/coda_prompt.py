@@ -70,7 +70,7 @@ class CODAPromptConfig:
     """Hyper-parameters of CODA-Prompt.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         components: components per task; 10 give the published 100 in ten tasks.
         length: tokens of a prompt; the first half extends the keys, the second half the values.
         layers: number of blocks with prompts, counted from the first; at most the depth.

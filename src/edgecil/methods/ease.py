@@ -33,7 +33,7 @@ class EASEConfig:
     """Hyper-parameters of EASE.
 
     Attributes:
-        recipe: training recipe of each task's adapters.
+        recipe: setup of each task's adapters.
         bottleneck: width of the adapters.
         others: α, the total weight of all other subspaces relative to a class's own.
         unmodified: β, the weight of the transformer without adapters, as a subspace of all classes;

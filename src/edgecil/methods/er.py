@@ -25,7 +25,7 @@ class ERConfig:
     """Hyper-parameters of replay.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         memory: exemplar budget.
     """
 

@@ -29,7 +29,7 @@ class EWCConfig:
     """Hyper-parameters of EWC.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         strength: λ, the weight of the penalty.
         fisher_cap: upper limit of the Fisher information of a weight.
         fisher_images: `plain` computes the Fisher information in evaluation mode from images

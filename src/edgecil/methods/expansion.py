@@ -155,7 +155,7 @@ class ExpandingConfig:
     """Hyper-parameters of every method that gains an extractor with each task.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         memory: exemplar budget.
         auxiliary: weight of the auxiliary loss.
         balancing: epochs of fine-tuning the head on exemplars; 0 disables it.

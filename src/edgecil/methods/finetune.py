@@ -15,7 +15,7 @@ from edgecil.methods.task import Task
 
 @dataclass(frozen=True)
 class FinetuneConfig:
-    """Hyper-parameters of fine-tuning: the training recipe."""
+    """Hyper-parameters of fine-tuning: the setup."""
 
     recipe: Recipe = PAPER
 

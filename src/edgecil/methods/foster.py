@@ -39,7 +39,7 @@ class FOSTERConfig:
     """Hyper-parameters of FOSTER.
 
     Attributes:
-        recipe: training recipe of the first task and of boosting in later tasks.
+        recipe: setup of the first task and of boosting in later tasks.
         memory: exemplar budget.
         boosting_beta: β₁ of the class weights that align the logits during boosting.
         compression_beta: β₂ of the class weights that balance the compression.

@@ -46,8 +46,8 @@ class HiDePromptConfig:
     """Hyper-parameters of HiDe-Prompt; the defaults are those of Split CIFAR-100.
 
     Attributes:
-        recipe: training recipe of each task's prompt.
-        alignment: training recipe of the head and the task-identity inference on sampled features,
+        recipe: setup of each task's prompt.
+        alignment: setup of the head and the task-identity inference on sampled features,
             with one batch per old class in an epoch.
         inference_batch: batch size of the task-identity inference.
         inference_rate: learning rate of the task-identity inference; the authors' is 0.005 · 24 /

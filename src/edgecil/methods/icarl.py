@@ -25,7 +25,7 @@ class ICaRLConfig:
     """Hyper-parameters of iCaRL.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         memory: exemplar budget.
         selection: how exemplars are chosen, `herding` or `random`.
         temperature: distillation temperature.

@@ -15,7 +15,7 @@ from edgecil.methods.task import Task
 
 @dataclass(frozen=True)
 class JointConfig:
-    """Hyper-parameters of joint training: the training recipe."""
+    """Hyper-parameters of joint training: the setup."""
 
     recipe: Recipe = PAPER
 

@@ -30,7 +30,7 @@ class L2PConfig:
     """Hyper-parameters of L2P.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         pool: number of prompts.
         length: tokens of a prompt.
         chosen: prompts per image, N.

@@ -23,7 +23,7 @@ class LwFConfig:
     """Hyper-parameters of LwF; the defaults are PyCIL's.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         strength: λ, weight of the distillation.
         temperature: distillation temperature.
     """

@@ -51,8 +51,8 @@ class MOSConfig:
     """Hyper-parameters of MOS.
 
     Attributes:
-        recipe: training recipe of each task's adapters.
-        alignment: training recipe of the head on sampled features, with one batch per class in an
+        recipe: setup of each task's adapters.
+        alignment: setup of the head on sampled features, with one batch per class in an
             epoch.
         bottleneck: width of the adapters.
         merging: α, the share of the mean of all earlier adapters.

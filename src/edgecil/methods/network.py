@@ -39,7 +39,7 @@ class NetworkMethod(Method):
     """Trains a network on each task; a subclass defines the loss and optional hooks.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         network: the network that is trained and that predicts.
         memory: exemplars, used in training and for the nearest-mean classifier; None if the method
             keeps none.

@@ -1,7 +1,7 @@
 """How much of a learner's spread over class orders is the order, and how much training noise.
 
 `tools/order_shares.py` computes the figures from the bundled truth tables, in which every order is
-trained at least twice with the training recipe `fast`, and those of methods that are not in them
+trained at least twice with the setup `fast`, and those of methods that are not in them
 from an experiment on all orders of the first table; it writes `order_share.json` beside this
 module.
 """
@@ -17,7 +17,7 @@ from edgecil.io.json import read_json
 
 SCHEMA = "edgecil.order-share/2"
 FILE = Path(__file__).with_name("order_share.json")
-RECIPE = "fast"  # the training recipe of the truth tables
+RECIPE = "fast"  # the setup of the truth tables
 CANNOT_SHOW = 0.5  # share of the order below which one training per order shows mostly noise
 
 
@@ -83,7 +83,7 @@ def suggest_repeats(methods: Iterable[str], repeats: int, recipe: str) -> str | 
     Args:
         methods: their names.
         repeats: trainings per order.
-        recipe: the training recipe; for any other than that of the truth tables nothing is known.
+        recipe: the setup; for any other than that of the truth tables nothing is known.
 
     >>> suggest_repeats(["ease"], 1, "fast") is None
     True
@@ -97,6 +97,6 @@ def suggest_repeats(methods: Iterable[str], repeats: int, recipe: str) -> str | 
     shares = ", ".join(f"{name} {100 * (1 - measured[name].share):.0f} %" for name in noisy)
     return (
         "One training per order cannot separate the effect of the order from training noise, which "
-        f"was most of the variance over all orders of six drawings (training recipe {RECIPE}: "
+        f"was most of the variance over all orders of six drawings (setup {RECIPE}: "
         f"{shares}); set 'repeats' to 2 or more to compare orders."
     )

@@ -24,7 +24,7 @@ class PretrainedMethod(Method):
     """Learns on the features of a frozen network, which all methods in a process share.
 
     Attributes:
-        recipe: training recipe of prompts, adapters and heads.
+        recipe: setup of prompts, adapters and heads.
     """
 
     @classmethod

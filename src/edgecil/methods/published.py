@@ -1,6 +1,6 @@
 """Training settings of the reference implementations, method by method and dataset by dataset.
 
-The training recipe `published` uses the settings for CIFAR-100, `published-cub200` those for
+The setup `published` uses the settings for CIFAR-100, `published-cub200` those for
 CUB-200, and so on. The sources are files of public repositories at the commits in `COMMITS`; values
 that a source leaves to its code come from that code.
 """
@@ -361,7 +361,7 @@ PUBLISHED: dict[str, dict[str, Published]] = {
 
 
 def published_recipe(method: str) -> Recipe:
-    """Return the training recipe that a method is published with for CIFAR-100."""
+    """Return the setup that a method is published with for CIFAR-100."""
     return PUBLISHED[method]["cifar100"].recipe
 
 
@@ -378,7 +378,7 @@ def find_published(method: str, recipe: str) -> Published | None:
     if dataset not in PUBLISHED[method]:
         others = [name for name, one in PUBLISHED_DATASETS.items() if one in PUBLISHED[method]]
         raise UsageError(
-            f"There are no published settings of {method!r} for {dataset}; use the training recipe "
+            f"There are no published settings of {method!r} for {dataset}; use the setup "
             f"{' or '.join(map(repr, others))}."
         )
     return PUBLISHED[method][dataset]

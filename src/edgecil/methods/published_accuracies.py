@@ -37,7 +37,7 @@ def _figure(final: int, weights: str | None = None, dataset: str = "cifar100") -
 def _log(
     folder: str, final: float, average: float, dataset: str, tasks: int, weights: str
 ) -> Stated:
-    """What a log of the authors ends with; its settings are those of the training recipe."""
+    """What a log of the authors ends with; its settings are those of the setup."""
     text = f"Final {final:.2f}, average {average:.2f}, in the authors' log ({folder})."
     return Stated(text, dataset, tasks, weights)
 

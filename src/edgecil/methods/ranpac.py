@@ -37,7 +37,7 @@ class RanPACConfig:
     """Hyper-parameters of RanPAC.
 
     Attributes:
-        recipe: training recipe of the adaptation to the first task.
+        recipe: setup of the adaptation to the first task.
         bottleneck: width of the adapters; 0 for none, so that any features will do.
         projection: number M of random features; the Gram matrix holds M² numbers.
         ridge: how the penalty is chosen. `leave-one-out`: the least leave-one-out error within

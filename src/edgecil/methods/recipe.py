@@ -1,4 +1,4 @@
-"""Training recipes: epochs, learning rates, batches and augmentation."""
+"""Setups: epochs, learning rates, batches, augmentation and exemplars of each method."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch_size < 1 or not self.learning_rate > 0.0:
             raise UsageError(
-                "A training recipe requires epochs >= 1, batch_size >= 1 and learning_rate > 0. "
+                "A schedule requires epochs >= 1, batch_size >= 1 and learning_rate > 0. "
                 f"Got {self.epochs}, {self.batch_size} and {self.learning_rate}."
             )
         if not 1 <= self.accumulate <= self.batch_size:
@@ -75,11 +75,11 @@ class Recipe:
             )
         if not self.head_factor > 0.0 or (self.clip is not None and not self.clip > 0.0):
             raise UsageError(
-                "A training recipe requires head_factor > 0 and clip > 0. Got "
+                "A schedule requires head_factor > 0 and clip > 0. Got "
                 f"{self.head_factor} and {self.clip}."
             )
         if self.first is not None and self.first.first is not None:
-            raise UsageError("The training recipe of the first task must not have its own 'first'.")
+            raise UsageError("The schedule of the first task must not have its own 'first'.")
         parse_steps(",".join(self.augment))
         for name, allowed in (("schedule", SCHEDULES), ("optimizer", OPTIMIZERS)):
             if getattr(self, name) not in allowed:
@@ -164,8 +164,8 @@ def _fast(backbone: str) -> tuple[Recipe, MemoryBudget]:
     if is_pretrained(name):
         return _FAST_PRETRAINED, _FAST_MEMORY
     raise UsageError(
-        f"There is no training recipe 'fast' for the backbone {backbone!r}; use one of "
-        f"{', '.join(_FAST)}, or the training recipe 'paper'."
+        f"There is no setup 'fast' for the backbone {backbone!r}; use one of "
+        f"{', '.join(_FAST)}, or the setup 'paper'."
     )
 
 
@@ -177,22 +177,22 @@ PUBLISHED_DATASETS = {
     "published-imagenet-a": "imagenet-a",
 }
 
-RECIPES: Registry[Callable[[str], tuple[Recipe, MemoryBudget]]] = Registry(
-    "training recipe", {"paper": _paper, "fast": _fast, **dict.fromkeys(PUBLISHED_DATASETS, _paper)}
+SETUPS: Registry[Callable[[str], tuple[Recipe, MemoryBudget]]] = Registry(
+    "setup", {"paper": _paper, "fast": _fast, **dict.fromkeys(PUBLISHED_DATASETS, _paper)}
 )
 
 
 def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-    """Return the training recipe and the exemplar budget of a recipe name.
+    """Return the setup and the exemplar budget of a recipe name.
 
     Args:
         name: `paper`, as the EDGE paper words it; `fast`, made for a CPU and the bundled data; or
             `published`, of which each method has its own (:mod:`edgecil.methods.published`).
         backbone: the network to train.
     """
-    if name not in RECIPES and name in recipe_names():
+    if name not in SETUPS and name in recipe_names():
         raise UsageError(
-            f"{name!r} is a bundled recipe and not a training recipe; give 'config' as "
+            f"{name!r} is a bundled recipe and not a setup; give 'config' as "
             f"'recipe:{name}' instead."
         )
-    return RECIPES[name](backbone)
+    return SETUPS[name](backbone)

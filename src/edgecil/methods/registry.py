@@ -13,7 +13,7 @@ from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
 from edgecil.methods.published import find_published
-from edgecil.methods.recipe import RECIPES, Recipe, get_recipe
+from edgecil.methods.recipe import SETUPS, Recipe, get_recipe
 from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])
@@ -28,12 +28,12 @@ class MethodEntry:
         build: `(config, environment) -> Method`.
         config: frozen dataclass of its hyper-parameters, with the published defaults.
         summary: one line for the list of methods.
-        fast: for learners on a frozen pre-trained model, the training recipe `fast`; None for
+        fast: for learners on a frozen pre-trained model, the setup `fast`; None for
             learners that train a backbone.
-        fast_settings: other settings of the training recipe `fast`.
+        fast_settings: other settings of the setup `fast`.
         published_settings: other settings of `paper` and `published`: the behaviour of the
             published code where the default differs.
-        paper: the training recipe `paper`, if it is not the one that all methods share.
+        paper: the setup `paper`, if it is not the one that all methods share.
         source: code of a learner that is not part of edgecil.
     """
 
@@ -69,12 +69,12 @@ class MethodEntry:
         return need
 
     def recipe(self, name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-        """Return a training recipe by name, with its exemplar budget; see :func:`get_recipe`.
+        """Return a setup by name, with its exemplar budget; see :func:`get_recipe`.
 
         Learners on a frozen model have their own recipes: `paper` is the published one.
         """
         recipe, memory = get_recipe(name, backbone)
-        published = find_published(self.name, RECIPES.resolve(name))
+        published = find_published(self.name, SETUPS.resolve(name))
         if published is not None:
             return published.recipe, published.memory or memory
         if self.fast is None:
@@ -86,7 +86,7 @@ class MethodEntry:
         """Return settings that a recipe changes besides training and memory."""
         if _is_fast(recipe):
             return self.fast_settings
-        published = find_published(self.name, RECIPES.resolve(recipe))
+        published = find_published(self.name, SETUPS.resolve(recipe))
         return {**self.published_settings, **({} if published is None else published.settings)}
 
     def configure(
@@ -156,7 +156,7 @@ def register_method(
 
 
 def _is_fast(recipe: str) -> bool:
-    return RECIPES.resolve(recipe) == "fast"
+    return SETUPS.resolve(recipe) == "fast"
 
 
 def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any:

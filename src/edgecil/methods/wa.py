@@ -23,7 +23,7 @@ class WAConfig:
     """Hyper-parameters of WA.
 
     Attributes:
-        recipe: training recipe of each task.
+        recipe: setup of each task.
         memory: exemplar budget.
         temperature: distillation temperature.
     """

@@ -26,7 +26,7 @@ _SHOWN = 50  # tasks of a sequence, and classes of a task
 _EXPLAINED = {
     "order_share": (
         "order share: per cent of the variance between single trainings that is due to the class "
-        "order, on all orders of six drawings (training recipe fast); the rest is training noise. "
+        "order, on all orders of six drawings (setup fast); the rest is training noise. "
         "–: not measured yet, or nothing varies."
     )
 }

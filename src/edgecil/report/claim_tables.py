@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from edgecil.io.csv_files import Cell
 from edgecil.report.table import Column, Table
@@ -13,7 +11,6 @@ from edgecil.report.table import Column, Table
 if TYPE_CHECKING:
     from edgecil.engine.until import GoalStatus
     from edgecil.estimation.compare import MethodComparison
-    from edgecil.estimation.next_runs import NextRuns
 
 
 def differences_table(comparison: MethodComparison) -> Table:
@@ -60,81 +57,6 @@ def differences_table(comparison: MethodComparison) -> Table:
         ),
         tuple(rows),
     )
-
-
-def explain_next(
-    datasets: Sequence[NextRuns],
-    out: str | None = None,
-    option: Callable[[str], str] = repr,
-) -> Iterator[str]:
-    """What to run next, as sentences, the orders, and how to run them.
-
-    Args:
-        datasets: the advice.
-        out: the file that has the orders; None if they were not written.
-        option: how the option of this name is written.
-    """
-    from edgecil.estimation.sentences import describe_next  # loads SciPy
-
-    for dataset in datasets:
-        if len(datasets) > 1:
-            yield f"{dataset.dataset}:"
-        yield from describe_next(dataset)
-        yield from _how_to_run(dataset, out, option)
-
-
-def _how_to_run(dataset: NextRuns, out: str | None, option: Callable[[str], str]) -> Iterator[str]:
-    """The commands, if the experiment is recorded; else what to add to the file."""
-    from edgecil.estimation.next_runs import CHOOSING, ONCE
-
-    if dataset.orders:
-        file = out or "next.json"
-        first = "" if out else f"repeat this command with {option('out')} {file}, then "
-        if dataset.directory is None:
-            yield f"To run them: {first}train them with your program, and add a row for each."
-        else:
-            command = _command(dataset, option, without=(*CHOOSING, *ONCE))
-            yield f"To run them: {first}{command} {option('sequences')} {shlex.quote(file)}"
-    if dataset.repeat and dataset.directory is None:
-        yield (
-            "To train them once more: train these orders again with another seed, and add rows "
-            "with a column 'seed'."
-        )
-    elif dataset.repeat:
-        repeats = f"{option('repeats_on')} {len(dataset.repeat)}"
-        if "sequences" in dataset.options:  # a file that is not recorded
-            yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
-        else:
-            yield f"To train them once more: {_command(dataset, option)} {repeats}"
-
-
-def _command(
-    dataset: NextRuns, option: Callable[[str], str], *, without: Sequence[str] = ()
-) -> str:
-    """The command that trains in the same experiment; '…' stands for options not recorded."""
-    words = ["edgecil", "run"]
-    for name, value in dataset.options.items():
-        if name in without:
-            continue
-        if name == "dataset":
-            words.insert(2, str(value))
-        elif isinstance(value, Mapping):
-            words += (word for text in _settings(value) for word in (option(name), text))
-        elif value is True:
-            words.append(option(name))
-        else:
-            text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-            words += (option(name), text)
-    unknown = "" if dataset.options else " …"
-    return f"{shlex.join(words)}{unknown} {option('out')} {shlex.quote(str(dataset.directory))}"
-
-
-def _settings(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _settings(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}={json.dumps(value)}"
 
 
 def explain_goal(goal: GoalStatus) -> Iterator[str]:

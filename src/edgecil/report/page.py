@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from edgecil.engine.options import build_config, config_text
+from edgecil.engine.config_values import build_config, config_text
 from edgecil.engine.record import Identity
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders

@@ -7,28 +7,29 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from edgecil.engine.config import GROUPS, Data, Execution, Training
+from edgecil.engine.config_values import CALL_OPTIONS
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.engine.options import CALL_OPTIONS, convert_options
 from edgecil.engine.run import (
-    OPTION_MEANINGS,
     Config,
+    Dataset,
+    Methods,
     config_values,
     find_directory,
     resolve_options,
     run,
 )
 from edgecil.engine.run_files import read_runs
-from edgecil.engine.run_options import TrainingOptions
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, name_some
 from edgecil.estimation.sources import class_names
 from edgecil.io.arrays import Floats, Ints
-from edgecil.io.docstrings import with_options
+from edgecil.options import Options, convert, option
 from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
     BATCH,
@@ -43,61 +44,52 @@ from edgecil.search.surrogate import place_classes, predict
 from edgecil.sequences.protocols import LATIN
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from edgecil.similarity.options import SimilaritySource
 
 SEARCH = "search"
 CONFIRMATION = "confirmation"
 _SAME = 1e-9
 _BUDGET = 20
-_CHOSEN = (
-    *("protocol", "sequences", "repeats", "first_seed", "one_seed"),
-    *("shard", "keep_states"),
-)
+_CHOSEN = ("protocol", "sequences", "repeats", "objective")
+_CHOSEN_TRAINING = ("first_seed", "one_seed")
+_CHOSEN_EXECUTION = ("shard", "keep_states", "until", "repeats_on")
 
 
 @dataclass(frozen=True)
-class _SearchOptions:
-    """The options that `run` does not have, or that mean the whole search; see :func:`search`."""
+class SearchOptions(Options):
+    """What the search may cost, and what else it knows; the group `search` of its options."""
 
-    goal: Goal = "worst"
-    budget: int | None = None
-    task_trainings: int | None = None
-    confirm: int = 3
-    metric: str = DEFAULT_METRIC
-    classifier: str | None = None
-    pilot: str | None = None
-    batch: int = BATCH
+    task_trainings: int | None = option(
+        "number of task trainings that the search may cost, in place of `budget`"
+    )
+    confirm: int = option(
+        "number of new trainings of the chosen order; they are part of the budget", 3, least=0
+    )
+    classifier: str | None = option(
+        "the classifier of the learner, such as `nme`; its main one by default"
+    )
+    pilot: str | None = option(
+        "an experiment directory or a CSV file with cheap runs of the same learner, such as runs "
+        "with fewer epochs, as a further predictor",
+        metavar="PATH",
+    )
+    batch: int = option("number of orders to train at a time", BATCH, least=1)
 
-    def __post_init__(self) -> None:
-        for name, least in (("confirm", 0), ("batch", 1)):
-            if getattr(self, name) < least:
-                raise UsageError(
-                    f"{name!r} must be at least {least}. Got {getattr(self, name)} instead."
-                )
-        if self.budget is not None and self.task_trainings is not None:
-            raise UsageError("Give either 'budget' or 'task_trainings', not both.")
-        if self.task_trainings is None:
-            self._check("budget", self.runs, 1)
-
-    @property
-    def runs(self) -> int:
-        """The budget in runs, where it is not given in task trainings."""
-        return _BUDGET if self.budget is None else self.budget
-
-    def limit(self, tasks: int) -> int:
+    def limit(self, budget: int, tasks: int) -> int:
         """Return how many task trainings the search may use, without those of the confirmation.
 
         Args:
+            budget: number of full runs, where `task_trainings` is not given.
             tasks: number of tasks K of a run.
         """
         if self.task_trainings is None:
-            return (self.runs - self.confirm) * tasks
-        self._check("task_trainings", self.task_trainings, tasks)
+            self.check("budget", budget, 1)
+            return (budget - self.confirm) * tasks
+        self.check("task_trainings", self.task_trainings, tasks)
         return self.task_trainings - self.confirm * tasks
 
-    def _check(self, name: str, given: int, per_run: int) -> None:
+    def check(self, name: str, given: int, per_run: int) -> None:
+        """Raise an error if the cost that is given does not suffice for a search."""
         least, runs = (self.confirm + 2) * per_run, self.confirm + 2
         each = f" of {per_run} task trainings each" if per_run > 1 else ""
         if given < least:
@@ -107,23 +99,27 @@ class _SearchOptions:
             )
 
 
-@with_options(TrainingOptions, OPTION_MEANINGS)
-def search(
+def search_orders(
     *,
-    out: str | Path | None = None,
+    method: Methods | None = None,
+    dataset: Dataset | None = None,
+    tasks: int | None = None,
+    base: int | None = None,
+    increment: int | None = None,
+    sizes: Sequence[int] | None = None,
     goal: Goal | None = None,
     budget: int | None = None,
-    task_trainings: int | None = None,
-    confirm: int | None = None,
     metric: str | None = None,
-    classifier: str | None = None,
-    pilot: str | Path | None = None,
-    batch: int | None = None,
+    order_seed: int | None = None,
+    out: str | Path | None = None,
     config: Config = None,
     overwrite: bool | None = None,
-    progress: bool = True,
+    search: SearchOptions | Mapping[str, Any] | None = None,
+    data: Data | Mapping[str, Any] | None = None,
+    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
+    training: Training | Mapping[str, Any] | None = None,
+    execution: Execution | Mapping[str, Any] | None = None,
     on_round: Callable[[Sequence[Trial]], None] | None = None,
-    **options: Unpack[TrainingOptions],
 ) -> SearchResult:
     """Find the class order on which a learner does worst, or best, within a budget.
 
@@ -134,55 +130,55 @@ def search(
     the same answer.
 
     Args:
-        out: the experiment directory, required unless `config` has it; orders are stored under the
-            protocols `latin` (chosen before any result), `search` (chosen by results) and
-            `confirmation` (the answer, trained again).
+        method: the method, or `FILE.py:Class` for your own learner. In Python also a class or a
+            function.
+        dataset: as for :func:`edgecil.run`: a name, a path, `hf:ID` or `FILE.py:function`.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
         goal: `worst` (default) or `best`.
         budget: number of full runs of K task trainings that the search may cost, 20 by default.
             Orders that share trained tasks cost less, so it can train more orders than that.
-        task_trainings: number of task trainings that the search may cost, in place of `budget`.
-        confirm: number of new trainings of the chosen order, 3 by default; they are part of the
-            budget.
         metric: `accuracy` (default), `last`, `average`, `forgetting` or `bwt`.
-        classifier: the classifier of the learner, such as `nme`; its main one by default.
-        pilot: an experiment directory or a CSV file with cheap runs of the same learner, such as
-            runs with fewer epochs, as a further predictor.
-        batch: number of orders to train at a time, 4 by default.
+        order_seed: seed for choosing class orders.
+        out: the experiment directory, required unless `config` has it; orders are stored under the
+            protocols `latin` (chosen before any result), `search` (chosen by results) and
+            `confirmation` (the answer, trained again).
         config: TOML file or bundled recipe (`recipe:demo`) with options; those that are given
             beside it take precedence. In Python also a mapping or a configuration.
         overwrite: delete existing results in `out` and start over.
-        progress: whether to show the progress of each round on stderr, as :func:`edgecil.run` does.
+        search: what the search may cost, and what else it knows.
+        data: as for :func:`edgecil.run`, like the other groups.
+        similarity: where the similarity of the classes comes from.
+        training: how the learner is trained.
+        execution: how trainings are computed; without those that choose runs (`shard`, `until`,
+            `repeats_on`, `keep_states`).
         on_round: called with all trials so far after every round.
-        options: as for :func:`edgecil.run`, with exactly one method. Those that choose sequences
-            (`protocol`, `sequences`, `repeats`, `first_seed`, `shard`) are not
-            allowed.
 
     Returns:
         The order, its value in new trainings, and the share of random orders beyond it.
     """
-    own = {
-        "goal": goal,
-        "budget": budget,
-        "task_trainings": task_trainings,
-        "confirm": confirm,
-        "metric": metric,
-        "classifier": classifier,
-        "pilot": pilot,
-        "batch": batch,
+    options: dict[str, Any] = {
+        "method": method,
+        "dataset": dataset,
+        "tasks": tasks,
+        "base": base,
+        "increment": increment,
+        "sizes": sizes,
+        "order_seed": order_seed,
+        "data": data,
+        "similarity": similarity,
+        "training": Training.given(training),
+        "execution": Execution.given(execution),
     }
-    configured = config_values(config, further=tuple(own), options=options)
-    given = {name: configured.get(name) if own[name] is None else own[name] for name in own}
-    for name, other in (("budget", "task_trainings"), ("task_trainings", "budget")):
-        if own[name] is not None and own[other] is None:
-            given[other] = None  # the one that was given here beats the other in a file
-    asked = _SearchOptions(**convert_options(_SearchOptions, given))
-    confirm, metric = asked.confirm, METRICS.resolve(asked.metric)
-    for name in _CHOSEN:
-        if options.get(name) is not None:
-            raise UsageError(f"A search chooses the sequences itself; leave {name!r} out.")
+    configured = config_values(config, further=("goal", "search"), options=options)
     out = find_directory(configured, out)
-    not_of_run = {*own, *_CHOSEN, *CALL_OPTIONS}
-    trained = {name: value for name, value in configured.items() if name not in not_of_run}
+    asked, goal, budget, metric = _read_goal(configured, search, goal, budget, metric)
+    for name in {**options["training"], **options["execution"]}:
+        if name in (*_CHOSEN_TRAINING, *_CHOSEN_EXECUTION):
+            raise UsageError(f"A search chooses the sequences itself; leave {name!r} out.")
+    trained = _training_options(configured)
     experiment_config, _ = resolve_options(trained, options)
     methods = experiment_config.method
     if len(methods) != 1:
@@ -191,14 +187,14 @@ def search(
         )
     from edgecil.engine.prepare import choose_space, load_images
 
-    dataset = load_images(experiment_config)
-    space = choose_space(experiment_config, dataset)
-    limit = asked.limit(space.tasks)
+    images = load_images(experiment_config)
+    space = choose_space(experiment_config, images)
+    limit = asked.limit(budget, space.tasks)
     pilot_runs = None
     if asked.pilot is not None:
-        pilot_runs = _read_pilot(asked.pilot, metric, space, dataset.names)
+        pilot_runs = _read_pilot(asked.pilot, metric, space, images.names)
     first = {"protocol": LATIN.name, "budget": first_sequences(limit // space.tasks)}
-    settings = {"config": trained, "out": out, "progress": progress, **options}
+    settings = {"config": trained, "out": out, **options}
     trainer = _Trainer(settings, metric, asked.classifier)
     start = trainer.train(
         LATIN.name,
@@ -208,7 +204,7 @@ def search(
     predictors = _predictors(trainer.experiment, space, pilot_runs)
     strategy = Strategy(
         space,
-        asked.goal,
+        goal,
         limit=limit,
         seed=experiment_config.order_seed or 0,
         batch=asked.batch,
@@ -227,32 +223,68 @@ def search(
         sequences += proposed
     chosen = sequences[strategy.choose(sequences, values)]
     confirmations: list[float] = []
-    if confirm:
+    if asked.confirm:
         again = {CONFIRMATION: [chosen]}
-        trainer.train(CONFIRMATION, sequences=again, repeats=confirm + 1, keep_states=False)
-        confirmations = [trainer.value(chosen, seed) for seed in range(1, confirm + 1)]
+        trainer.train(CONFIRMATION, sequences=again, repeats=asked.confirm + 1, keep_states=False)
+        confirmations = [trainer.value(chosen, seed) for seed in range(1, asked.confirm + 1)]
     trainer.remove_states(first, sequences[len(start) :])
-    seen, results = [*sequences, *[chosen] * confirm], [*values, *confirmations]
-    mean = float(np.mean(confirmations)) if confirm else values[sequences.index(chosen)]
-    error = strategy.noise(seen, results) / np.sqrt(max(confirm, 1))
+    seen, results = [*sequences, *[chosen] * asked.confirm], [*values, *confirmations]
+    mean = float(np.mean(confirmations)) if asked.confirm else values[sequences.index(chosen)]
+    error = strategy.noise(seen, results) / np.sqrt(max(asked.confirm, 1))
     return SearchResult(
         trainer.method,
-        asked.goal,
+        goal,
         metric,
         chosen,
         trainer.sign * values[sequences.index(chosen)],
         tuple(trainer.sign * value for value in confirmations),
-        _share_beyond(values, values[sequences.index(chosen)], asked.goal)
+        _share_beyond(values, values[sequences.index(chosen)], goal)
         if len(set(sequences)) == space.size
         else strategy.share_beyond(seen, results, mean, error),
         trainer.trials(sequences),
         Prefixes(space.tasks, (sequence.tasks for sequence in sequences)).cost
-        + confirm * space.tasks,
+        + asked.confirm * space.tasks,
         tuple(predictors),
         trainer.experiment,
-        asked.runs if asked.task_trainings is None else None,
+        budget if asked.task_trainings is None else None,
         asked.task_trainings,
     )
+
+
+def _read_goal(
+    configured: Mapping[str, Any],
+    search: SearchOptions | Mapping[str, Any] | None,
+    goal: Goal | None,
+    budget: int | None,
+    metric: str | None,
+) -> tuple[SearchOptions, Goal, int, str]:
+    """Return the search's own options, goal, budget in runs and metric; given ones come first."""
+    own, given = (SearchOptions.given(it) for it in (configured.get("search"), search))
+    if budget is not None and "task_trainings" in given:
+        raise UsageError("Give either 'budget' or 'task_trainings', not both.")
+    if budget is not None:
+        own.pop("task_trainings", None)  # what was given here beats the other in a file
+    elif "task_trainings" not in given:
+        budget = convert("budget", configured.get("budget"), int | None)
+        if budget is not None and "task_trainings" in own:
+            raise UsageError("Give either 'budget' or 'task_trainings', not both.")
+    asked = SearchOptions(**{**own, **given})
+    goal = convert("goal", goal or configured.get("goal") or "worst", Goal)
+    runs = _BUDGET if budget is None else budget
+    metric = convert("metric", metric or configured.get("metric") or DEFAULT_METRIC, str)
+    if asked.task_trainings is None:
+        asked.check("budget", runs, 1)
+    return asked, goal, runs, METRICS.resolve(metric)
+
+
+def _training_options(configured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a configuration that do not choose sequences."""
+    not_of_run = {"goal", "search", "budget", "metric", *_CHOSEN, *CALL_OPTIONS}
+    trained = {name: value for name, value in configured.items() if name not in not_of_run}
+    for group, chosen in (("training", _CHOSEN_TRAINING), ("execution", _CHOSEN_EXECUTION)):
+        kept = {k: v for k, v in GROUPS[group].given(trained.get(group)).items() if k not in chosen}
+        trained[group] = kept
+    return trained
 
 
 def _share_beyond(values: Sequence[float], value: float, goal: Goal) -> float:
@@ -270,7 +302,10 @@ class _Trainer:
 
     def train(self, name: str, **options: Any) -> list[ClassSequence]:
         """Train, read all values, and return the sequences that are stored under a name."""
-        given = {"repeats": 1, "one_seed": True, "keep_states": True, **options}
+        states = {"keep_states": options.pop("keep_states", True)}
+        execution = {**self._options["execution"], **states}
+        training = {**self._options["training"], "one_seed": True}
+        given = {"repeats": 1, **options, "training": training, "execution": execution}
         with warnings.catch_warnings():  # the confirmation repeats what it has to
             warnings.filterwarnings("ignore", "One training per order", EdgecilWarning)
             self.experiment: Experiment = run(**{**self._options, **given})

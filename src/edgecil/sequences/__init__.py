@@ -1,6 +1,5 @@
 """Class sequences: what they are, what they are worth, and how to choose them."""
 
-from edgecil.callable_package import make_callable
 from edgecil.sequences.agreement import Agreement, Consistency, compare_similarities, consistency
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.generators import GENERATORS, generators, get_generator
@@ -22,10 +21,10 @@ from edgecil.sequences.scored import (
     Certificate,
     ChosenSequences,
     ScoredSequence,
+    choose_sequences,
     profile_file,
     read_sequence,
     score_sequences,
-    sequences,
 )
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -49,6 +48,7 @@ __all__ = [
     "ScoredSequence",
     "SequenceSpace",
     "bounds",
+    "choose_sequences",
     "compare_similarities",
     "consistency",
     "find_optimum",
@@ -67,7 +67,4 @@ __all__ = [
     "score_orders",
     "score_sequences",
     "seeded",
-    "sequences",
 ]
-
-make_callable(__name__, sequences)

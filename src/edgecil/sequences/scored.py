@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
@@ -23,13 +23,9 @@ from edgecil.sequences.protocols import (
 )
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.build import choose_similarity, with_similarity_options
+from edgecil.similarity.build import choose_similarity
 from edgecil.similarity.matrix import Similarity, check_similarity
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from edgecil.similarity.build import SimilarityOptions
+from edgecil.similarity.options import SimilaritySource
 
 
 @dataclass(frozen=True)
@@ -105,10 +101,12 @@ class ChosenSequences(Sequence[ScoredSequence]):
         return f"<ChosenSequences of {len(self.similarity)} classes: {labels}>"
 
 
-@with_similarity_options
-def sequences(
-    similarity: Similarity | str | Path | None = None,
+def choose_sequences(
+    similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
     *,
+    dataset: str | None = None,
+    classes: int | None = None,
+    classes_seed: int | None = None,
     tasks: int | None = None,
     base: int | None = None,
     increment: int | None = None,
@@ -117,14 +115,15 @@ def sequences(
     budget: int | None = None,
     order_seed: int | None = None,
     objective: str | Objective | ArrayLike | None = None,
-    embeddings: str | Path | None = None,
-    **options: Unpack[SimilarityOptions],
 ) -> ChosenSequences:
     """Choose class sequences by one or several protocols, and profile them.
 
     Args:
-        similarity: file with a similarity matrix of N classes (.npz, .npy or .csv). In Python also
-            a similarity.
+        similarity: between N classes: a similarity, a file with one, or options of
+            :class:`~edgecil.similarity.SimilaritySource`.
+        dataset: name of the dataset whose classes are arranged; not with a file.
+        classes: number of classes to use, the first ones in label order; all by default.
+        classes_seed: draw the classes with this seed instead of taking the first ones.
         tasks: number of tasks of equal size.
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
@@ -134,19 +133,18 @@ def sequences(
         budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
         objective: what the protocol `optimal` optimises, S by default; other protocols have none.
-        embeddings: file with class vectors, in place of a similarity matrix (.npy or .npz).
-        options: arguments of :func:`edgecil.similarity`, in place of a similarity: `dataset`,
-            `names`, `encoder`, ….
 
     >>> from edgecil.similarity import SimilarityMatrix
     >>> D = [[0, 0.9, 0.1, 0.2], [0.9, 0, 0.3, 0.1], [0.1, 0.3, 0, 0.8], [0.2, 0.1, 0.8, 0]]
-    >>> hard, _, easy = sequences(SimilarityMatrix.of(D), tasks=2, protocol="edge")
+    >>> hard, _, easy = choose_sequences(SimilarityMatrix.of(D), tasks=2, protocol="edge")
     >>> sorted(hard.tasks), round(hard.profile.score, 3), round(easy.profile.score, 3)
     ([(0, 1), (2, 3)], 0.35, 1.1)
     """
     if isinstance(similarity, str) and similarity in CLASS_LISTS:
         check_similarity(similarity)  # a dataset's name
-    matrix = choose_similarity(similarity=similarity, embeddings=embeddings, **options)
+    matrix = choose_similarity(
+        similarity, dataset=dataset, classes=classes, classes_seed=classes_seed
+    )
     check_similarity(matrix)
     space = SequenceSpace.choose(
         len(matrix), tasks=tasks, base=base, increment=increment, sizes=sizes
@@ -199,18 +197,18 @@ def score_sequences(
     return scored
 
 
-@with_similarity_options
 def profile_file(
     sequence: str | Path,
     *,
     label: str | None = None,
+    similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
+    dataset: str | None = None,
+    classes: int | None = None,
+    classes_seed: int | None = None,
     tasks: int | None = None,
     base: int | None = None,
     increment: int | None = None,
     sizes: Sequence[int] | None = None,
-    similarity: Similarity | str | Path | None = None,
-    embeddings: str | Path | None = None,
-    **options: Unpack[SimilarityOptions],
 ) -> Profile:
     """Return the profile of the class sequence in a JSON file.
 
@@ -218,17 +216,18 @@ def profile_file(
         sequence: a JSON file with `{"tasks": [[…], …]}`, a flat list of class ids, which the task
             sizes divide, or the output of `edgecil sequences --json`.
         label: which sequence to profile, if the file has several.
+        similarity: between the classes, as for :func:`choose_sequences`.
+        dataset: name of the dataset whose classes are arranged; not with a file.
+        classes: number of classes to use, the first ones in label order; all by default.
+        classes_seed: draw the classes with this seed instead of taking the first ones.
         tasks: number of tasks of equal size.
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
         sizes: number of classes in each task.
-        similarity: file with a similarity matrix of the classes (.npz, .npy or .csv). In Python
-            also a similarity.
-        embeddings: file with class vectors, in place of a similarity matrix (.npy or .npz).
-        options: arguments of :func:`edgecil.similarity`, in place of a similarity: `dataset`,
-            `names`, `encoder`, ….
     """
-    matrix = choose_similarity(similarity=similarity, embeddings=embeddings, **options)
+    matrix = choose_similarity(
+        similarity, dataset=dataset, classes=classes, classes_seed=classes_seed
+    )
     order = read_sequence(
         sequence,
         classes=len(matrix),

@@ -1,15 +1,6 @@
-"""Pairwise class similarity from names, captions or images.
+"""Pairwise class similarity from names, captions or images."""
 
-`edgecil.similarity(...)` calls the function :func:`similarity`, although the station has its name.
-"""
-
-from edgecil.callable_package import make_callable
-from edgecil.similarity.build import (
-    SimilarityOptions,
-    choose_similarity,
-    find_classes,
-    similarity,
-)
+from edgecil.similarity.build import build_similarity, choose_similarity, find_classes
 from edgecil.similarity.captions import bundled_captions, check_captions, read_captions
 from edgecil.similarity.clip import ClipEncoder, load_clip
 from edgecil.similarity.embeddings import Embeddings
@@ -29,6 +20,7 @@ from edgecil.similarity.files import (
 )
 from edgecil.similarity.images import PIXELS, image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
+from edgecil.similarity.options import SimilaritySource
 from edgecil.similarity.prototypes import prototype_embeddings
 from edgecil.similarity.sources import Sources, read_sources
 from edgecil.similarity.text import TEMPLATE, text_embeddings, text_similarity
@@ -43,8 +35,9 @@ __all__ = [
     "EncoderStatus",
     "Similarity",
     "SimilarityMatrix",
-    "SimilarityOptions",
+    "SimilaritySource",
     "Sources",
+    "build_similarity",
     "bundled_captions",
     "check_captions",
     "choose_similarity",
@@ -61,10 +54,6 @@ __all__ = [
     "read_similarity",
     "read_sources",
     "save_similarity",
-    "similarity",
     "text_embeddings",
     "text_similarity",
 ]
-
-
-make_callable(__name__, similarity)

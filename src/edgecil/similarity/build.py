@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
 
 from edgecil.classes import ClassList, get_classes, read_classes, select_classes
 from edgecil.classes.lists import class_list
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError
-from edgecil.io.docstrings import read_section, with_options
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.similarity.captions import bundled_captions, read_captions
+from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
 from edgecil.similarity.files import (
     check_similarity_path,
@@ -24,11 +24,9 @@ from edgecil.similarity.files import (
 )
 from edgecil.similarity.images import image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
+from edgecil.similarity.options import SimilaritySource
 from edgecil.similarity.prototypes import prototype_embeddings
 from edgecil.similarity.text import TEMPLATE, text_similarity
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 Names = str | Path | Sequence[str] | ClassList
 Captions = str | Path | Mapping[str, str] | Sequence[str]
@@ -36,27 +34,7 @@ Captions = str | Path | Mapping[str, str] | Sequence[str]
 BUNDLED_CAPTIONS = "bundled"
 
 
-class SimilarityOptions(TypedDict, total=False):
-    """The keyword arguments of :func:`similarity` that describe a similarity."""
-
-    dataset: str | None
-    names: Names | None
-    encoder: str | Encoder | None
-    template: str | None
-    captions: Captions | None
-    weights: str | Path | None
-    features: str | Path | None
-    images: str | None
-    root: str | Path | None
-    image_size: int | None
-    threads: int | None
-    classes: int | None
-    classes_seed: int | None
-    class_ids: Sequence[int] | None
-    progress: bool
-
-
-def similarity(
+def build_similarity(
     *,
     dataset: str | None = None,
     names: Names | None = None,
@@ -102,7 +80,7 @@ def similarity(
         overwrite: replace the file if it exists.
         progress: whether to show the progress of images on stderr, as :func:`edgecil.run` does.
 
-    >>> matrix = similarity(dataset="cifar100", classes=6)
+    >>> matrix = build_similarity(dataset="cifar100", classes=6)
     >>> matrix.names[:3], matrix.values.shape
     (('apple', 'aquarium_fish', 'baby'), (6, 6))
     """
@@ -157,51 +135,47 @@ def _save(matrix: SimilarityMatrix, out: str | Path | None) -> SimilarityMatrix:
     return matrix
 
 
-with_similarity_options = with_options(SimilarityOptions, read_section(similarity.__doc__, "Args"))
-"""Names the arguments of :func:`similarity` in the documentation of a function that takes them."""
-
-
-@with_similarity_options
 def choose_similarity(
+    similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
     *,
-    similarity: str | Path | Similarity | None = None,
-    embeddings: str | Path | None = None,
-    **options: Unpack[SimilarityOptions],
+    dataset: str | None = None,
+    classes: int | None = None,
+    classes_seed: int | None = None,
 ) -> Similarity:
-    """Return a similarity from a file, from class vectors, or built by :func:`similarity`.
+    """Return a similarity as it is, from a file, from class vectors, or from names and an encoder.
 
     Args:
-        similarity: a matrix: a .npz, .npy or .csv file, or a similarity as it is.
-        embeddings: a .npy or .npz file of class vectors.
-        options: arguments of :func:`similarity`; with a file only those that choose classes.
+        similarity: a similarity, a file, or options of :class:`SimilaritySource`.
+        dataset: name of the dataset whose classes are compared; not with a file.
+        classes: number of classes to use, the first ones in label order; all by default.
+        classes_seed: draw the classes with this seed instead of taking the first ones.
     """
-    if similarity is None and embeddings is None:
-        return build_similarity(**options)
-    if similarity is not None and embeddings is not None:
-        raise UsageError("Give either 'similarity' or 'embeddings', not both.")
-    given = dict(options)
-    chosen: dict[str, Any] = {
-        "count": given.pop("classes", None),
-        "seed": given.pop("classes_seed", None),
-        "ids": given.pop("class_ids", None),
-    }
-    given.pop("progress", None)
-    _refuse("embeddings" if similarity is None else "similarity", given)
+    given = isinstance(similarity, (SimilarityMatrix, Embeddings))
+    asked = SimilaritySource(**({} if given else SimilaritySource.given(similarity)))
+    if not given and asked.file is None and asked.embeddings is None:
+        return build_similarity(
+            dataset=dataset,
+            names=asked.names,
+            encoder=asked.encoder,
+            template=asked.template,
+            captions=asked.captions,
+            weights=asked.weights,
+            classes=classes,
+            classes_seed=classes_seed,
+        )
+    if dataset is not None:
+        raise UsageError("'dataset' cannot be combined with a similarity; leave one of them out.")
     whole: Similarity
-    if embeddings is not None:
-        whole = read_embeddings(embeddings)
-    elif isinstance(similarity, (str, Path)):
-        whole = read_similarity(similarity)
-    else:
-        assert similarity is not None
+    if isinstance(similarity, (SimilarityMatrix, Embeddings)):
         whole = similarity
-    if all(value is None for value in chosen.values()):
+    elif asked.file is not None:
+        whole = read_similarity(asked.file)
+    else:
+        assert asked.embeddings is not None
+        whole = read_embeddings(asked.embeddings)
+    if classes is None and classes_seed is None:
         return whole
-    return whole.take(select_classes(len(whole), **chosen))
-
-
-# `choose_similarity` has a parameter of the function's name.
-build_similarity = similarity
+    return whole.take(select_classes(len(whole), count=classes, seed=classes_seed))
 
 
 def find_classes(dataset: str | None = None, names: Names | None = None) -> ClassList:

@@ -83,7 +83,10 @@ def check_similarity(similarity: object) -> None:
     if not hasattr(similarity, "to_groups"):
         given, call = type(similarity).__name__, "edgecil.SimilarityMatrix.of(…)"
         if isinstance(similarity, str):
-            given, call = f"{similarity!r}, a str", f"edgecil.similarity(dataset={similarity!r})"
+            given, call = (
+                f"{similarity!r}, a str",
+                f"edgecil.build_similarity(dataset={similarity!r})",
+            )
         raise UsageError(f"'similarity' must be a similarity of classes. Got {given}; use {call}.")
 
 

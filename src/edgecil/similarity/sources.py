@@ -12,7 +12,7 @@ from edgecil.classes import select_classes
 from edgecil.errors import UsageError
 from edgecil.io.toml import read_toml
 from edgecil.recipes import read_recipe
-from edgecil.similarity.build import find_classes, similarity
+from edgecil.similarity.build import build_similarity, find_classes
 from edgecil.similarity.matrix import SimilarityMatrix
 
 
@@ -63,7 +63,7 @@ class Sources(msgspec.Struct, forbid_unknown_fields=True):
         for name, source in sorted(
             self.similarities.items(), key=lambda item: item[1].images is not None
         ):
-            matrix = similarity(dataset=self.dataset, **msgspec.to_builtins(source))
+            matrix = build_similarity(dataset=self.dataset, **msgspec.to_builtins(source))
             if source.names is not None:  # other words for the dataset's classes
                 labels = find_classes(self.dataset).labels
                 ids = select_classes(len(labels), count=source.classes, seed=source.classes_seed)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import get_classes
+from edgecil.engine.config import Data, Training
 from edgecil.engine.toolbox_configs.keys import (
     BACKBONES,
     COVARIANCES,
@@ -28,8 +29,6 @@ from edgecil.engine.toolbox_configs.keys import (
 from edgecil.errors import DataError, UsageError, unknown, warn
 from edgecil.io.files import read_json
 
-_NETWORK = ("method", "backbone")  # options that make another network possible
-
 
 def read_flat_config(path: str | Path) -> dict[str, Any]:
     """Return the content of a toolbox's config file."""
@@ -45,25 +44,27 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
 def translate_config(
     path: str | Path, *, options: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a toolbox's config as values of a :class:`~edgecil.engine.ExperimentConfig`.
+    """Return a toolbox's config as a configuration of :func:`edgecil.run`.
 
-    The training recipe is the published one of the method; keys of the file change it.
+    The setup is the published one of the method; keys of the file change it.
 
     Args:
         path: a flat JSON file.
-        options: options that take precedence over the file.
+        options: options that take precedence over the file, as `edgecil.run` takes them.
 
     Returns:
         The values, and sentences: on each group of keys that has no effect, and on the values that
         are not from the file.
     """
-    from edgecil.engine.toolbox_configs.recipes import (  # they import torch
-        choose_recipe,
-        describe_recipe,
+    from edgecil.engine.toolbox_configs.setups import (  # they import torch
+        choose_setup,
+        describe_setup,
         trains_nothing,
     )
 
     given = options or {}
+    own_training = Training.given(given.get("training"))
+    other = given.get("method") is not None
     config = read_flat_config(path)
     _check_kinds(path, config)
     method = config["model_name"].lower().replace("_", "-")
@@ -79,9 +80,9 @@ def translate_config(
         if any(key in config for key in keys) and name in training
     }
     own, settings = _own_settings(method, config)
-    network = _network(config, method)
+    network, vit = _network(config)
     dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
-    if method in RESIDUAL and "preparation" in network and given.keys().isdisjoint(_NETWORK):
+    if method in RESIDUAL and vit and not (other or "backbone" in own_training):
         raise UsageError(
             f"{path}: {method!r} requires a residual network here, and the config has a ViT; give "
             "another 'backbone', for example 'resnet18'."
@@ -96,14 +97,18 @@ def translate_config(
         "dataset": dataset,
         "base": config.get("init_cls"),
         "increment": config.get("increment"),
+        "data": _preparation(config, method) if vit else None,
+    }
+    changed: dict[str, Any] = {
         "memory": _memory(config),
-        **network,
+        "backbone": network,
         "device": _device(config.get("device")),
-        "recipe": choose_recipe(method, dataset, vit="preparation" in network),
-        "training": None if untrained else changes,
+        "setup": choose_setup(method, dataset, vit=vit),
+        "schedule": None if untrained else changes,
         "set": {method: settings} if settings else None,
     }
     used = {*SHARED, *MEANINGLESS, *training.values(), *first.values(), *own}
+    values["training"] = {name: value for name, value in changed.items() if value is not None}
     values = {name: value for name, value in values.items() if value is not None}
     remarks = _remarks(path, config, [key for key in config if key not in used])
     for name, value in FIXED.get(method, {}).items():
@@ -111,8 +116,8 @@ def translate_config(
     if untrained and (training or first):
         keys = [key for key in config if key in {*training.values(), *first.values()}]
         remarks.append(f"{path}: {method} trains nothing; {', '.join(keys)} have no effect.")
-    elif given.keys().isdisjoint(("method", "recipe")):
-        sentence = describe_recipe(method, values, changed=given)
+    elif not (other or "setup" in own_training):
+        sentence = describe_setup(method, values["training"], changed=own_training)
         remarks += [] if sentence is None else [f"{path}: {sentence}"]
     return values, remarks
 
@@ -159,7 +164,7 @@ def read_toolbox_config(
             values that are not from the file; by default each is an
             :class:`~edgecil.errors.EdgecilWarning`.
     """
-    given = options or {}
+    given = {name: value for name, value in (options or {}).items() if value is not None}
     values, remarks = translate_config(path, options=given)
     for remark in remarks:
         if on_remark is None:
@@ -167,19 +172,19 @@ def read_toolbox_config(
         else:
             on_remark(remark)
     if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
-        chosen = ("dataset", "classes", "class_ids")
-        values = cut_tasks(values | {name: given[name] for name in chosen if name in given})
+        dataset, data = given.get("dataset", values["dataset"]), Data.given(given.get("data"))
+        values = cut_tasks(values, _class_count(dataset, data))
     return values
 
 
-def cut_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
+def cut_tasks(values: Mapping[str, Any], classes: int | None) -> dict[str, Any]:
     """Return the values with tasks cut as the toolboxes do, if the number of classes is known.
 
     Args:
         values: with `base` and `increment`, which become `sizes`.
+        classes: the number of classes.
     """
     first, increment = (values.get(name) for name in ("base", "increment"))
-    classes = _class_count(values)
     if classes is None or type(first) is not int or type(increment) is not int:
         return dict(values)
     if min(first, increment) < 1:
@@ -188,12 +193,12 @@ def cut_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**others, "sizes": toolbox_sizes(first, increment, classes)}
 
 
-def _class_count(values: Mapping[str, Any]) -> int | None:
-    if values.get("class_ids") is not None:
-        return len(values["class_ids"])
-    if values.get("classes") is not None:
-        return int(values["classes"])
-    name = toolbox_dataset(str(values["dataset"]))
+def _class_count(dataset: Any, data: Mapping[str, Any]) -> int | None:
+    if "class_ids" in data:
+        return len(data["class_ids"])
+    if "classes" in data:
+        return int(data["classes"])
+    name = toolbox_dataset(str(dataset))
     return None if name is None else len(get_classes(name))
 
 
@@ -218,26 +223,26 @@ def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"total": config["memory_size"], "per_class": None} if "memory_size" in config else None
 
 
-def _network(config: Mapping[str, Any], method: str) -> dict[str, str]:
-    """Return the backbone, or the pre-trained model, which learners freeze or train further.
-
-    PILOT scales images to 256 pixels, crops them to 224 and does not normalise them; for
-    CODA-Prompt it scales those of CIFAR-100 to 224.
-    """
+def _network(config: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """Return the network, and whether it is a ViT, which learners freeze or train further."""
     name = config.get("convnet_type", config.get("backbone_type"))
     if name is None:
-        return {}
+        return None, False
     if name in BACKBONES:
-        return {"backbone": BACKBONES[name]}
+        return BACKBONES[name], False
     for prefix, model in PRETRAINED.items():
         if str(name).startswith(prefix):
-            plain = method == "coda-prompt" and config["dataset"] == "cifar224"
-            return {
-                "backbone": model,
-                "preparation": "plain" if plain else "centre-crop",
-                "normalisation": "none",
-            }
+            return model, True
     raise unknown("backbone in a toolbox's config", str(name), (*BACKBONES, *PRETRAINED))
+
+
+def _preparation(config: Mapping[str, Any], method: str) -> dict[str, str]:
+    """Return how PILOT prepares images: scaled to 256 pixels, cropped to 224, not normalised.
+
+    For CODA-Prompt it scales those of CIFAR-100 to 224.
+    """
+    plain = method == "coda-prompt" and config["dataset"] == "cifar224"
+    return {"preparation": "plain" if plain else "centre-crop", "normalisation": "none"}
 
 
 def _device(device: Any) -> str | None:
@@ -251,7 +256,7 @@ def _device(device: Any) -> str | None:
 
 
 def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
-    """Return changes to a recipe; a constant rate has no milestones."""
+    """Return changes to a schedule; a constant rate has no milestones."""
     changes = dict(values)
     if "milestones" in changes:
         changes["milestones"] = tuple(changes["milestones"])
@@ -268,7 +273,7 @@ def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
 
 
 def _with_first_task(later: dict[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changes to a recipe, and to that of the first task where it differs."""
+    """Return changes to a schedule, and to that of the first task where it differs."""
     differing = {name: value for name, value in first.items() if later.get(name) != value}
     return {**later, "first": differing} if differing else later
 
@@ -326,7 +331,7 @@ def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
             f"length, orthogonality. Got {given!r}."
         )
     tasks = {"base": config.get("init_cls"), "increment": config.get("increment")}
-    sizes = cut_tasks({"dataset": config["dataset"], **tasks}).get("sizes")
+    sizes = cut_tasks(tasks, _class_count(config["dataset"], {})).get("sizes")
     if sizes is None:
         return {}
     components, length, orthogonality = given

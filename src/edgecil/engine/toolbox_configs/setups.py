@@ -1,4 +1,4 @@
-"""What a config of PyCIL or PILOT leaves to code: the published training recipe of its method."""
+"""What a config of PyCIL or PILOT leaves to code: the published setup of its method."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from edgecil.methods.recipe import PUBLISHED_DATASETS
 from edgecil.methods.registry import replace_recipe
 
 
-def choose_recipe(method: str, dataset: str, *, vit: bool) -> str:
-    """Return the training recipe that a toolbox's config is based on.
+def choose_setup(method: str, dataset: str, *, vit: bool) -> str:
+    """Return the setup that a toolbox's config is based on.
 
     Args:
         method: name of the method.
         dataset: name of the dataset in edgecil.
         vit: whether the network is a ViT. Learners that train all of it have PILOT's settings in
-            the recipe for ImageNet-R, whatever the dataset.
+            the setup for ImageNet-R, whatever the dataset.
     """
     entry = _entry(method)
     if vit and entry is not None and not entry.pretrained:
@@ -30,43 +30,43 @@ def choose_recipe(method: str, dataset: str, *, vit: bool) -> str:
 
 
 def trains_nothing(method: str) -> bool:
-    """Whether a method has no training recipe."""
+    """Whether a method has no schedule."""
     entry = _entry(method)
     return entry is not None and "recipe" not in {field.name for field in fields(entry.config)}
 
 
-def describe_recipe(
+def describe_setup(
     method: str, values: Mapping[str, Any], *, changed: Mapping[str, Any]
 ) -> str | None:
-    """Return a sentence on the values that come from the training recipe; None if there are none.
+    """Return a sentence on the values that come from the setup; None if there are none.
 
     Args:
         method: name of the method.
-        values: a translated config.
+        values: options of :class:`~edgecil.engine.config.Training` from the config.
         changed: options that take precedence over it.
     """
     entry = _entry(method)
     if entry is None or trains_nothing(method):
         return None
-    training = values.get("training", {})
-    recipe, _ = entry.recipe(values["recipe"], values.get("backbone", ""))
-    recipe = replace_recipe(recipe, training)
-    given = {*training, *changed, *(changed.get("training") or {})}
+    schedule = values.get("schedule", {})
+    recipe, _ = entry.recipe(values["setup"], values.get("backbone", ""))
+    recipe = replace_recipe(recipe, schedule)
+    given = {*schedule, *changed, *changed.get("schedule", {})}
     parts = [
         part for name in _in_effect(recipe) if name not in given for part in _say(recipe, name)
     ]
     own = values.get("set", {}).get(method, {})
     parts += [
         f"{method}.{name} = {value}"
-        for name, value in entry.settings(values["recipe"]).items()
+        for name, value in entry.settings(values["setup"]).items()
         if name not in own
     ]
     if not parts:
         return None
-    published = find_published(method, values["recipe"])
+    published = find_published(method, values["setup"])
     source = "" if published is None else f" ({published.source})"
     return (
-        f"these values are not from the file but from the training recipe {values['recipe']!r}"
+        f"these values are not from the file but from the setup {values['setup']!r}"
         f"{source}: {', '.join(parts)}."
     )
 

@@ -1,0 +1,162 @@
+"""The verbs before an experiment: list, similarity, compare-similarities, sequences, score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.verb import Option, Verb, load
+
+if TYPE_CHECKING:
+    from edgecil.catalogue import Kind
+    from edgecil.interop import ExportedSequences
+    from edgecil.report.table import Table
+
+FORMATS = ("pycil", "pilot", "avalanche", "continuum", "mammoth")
+_COLUMNS = ("name", "classes", "images", "first", "available", "summary", "note", "order_share")
+
+
+def _list(*, kind: Kind, show: str | None = None, **options: Any) -> dict[str, Any]:
+    from edgecil.catalogue import list_entries
+    from edgecil.recipes import recipe_text
+
+    if show is not None:
+        return {"kind": kind, "entries": [], "toml": recipe_text(show)}
+    return {"kind": kind, "entries": list_entries(kind, **options), "toml": None}
+
+
+def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
+    from edgecil.report.answer_tables import entry_table
+
+    if answer["toml"] is not None:
+        yield answer["toml"].rstrip("\n")
+        return
+    entries, kind = answer["entries"], answer["kind"].removesuffix("s")
+    columns = [name for name in _COLUMNS if entries and hasattr(entries[0], name)]
+    if kind == "dataset":
+        columns.remove("note")
+    if kind == "method":
+        columns.append("settings")
+    yield entry_table(kind, entries, *columns)
+    if kind == "dataset":
+        missing = [entry for entry in entries if not entry.images]
+        yield entry_table("missing images", missing, "name", "note")
+
+
+def _similarity(*, out: str | None = None, **options: Any) -> Any:
+    from edgecil.similarity import build_similarity
+
+    matrix = build_similarity(out=out, **options)
+    return matrix.summary(path=None if out is None else Path(out))
+
+
+def _show_similarity(answer: Any) -> Iterator[Table | str]:
+    from edgecil.report.answer_tables import similarity_tables
+
+    yield from similarity_tables(answer)
+
+
+def _show_agreements(answer: Any) -> Iterator[Table]:
+    from edgecil.report.answer_tables import agreement_table
+
+    yield from map(agreement_table, answer)
+
+
+def _show_sequences(answer: ExportedSequences) -> Iterator[Table | str]:
+    """Yield the classes of every task, or, with --format, the text of a configuration."""
+    from edgecil.report.answer_tables import sequence_table
+
+    if answer.format is not None:
+        from edgecil.interop.exports import format_exports
+
+        yield format_exports({it.label: it.sequence for it in answer.sequences}, answer.format)
+        return
+    for run in answer.sequences:
+        yield sequence_table(run, answer.names)
+    yield (
+        "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
+        "z: standard deviations of S from the mean of all sequences (exact)."
+    )
+
+
+def _show_profile(answer: Any) -> Iterator[Table]:
+    from edgecil.report.answer_tables import profile_table
+
+    yield profile_table(answer)
+
+
+VERBS = (
+    Verb(
+        "list",
+        "list methods, backbones, datasets, encoders, protocols, objectives, recipes or setups",
+        ("edgecil list methods --setup paper", "edgecil list recipes --show demo > mine.toml"),
+        "edgecil.catalogue:list_entries",
+        _show_list,
+        arguments=("kind", "pattern"),
+        further=(Option("show", "print one recipe as TOML"),),
+        call=_list,
+        answer=lambda: {"kind": str, "entries": list[dict[str, Any]], "toml": str | None},
+    ),
+    Verb(
+        "similarity",
+        "build a class-similarity matrix from names, captions or images",
+        (
+            "edgecil similarity cifar100 --out cifar100.npz",
+            "edgecil similarity quickdraw --images pixels --classes 10",
+        ),
+        "edgecil.similarity.build:build_similarity",
+        _show_similarity,
+        arguments=("dataset",),
+        call=_similarity,
+        answer=lambda: load("edgecil.similarity.summary:SimilaritySummary"),
+    ),
+    Verb(
+        "compare-similarities",
+        "compare similarity matrices: mean error, rank correlation, and the sequences they choose",
+        (
+            "edgecil compare-similarities text.npz images.npz --tasks 10",
+            "edgecil compare-similarities --config recipe:text-images-quickdraw",
+        ),
+        "edgecil.sequences.agreement:compare_files",
+        _show_agreements,
+        arguments=("matrices",),
+        plain=lambda answer: {"agreements": answer},
+        answer=lambda: {
+            "agreements": list[load("edgecil.sequences:Agreement")],  # type: ignore[misc]
+        },
+    ),
+    Verb(
+        "sequences",
+        "choose class sequences by a protocol and profile them",
+        (
+            "edgecil sequences cifar100 --tasks 10 --protocol edge",
+            "edgecil sequences cub200 --base 100 --increment 20 --protocol edge,random "
+            "--format pycil",
+        ),
+        "edgecil.interop.exports:export_sequences",
+        _show_sequences,
+        arguments=("dataset",),
+        further=(
+            Option(
+                "format",
+                f"print the configuration of a tool: {', '.join(FORMATS)}",
+                metavar="TOOL",
+                choices=FORMATS,
+            ),
+        ),
+        answer=lambda: load("edgecil.interop.exports:ExportedSequences"),
+    ),
+    Verb(
+        "score",
+        "profile a given class order: S, its exact z, and similarity inside and between tasks",
+        (
+            "edgecil score cifar100 --sequence order.json --tasks 10",
+            "edgecil score --similarity D.npz --sequence sequences.json --label hard",
+        ),
+        "edgecil.sequences.scored:profile_file",
+        _show_profile,
+        arguments=("dataset",),
+        answer=lambda: load("edgecil.sequences:Profile"),
+    ),
+)

@@ -1,0 +1,57 @@
+"""The verbs of the laboratory: `edgecil lab …`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.output import note
+from edgecil.cli.verb import Option, Verb, VerbGroup, load
+
+if TYPE_CHECKING:
+    from edgecil.lab import Leaderboard
+    from edgecil.report.table import Table
+
+
+def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
+    from edgecil.lab import leaderboard
+
+    if not own and options.keys().isdisjoint(("draws", "budgets", "protocol", "estimators")):
+        hint = "This takes about two minutes; fewer --draws, --budgets or --protocol take less."
+        options["on_start"] = lambda truths: note(hint)
+    return leaderboard(*(source or ()), bundled=not own, **options)
+
+
+def _show_leaderboard(answer: Leaderboard) -> Iterator[Table | str]:
+    from edgecil.lab.leaderboard_table import leaderboard_tables
+
+    yield from leaderboard_tables(answer)
+
+
+GROUP = VerbGroup(
+    "what a student of protocols needs: which protocol comes closest to an enumerated truth",
+    (
+        Verb(
+            "leaderboard",
+            "rank protocols and estimators on truth tables; nothing is trained",
+            (
+                "edgecil lab leaderboard --budgets 3,5,10",
+                "edgecil lab leaderboard own.csv --own --protocol latin,edge --draws 50",
+            ),
+            "edgecil.lab._leaderboard:leaderboard",
+            _show_leaderboard,
+            without=("sources", "bundled"),
+            further=(
+                Option(
+                    "source",
+                    "experiments or CSV files with every order",
+                    metavar="SOURCE",
+                    count="*",
+                ),
+                Option("own", "use only these results, not the bundled truth tables", "bool"),
+            ),
+            call=_leaderboard,
+            answer=lambda: load("edgecil.lab:Leaderboard"),
+        ),
+    ),
+)

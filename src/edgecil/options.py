@@ -1,0 +1,146 @@
+"""Groups of options: frozen dataclasses, from which flags, TOML keys, checks and help derive.
+
+To add an option, add one field to a group, such as :class:`edgecil.engine.config.Training`:
+
+    epochs: int | None = option("epochs per task, in place of those of the setup", least=1)
+
+Its name is the key in the group's section of a TOML file, the keyword of the dataclass and, with
+dashes, the flag of every verb that has the group. Its type converts what any of the three gives,
+`choices` and `least` limit the value, and the text is what --help prints.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from edgecil.errors import UsageError, is_integer, shown, unknown
+
+
+def option(
+    help: str = "",
+    default: Any = None,
+    *,
+    choices: tuple[str, ...] = (),
+    least: int | None = None,
+    metavar: str = "",
+    flag: str = "",
+) -> Any:
+    """Declare a field of a group.
+
+    Args:
+        help: what it means, in a few words without a full stop.
+        default: the value if it is not given.
+        choices: the texts that are allowed; any by default.
+        least: the smallest number that is allowed.
+        metavar: stands for the value on the command line; by default chosen by type.
+        flag: name of the flag without dashes, if it is not that of the field.
+    """
+    settings = {"help": help, "choices": choices, "least": least, "metavar": metavar, "flag": flag}
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=settings)
+    return field(default=default, metadata=settings)
+
+
+@dataclass(frozen=True)
+class Options:
+    """A group; values are converted to the types of their fields and checked."""
+
+    def __post_init__(self) -> None:
+        kind: Any = type(self)
+        types = option_types(kind)
+        for entry in fields(self):
+            value = convert(entry.name, getattr(self, entry.name), types[entry.name])
+            object.__setattr__(self, entry.name, value)
+            choices, least = entry.metadata.get("choices"), entry.metadata.get("least")
+            if choices and value not in choices:
+                raise unknown(entry.name, value, choices)
+            if least is not None and value is not None and value < least:
+                raise UsageError(f"{entry.name!r} must be at least {least}. Got {value} instead.")
+
+    @classmethod
+    def given(cls, given: Any) -> dict[str, Any]:
+        """Return the options that are given; an object's are those that are not the default.
+
+        Args:
+            given: an object, or a mapping as a section of a TOML file has it, in which None means
+                that an option is not given.
+        """
+        if given is None:
+            return {}
+        if isinstance(given, cls):
+            return given.changed()
+        if not isinstance(given, Mapping):
+            raise UsageError(
+                f"Options of {cls.__name__} must be an object of it or a mapping. Got "
+                f"{shown(given)} instead."
+            )
+        names = [entry.name for entry in fields(cls)]
+        for name in given:
+            if name not in names:
+                raise unknown(f"option of {cls.__name__}", name, names)
+        return {name: value for name, value in given.items() if value is not None}
+
+    def changed(self) -> dict[str, Any]:
+        """Return the options that are not the default."""
+        return {
+            entry.name: getattr(self, entry.name)
+            for entry in fields(self)
+            if getattr(self, entry.name) != default_of(entry)
+        }
+
+
+def default_of(entry: Field[Any]) -> Any:
+    """Return the default of a field; `MISSING` if it is required."""
+    return entry.default if entry.default_factory is MISSING else entry.default_factory()
+
+
+@cache
+def option_types(kind: Any) -> dict[str, Any]:
+    """Return the type of every field of a group."""
+    return get_type_hints(kind)
+
+
+def convert(name: str, value: Any, kind: Any) -> Any:
+    """Return a value in the type of its option: lists as tuples, paths and names of lists as text.
+
+    >>> convert("sizes", [3, 3], tuple[int, ...]), convert("devices", "a, b", tuple[str, ...])
+    ((3, 3), ('a', 'b'))
+    """
+    if isinstance(kind, type) and issubclass(kind, Options):
+        return value if isinstance(value, kind) else kind(**kind.given(value))
+    plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+    plain = int(plain) if is_integer(plain) else plain  # of NumPy, too
+    if isinstance(plain, str) and tuple[str, ...] in (kind, *get_args(kind)):
+        plain = [part.strip() for part in plain.split(",")]
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"{name!r} must be {describe_type(kind)}. Got {shown(value)} instead."
+        ) from error
+
+
+_DESCRIPTIONS = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
+_PLURALS = {int: "integers", str: "texts"}
+
+
+def describe_type(kind: Any) -> str:
+    """Return a type in words."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return " or ".join(map(repr, parts))
+    if origin is UnionType:
+        return describe_type(next(part for part in parts if part is not NoneType))
+    if origin is tuple:
+        return f"a list of {_PLURALS[parts[0]]}"
+    if origin is not None:
+        nested = get_origin(parts[1]) is not None
+        return "a table of tables" if nested else "a table of settings"
+    return _DESCRIPTIONS[kind]

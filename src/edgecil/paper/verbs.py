@@ -1,0 +1,87 @@
+"""The verbs of the paper: `edgecil paper …`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.verb import Verb, VerbGroup, load
+
+if TYPE_CHECKING:
+    from edgecil.report.table import Table
+
+
+def _captions(*, out: str, **options: Any) -> dict[str, Any]:
+    from edgecil.paper.captioning import captions
+
+    return {"captions": captions(out=out, **options), "out": out}
+
+
+def _show_rankings(answer: Any) -> Iterator[Table]:
+    from edgecil.report.answer_tables import ranking_tables
+
+    for ranking in answer:
+        yield from ranking_tables(ranking)
+
+
+def _show_space(answer: Any) -> Iterator[Table | str]:
+    from edgecil.report.answer_tables import space_tables
+
+    yield from space_tables(answer)
+
+
+GROUP = VerbGroup(
+    "what only the EDGE paper needs: its tables, rankings, captions and bounds",
+    (
+        Verb(
+            "tables",
+            "print LaTeX tables in the layout of the EDGE paper",
+            (
+                "edgecil paper tables demo",
+                "edgecil paper tables demo --out tex --wasserstein-order 2 --bits",
+            ),
+            "edgecil.paper.tables:paper_tables",
+            lambda answer: answer.values(),
+            arguments=("source",),
+            plain=lambda answer: {"tables": answer},
+            answer=lambda: {"tables": dict[str, str]},
+        ),
+        Verb(
+            "rank",
+            "rank methods by published summaries (no sequences), and compare the protocols",
+            ("edgecil paper rank paper-rankings", "edgecil paper rank published.csv --json"),
+            "edgecil.paper.published:rank",
+            _show_rankings,
+            arguments=("source",),
+            plain=lambda answer: {"rankings": answer},
+            answer=lambda: {
+                "rankings": list[load("edgecil.paper.published:PublishedRanking")],  # type: ignore[misc]
+            },
+        ),
+        Verb(
+            "space",
+            "count the class sequences, bound the sample size, and say what a few random runs miss",
+            (
+                "edgecil paper space --classes 100 --tasks 10",
+                "edgecil paper space --classes 100 --base 50 --increment 10 --budget 5",
+            ),
+            "edgecil.paper._space:space",
+            _show_space,
+            answer=lambda: load("edgecil.paper:SpaceSummary"),
+        ),
+        Verb(
+            "captions",
+            "write captions of the classes with a language model, for 'similarity --captions'",
+            (
+                "edgecil paper captions ham10000 --out captions.json",
+                "edgecil paper captions --names classes.txt --model gpt-4o-mini --out c.json",
+            ),
+            "edgecil.paper.captioning:captions",
+            lambda answer: (f"Saved {len(answer['captions'])} captions to {answer['out']}",),
+            arguments=("dataset",),
+            call=_captions,
+            needed=("out",),
+            answer=lambda: {"captions": dict[str, str], "out": str},
+        ),
+    ),
+)
