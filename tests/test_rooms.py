@@ -42,7 +42,9 @@ assert edgecil.compare("x").pairs and edgecil.next_runs("x")
 assert edgecil.write_report("x").pages[0].is_file()
 from edgecil.sequences import PROTOCOLS
 assert "edge" in PROTOCOLS and "adversarial" not in PROTOCOLS
-found = edgecil.search(out="y", method="finetune", budget=5, **options)
+from edgecil.cli.main import main
+assert main(["analyze", "x"]) == 0
+edgecil.search_orders(out="y", method="finetune", budget=5, **options)
 assert not [name for name in sys.modules if name.startswith(ROOMS)]
 """
     done = subprocess.run(

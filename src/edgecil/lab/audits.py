@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
-SCHEMA = "edgecil.audit/1"
+SCHEMA = "edgecil.lab-audit/1"
 PAPER_ESTIMATOR = "gaussian"  # its worst and best accuracies are those of the runs
 
 _T = TypeVar("_T")

@@ -9,7 +9,7 @@ from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, VerbGroup, load
 
 if TYPE_CHECKING:
-    from edgecil.lab import Leaderboard
+    from edgecil.lab import Audit, Leaderboard
     from edgecil.report.table import Table
 
 
@@ -28,9 +28,27 @@ def _show_leaderboard(answer: Leaderboard) -> Iterator[Table | str]:
     yield from leaderboard_tables(answer)
 
 
+def _show_audit(answer: Audit) -> Iterator[Table | str]:
+    from edgecil.lab.section import seen_by_random
+    from edgecil.lab.tables import audit_tables
+
+    for dataset in answer.datasets:
+        yield f"{dataset.dataset}: {seen_by_random(dataset)}\n"
+        yield from audit_tables(dataset)
+
+
 GROUP = VerbGroup(
     "what a student of protocols needs: which protocol comes closest to an enumerated truth",
     (
+        Verb(
+            "audit",
+            "compare protocols and estimators with the truth of an experiment that ran every order",
+            ("edgecil lab audit demo", "edgecil lab audit runs.csv --metric last --draws 200"),
+            "edgecil.lab._audit:audit",
+            _show_audit,
+            arguments=("source",),
+            answer=lambda: load("edgecil.lab:Audit"),
+        ),
         Verb(
             "leaderboard",
             "rank protocols and estimators on truth tables; nothing is trained",

@@ -18,16 +18,23 @@ def _captions(*, out: str, **options: Any) -> dict[str, Any]:
 
 
 def _show_rankings(answer: Any) -> Iterator[Table]:
-    from edgecil.report.answer_tables import ranking_tables
+    from edgecil.paper.answer_tables import ranking_tables
 
     for ranking in answer:
         yield from ranking_tables(ranking)
 
 
 def _show_space(answer: Any) -> Iterator[Table | str]:
-    from edgecil.report.answer_tables import space_tables
+    from edgecil.paper.answer_tables import space_tables
 
     yield from space_tables(answer)
+
+
+def _show_normality(answer: Any) -> Iterator[Table]:
+    from edgecil.paper._normality import normality_table
+
+    for dataset, methods in answer.items():
+        yield normality_table(dataset, methods)
 
 
 GROUP = VerbGroup(
@@ -68,6 +75,18 @@ GROUP = VerbGroup(
             "edgecil.paper._space:space",
             _show_space,
             answer=lambda: load("edgecil.paper:SpaceSummary"),
+        ),
+        Verb(
+            "normality",
+            "test whether accuracies over class orders are normal, after a Box-Cox transformation",
+            ("edgecil paper normality demo", "edgecil paper normality runs.csv --metric last"),
+            "edgecil.paper._normality:normality",
+            _show_normality,
+            arguments=("source",),
+            plain=lambda answer: {"datasets": answer},
+            answer=lambda: {
+                "datasets": dict[str, dict[str, load("edgecil.paper:Normality")]],  # type: ignore[misc]
+            },
         ),
         Verb(
             "captions",

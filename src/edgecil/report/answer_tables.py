@@ -16,12 +16,9 @@ if TYPE_CHECKING:
     from edgecil.engine.plan_run import RunPlan
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
     from edgecil.engine.status import ProtocolStatus, Status
-    from edgecil.paper import SpaceSummary, Theorem3
-    from edgecil.paper.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile, ScoredSequence
     from edgecil.similarity.summary import SimilaritySummary
 
-_CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 _SHOWN = 50  # tasks of a sequence, and classes of a task
 _EXPLAINED = {
     "order_share": (
@@ -91,34 +88,6 @@ def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") 
         rows,
         caption=f"{label}: {meaning} std: population standard deviation over the sequences.",
     )
-
-
-def ranking_tables(ranking: PublishedRanking) -> Iterator[Table]:
-    """Ranks of the methods by each protocol, and what each protocol's orders reach."""
-    protocols = tuple(ranking.rankings)
-    rows: list[tuple[Cell, ...]] = []
-    for criterion, title in _CRITERIA.items():
-        by = {name: getattr(own, criterion) for name, own in ranking.rankings.items()}
-        for method in by[protocols[0]]:
-            rows.append((title, method, *(by[name][method] for name in protocols)))
-    if ranking.errors:
-        errors = (ranking.errors.get(name) for name in protocols)
-        rows.append(("ranking error", "all", *errors))
-    columns = (Column("by"), Column("method"), *(Column(name, 1) for name in protocols))
-    caption = "1 is the best. The error is Σ |rank − true rank| over methods and criteria."
-    yield make_table(columns, rows, title=ranking.dataset, caption=caption)
-    if ranking.reach:
-        numbers = (Column("methods", 0), Column("range", 2), Column("lowest min", 0))
-        last = (Column("highest max", 0), Column("covered", 2))
-        reached = [
-            (name, own.methods, own.range, own.lowest, own.highest, own.covered)
-            for name, own in ranking.reach.items()
-        ]
-        about = (
-            "Mean distance between lowest and highest accuracy in points, for how many methods no "
-            "other protocol reaches lower or higher, and the share of the true range."
-        )
-        yield make_table((Column("protocol"), *numbers, *last), reached, caption=about)
 
 
 def status_table(parts: Iterable[ProtocolStatus]) -> Table:
@@ -225,98 +194,3 @@ def sequence_table(run: ScoredSequence, names: Sequence[str]) -> Table:
     more = len(run.tasks) - _SHOWN
     caption = f"… and {more} more tasks" if more > 0 else ""
     return make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)
-
-
-def space_tables(summary: SpaceSummary) -> Iterator[Table]:
-    """The size of a space, bounds on the sample size, and what a few random runs miss."""
-    size, runs = summary.size, f"{summary.budget} random runs"
-    digits = f"about 10^{summary.log10_size:.2f} ({len(size)} digits)"
-    enough = f"runs for ε = {summary.epsilon:g}, δ = {summary.delta:g}"
-    rows: list[tuple[Cell, ...]] = []
-    for bound in summary.bounds:
-        beside = (
-            f", with {bound.extreme_runs} more runs of extreme orders" if bound.extreme_runs else ""
-        )
-        least = "all sequences" if bound.runs is None else f"{bound.runs:,}"
-        epsilon = None if bound.epsilon is None else f"{bound.epsilon:.3f}"
-        if bound.epsilon is not None and bound.epsilon >= bound.accuracy_range:
-            epsilon = f"{epsilon} (no information)"
-        rows.append((bound.title + beside, f"range {bound.accuracy_range:g}", least, epsilon))
-    columns = (
-        "bound",
-        "accuracies",
-        Column(enough, 0),
-        Column(f"ε after {summary.budget} runs", 0),
-    )
-    title = f"|Ω| = {size if len(size) <= 30 else digits}"
-    yield make_table(columns, rows, title=title, name="bounds")
-    titles = ("share of orders, if normal", f"{runs} miss them", "runs to hit (p = 0.95)")
-    rows = [
-        (
-            f"{tail.deviations:.0f} std",
-            f"{tail.share:.2%}",
-            f"p = {tail.miss_probability:.3f}",
-            None if tail.runs_to_hit is None else f"{tail.runs_to_hit:,}",
-        )
-        for tail in summary.tails
-    ]
-    yield make_table(("beyond", *(Column(title, 0) for title in titles)), rows, name="tails")
-    seen = summary.seen
-    rows = [
-        ("expected share of orders between the worst and the best", f"≥ {seen.share_inside:.1%}"),
-        ("probability that a new order is worse than all", f"≤ {seen.worse_probability:.1%}"),
-        ("share of orders no worse than the worst (95 %)", f"{seen.share_not_worse:.1%}"),
-        ("runs until 95 % of orders are no worse (95 %)", f"{seen.runs_one_sided:,}"),
-        ("runs until 95 % of orders lie between (95 %)", f"{seen.runs_two_sided:,}"),
-    ]
-    yield make_table((f"{runs}, any distribution", Column("", 0)), rows, name="seen")
-    if summary.greedy is not None:
-        rows = [(row, f"{getattr(summary.greedy, name):.4g}") for name, row in _GREEDY.items()]
-        columns_ = ("greedy bound (Theorem 4)", Column("", 0))
-        yield make_table(columns_, rows, caption=summary.greedy.caveat, name="greedy")
-    if summary.theorem_3 is not None:
-        yield _theorem_3_table(summary.theorem_3)
-
-
-_GREEDY = {
-    "mean_similarity": "S̄, mean similarity of classes of different tasks",
-    "max_similarity": "U, upper bound on similarities",
-    "expected": "E[S] of a random order, as stated",
-    "expected_score": "E[S] of a random order, true value",
-    "ceiling": "bound on S of the greedy order, as stated",
-    "delta": "Δ, as stated: the difference of E[S] and the bound",
-    "delta_proved": "Δ, as the proof ends",
-    "threshold": "S̄ above which Δ > 0, as stated",
-    "probability": "probability of the claim, at least, as stated",
-}
-
-
-def _theorem_3_table(checked: Theorem3) -> Table:
-    """What Theorem 3 and its proof state, and what holds."""
-    first, second = checked.expected_stated
-    rows: list[tuple[Cell, ...]] = [
-        ("E[S(O_r)]", f"{first:.3f}, then {second:.3f}", f"{checked.expected:.3f}"),
-        (
-            "largest change of S by a swap of two tasks",
-            f"{checked.swap_stated:.3f}",
-            f"{checked.swap_measured:.3f}",
-        ),
-        (
-            "P(S(O_h) ≤ S(O_r) ≤ S(O_e)) is at least",
-            f"{checked.probability_stated:.2f}",
-            "1 (by definition)",
-        ),
-        (
-            "P(|S(O_r) - E[S]| ≥ std) is at most",
-            f"{checked.tail_stated:.2g}",
-            f"{checked.tail_measured:.2g}",
-        ),
-        ("orders with less error than O_e", "none", f"{checked.less_error_than_easy:.1%}"),
-        ("orders with more error than O_h", "none", f"{checked.more_error_than_hard:.1%}"),
-    ]
-    caption = (
-        "O_h and O_e: the hard and the easy sequence of 'edge'; O_r: a random one. Error: by the "
-        "whole lemma of Lin et al., of which the theorem keeps neighbouring tasks only."
-    )
-    columns = ("Theorem 3", Column("stated", 0), Column("measured", 0))
-    return make_table(columns, rows, caption=caption, name="theorem-3")
