@@ -20,7 +20,7 @@ from edgecil.estimation.analysis import AnalysisOptions
 from edgecil.estimation.analyze import analyze
 from edgecil.estimation.comparison import Comparison, compare_accuracies
 from edgecil.estimation.order_table import OrderRow, list_orders
-from edgecil.io.duration import format_duration
+from edgecil.io.numbers import format_duration
 from edgecil.report import sections
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from edgecil.io.duration import format_duration
+from edgecil.io.numbers import format_duration
 
 if TYPE_CHECKING:
     from edgecil.engine.plan_run import RunPlan

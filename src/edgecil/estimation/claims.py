@@ -21,7 +21,7 @@ from edgecil.estimation.smoothing import (
 )
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
-from edgecil.io.rounding import rounded, rounded_limit
+from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability

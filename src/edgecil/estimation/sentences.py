@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from edgecil.engine.metrics import find_metric
-from edgecil.io.duration import format_duration
-from edgecil.io.rounding import rounded, rounded_limit
+from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.sequences.protocols import find_protocol
 
 if TYPE_CHECKING:

@@ -1,8 +1,10 @@
-"""Parsing of numbers in text files and options."""
+"""Numbers as text: parsed from files and options, rounded for readers, and durations."""
 
 from __future__ import annotations
 
 import math
+
+_MOST_DIGITS = 4
 
 
 def parse_int(text: str) -> int:
@@ -62,6 +64,40 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def rounded(value: float, digits: int = 1) -> str:
+    """Return a number with so many decimals; zero has no sign.
+
+    >>> rounded(-0.04), rounded(-1.26)
+    ('0.0', '-1.3')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def rounded_limit(value: float, digits: int = 1) -> str:
+    """Return an end of an interval; more decimals if it would wrongly look like zero.
+
+    >>> rounded_limit(-0.02), rounded_limit(2.35), rounded_limit(0.0)
+    ('-0.02', '2.4', '0.0')
+    """
+    while value != 0.0 and round(value, digits) == 0.0 and digits < _MOST_DIGITS:
+        digits += 1
+    return rounded(value, digits)
+
+
+def format_duration(seconds: float) -> str:
+    """A duration in a few characters.
+
+    >>> format_duration(7.6), format_duration(200.0), format_duration(90000.0)
+    ('8 s', '3 min 20 s', '25 h 0 min')
+    """
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _check(text: str, kind: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from edgecil.engine.describe import describe_plan, describe_status
 from edgecil.engine.metrics import METRICS
 from edgecil.io.csv_files import Cell
-from edgecil.io.duration import format_duration
+from edgecil.io.numbers import format_duration
 from edgecil.report.claim_tables import explain_goal
 from edgecil.report.table import Column, Table
 

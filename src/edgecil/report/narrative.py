@@ -10,8 +10,7 @@ from edgecil.estimation.given_similarity import NO_CLASS_NAMES
 from edgecil.estimation.next_step import NextStep
 from edgecil.estimation.sentences import count, describe_pair
 from edgecil.estimation.summary import MethodSummary, compare_pair
-from edgecil.io.duration import format_duration
-from edgecil.io.rounding import rounded, rounded_limit
+from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.io.terminal import printable
 from edgecil.report.figures.canvas import missing_letters
 from edgecil.report.metrics import MetricWords

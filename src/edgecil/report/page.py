@@ -16,8 +16,8 @@ from edgecil.engine.config_values import build_config, config_text
 from edgecil.engine.record import Identity
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.estimation.order_table import OrderRow, list_orders
-from edgecil.io.duration import format_duration
 from edgecil.io.json import to_plain
+from edgecil.io.numbers import format_duration
 from edgecil.report import narrative
 from edgecil.report.citation import bibtex
 from edgecil.report.class_names import class_name
