@@ -43,7 +43,7 @@ def test_the_truth_is_the_population_of_all_orders(whole: DatasetAnalysis) -> No
     assert truth is not None
     assert (truth.mean, truth.std) == pytest.approx((values.mean(), values.std(ddof=0)))
     assert (truth.min, truth.max) == (values.min(), values.max())
-    assert (len(truth.sequences), truth.kind, truth.space_size) == (90, "enumerated", 90)
+    assert (len(truth), truth.kind, truth.space_size) == (90, "enumerated", 90)
 
 
 def test_a_backward_and_a_weak_predictor_are_warned_of(whole: DatasetAnalysis) -> None:

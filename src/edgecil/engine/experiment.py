@@ -17,6 +17,7 @@ from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Prefix
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
+from edgecil.engine.seeds import repeat_of
 from edgecil.engine.status import (
     Failure,
     LabelledRun,
@@ -161,6 +162,7 @@ class Experiment:
             protocol=[protocol for _, protocol, *_ in rows],
             label=[labelled.label for _, _, labelled, _ in rows],
             seed=[seed for (_, seed), *_ in rows],
+            repeat=[repeat_of(it.sequence.tasks, seed) for (_, seed), _, it, _ in rows],
             status=[_status(row, lost) for row in rows],
             dataset=identity.get("name", ""),
             metric=chosen,

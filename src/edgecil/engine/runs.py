@@ -12,7 +12,7 @@ the classes into tasks, as arrays: texts and sequences are stored once, and a ro
 | `label`    | the protocol's label for the sequence                                            |
 | `sequence` | the classes, task by task: `0 1|2 3`                                             |
 | `seed`     | the training seed                                                                |
-| `repeat`   | 0, 1, … for the trainings of a method on a sequence, by ascending seed           |
+| `repeat`   | 0, 1, …: which training of the method on the sequence, by ascending seed          |
 | `accuracy` | the value of the table's metric, under its name; NaN if there is none            |
 | `status`   | `finished`, `failed`, or `pending` if it was not run yet                         |
 | `identity` | a digest of everything that gives the run its meaning; empty if unknown          |
@@ -251,7 +251,7 @@ class Runs:
         protocol: Sequence[str],
         label: Sequence[str] | None = None,
         seed: Sequence[int] | Ints | None = None,
-        repeat: Ints | None = None,
+        repeat: Sequence[int] | Ints | None = None,
         status: ArrayLike | None = None,
         identity: Sequence[str] | None = None,
         dataset: str = "",
@@ -301,7 +301,7 @@ class Runs:
             sequence=d,
             identity=e,
             seed=seeds,
-            repeat=_rank(seeds, a, d) if repeat is None else repeat,
+            repeat=_rank(seeds, a, d) if repeat is None else np.asarray(repeat, dtype=np.int64),
             status=np.where(np.isnan(numbers), FAILED, FINISHED)
             if status is None
             else np.asarray(status, dtype=np.int64),
@@ -330,6 +330,12 @@ class Runs:
     def space(self) -> SequenceSpace:
         """Every sequence with these task sizes."""
         return SequenceSpace(self.sequences[0].sizes)
+
+    @cached_property
+    def shares_seeds(self) -> bool:
+        """Whether all orders have the same training seed in each repeat."""
+        pairs = np.unique(np.stack([self.repeat, self.seed]), axis=1)
+        return bool(len(set(pairs[0].tolist())) == pairs.shape[1])
 
     @cached_property
     def missing(self) -> int:

@@ -104,7 +104,7 @@ class DatasetAnalysis:
             what determines its results; empty for a file.
         accuracy_matrices: by method and label (`hard`, `median`, `easy`) of the extreme protocol,
             the accuracy on task s after task t, shape (K, K), NaN above the diagonal.
-        repeats: the training seeds.
+        repeats: numbers of the trainings of an order: 0, 1, …
         curves: by method and protocol, the metric after each task, and its spread over orders; also
             for the protocols of a method's answer together, joined by " + "; empty for a file.
         class_positions: by method, the metric of each class by the task in which it comes; empty

@@ -78,7 +78,7 @@ def analyze_table(
         compare_pairs(table, tuple(methods)),
         _summarize(table, predictors.get(predictor), next(origins, None)),
         tuple(notes),
-        repeats=tuple(np.unique(table.seed).tolist()),
+        repeats=tuple(np.unique(table.repeat).tolist()),
     )
 
 
@@ -144,7 +144,7 @@ def _analyze_method(
         answer=said,
         order_effect=effect,
         next_step=advise(said, effect, table.space.size, replaces=replaces),
-        truth=truth,
+        truth=None if truth is None else truth.without_sequences(),
         runs={name: count for name, count in ran if count},
         predictor=chosen if chosen in predictors else None,
         correlations=correlations,

@@ -29,10 +29,10 @@ def note_oddities(table: Runs) -> list[str]:
 
 def warn_of_truth(truth: Truth | None) -> list[str]:
     """Return a sentence if the truth lacks some sequences of its space."""
-    if truth is None or truth.kind == "sample" or len(truth.sequences) == truth.space_size:
+    if truth is None or truth.kind == "sample" or len(truth) == truth.space_size:
         return []
     return [
-        f"Only {len(truth.sequences)} of {truth.space_size} sequences have an accuracy; they are "
+        f"Only {len(truth)} of {truth.space_size} sequences have an accuracy; they are "
         "used as the truth."
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -26,22 +27,24 @@ class Truth:
     Attributes:
         kind: `enumerated` if (nearly) all of Ω was run, `sample` if random sequences represent it.
         protocols: whose runs these are; they are not evaluated against themselves.
-        sequences: n different sequences.
+        sizes: of the tasks.
         accuracies: (n,) per cent, means over training seeds.
         mean: of the accuracies.
         std: of the accuracies, population.
         min: the worst order's accuracy.
         max: the best order's accuracy.
+        sequences: n different sequences; none in an :class:`Analysis`, whose table has them.
     """
 
     kind: Literal["enumerated", "sample"]
     protocols: tuple[str, ...]
-    sequences: tuple[ClassSequence, ...]
+    sizes: tuple[int, ...]
     accuracies: Floats
     mean: float
     std: float
     min: float
     max: float
+    sequences: tuple[ClassSequence, ...]
 
     def __init__(
         self,
@@ -52,17 +55,27 @@ class Truth:
     ) -> None:
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "protocols", protocols)
-        object.__setattr__(self, "sequences", sequences)
+        object.__setattr__(self, "sizes", sequences[0].sizes)
         object.__setattr__(self, "accuracies", accuracies)
         object.__setattr__(self, "mean", float(accuracies.mean()))
         object.__setattr__(self, "std", float(accuracies.std()))
         object.__setattr__(self, "min", float(accuracies.min()))
         object.__setattr__(self, "max", float(accuracies.max()))
+        object.__setattr__(self, "sequences", sequences)
+
+    def __len__(self) -> int:
+        return len(self.accuracies)
+
+    def without_sequences(self) -> Truth:
+        """Return the same truth without its sequences."""
+        bare = copy(self)
+        object.__setattr__(bare, "sequences", ())
+        return bare
 
     @cached_property
     def space_size(self) -> int:
         """|Ω|, the number of all sequences."""
-        return SequenceSpace(self.sequences[0].sizes).size
+        return SequenceSpace(self.sizes).size
 
     def index(self) -> dict[ClassSequence, int]:
         """Return the position of each sequence."""

@@ -259,7 +259,7 @@ def _best_cells(
 def _basis(summary: MethodSummary, dataset: DatasetAnalysis) -> str:
     truth = dataset.methods[summary.name].truth
     if truth is not None:
-        n = len(truth.sequences)
+        n = len(truth)
         if summary.basis == "sample":
             return f"sample of {n:,} random orders"
         return (

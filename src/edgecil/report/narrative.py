@@ -154,9 +154,9 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
     if words.unit == "%" and words.name != "accuracy":
         mean = f"{mean} {words.title}"
     if truth is not None:
-        orders = f"{len(truth.sequences):,}"
+        orders = f"{len(truth):,}"
         over = f"{orders} random orders" if truth.kind == "sample" else f"all {orders} class orders"
-        if truth.kind == "enumerated" and len(truth.sequences) < truth.space_size:
+        if truth.kind == "enumerated" and len(truth) < truth.space_size:
             over = f"{orders} of {truth.space_size:,} class orders"
         start = f"Over {over} {summary.name} {verb} {mean} on average"
     else:
@@ -201,7 +201,7 @@ def _range_seen(
     method = dataset.methods[most.name]
     assert method.truth is not None
     low, high = method.truth.min, method.truth.max
-    orders = f"{len(method.truth.sequences):,}"
+    orders = f"{len(method.truth):,}"
     over = f"its {orders} orders" if most.basis == "enumerated" else f"{orders} random orders"
     true = f"{over} lie between {low:.1f} and {_value(high, words)}"
     what = most.name if words.name == "accuracy" else f"{words.title} of {most.name}"

@@ -262,7 +262,11 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     environments = [one["environment"] for one in identities if "environment" in one]
     devices = [str(one["device"]) for one in environments if "device" in one]
     facts["device"] = ", ".join(dict.fromkeys(devices))
-    facts["training seeds"] = ", ".join(map(str, dataset.repeats[:10]))
+    facts["training seeds"] = (
+        ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))
+        if dataset.table.shares_seeds
+        else "one for each order"
+    )
     seconds = dataset.training_seconds
     if seconds:
         facts["training and tests"] = format_duration(sum(seconds.values()))
