@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from edgecil.engine.config import GROUPS
+from edgecil.interop.orders import Orders
 from edgecil.search import SearchOptions
 
 _GROUP = {
@@ -13,6 +14,17 @@ _GROUP = {
     for group, kind in {**GROUPS, "search": SearchOptions}.items()
     for entry in fields(kind)
 }
+
+
+_ORDERS = {entry.name for entry in fields(Orders)}
+
+
+def ordered(**options: Any) -> dict[str, Any]:
+    """Return keywords of `run_external` and `run_toolbox` from options by name."""
+    orders = {name: options.pop(name) for name in _ORDERS & options.keys()}
+    nested = grouped(**options)
+    own = {**nested.pop("execution", {}), **nested.pop("training", {})}
+    return {**nested, **own, "orders": orders}
 
 
 def grouped(**options: Any) -> dict[str, Any]:

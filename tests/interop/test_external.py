@@ -20,6 +20,7 @@ from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.seeds import repeat_of
 from edgecil.errors import PrerequisiteError, UsageError
 from edgecil.interop import run_external
+from tests.grouped import ordered
 
 TRAIN = """
 import json, os, signal, sys
@@ -48,10 +49,8 @@ def program(extra: str = "") -> str:
 
 
 def train(command: str, **options: Any) -> Experiment:
-    return run_external(
-        **{"command": command, "out": "out", "classes": 4, "tasks": 2, "protocol": "enumerate"}
-        | options
-    )
+    given = {"command": command, "out": "out", "classes": 4, "tasks": 2, "protocol": "enumerate"}
+    return run_external(**ordered(**(given | options)))
 
 
 def trained() -> list[str]:
@@ -200,7 +199,8 @@ def test_an_attempt_has_a_folder_of_its_own() -> None:
 DRIVER = """
 import sys
 from edgecil.interop import run_external
-run_external(command=sys.argv[1], out="out", classes=4, tasks=2, protocol="random", budget=1)
+run_external(command=sys.argv[1], out="out",
+    orders={"classes": 4, "tasks": 2, "protocol": "random", "budget": 1})
 """
 
 
@@ -264,5 +264,5 @@ def is_alive(pid: int) -> bool:
 def test_windows_is_refused_before_anything_is_written(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr("edgecil.interop.process.sys.platform", "win32")
     with pytest.raises(PrerequisiteError, match="Linux"):
-        run_external(command=program(), out=tmp_path / "out", classes=4, tasks=2)
+        run_external(command=program(), out=tmp_path / "out", orders={"classes": 4, "tasks": 2})
     assert not (tmp_path / "out").exists()

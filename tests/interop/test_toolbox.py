@@ -16,6 +16,7 @@ import pytest
 from edgecil.engine import Experiment, TrainingFailedError
 from edgecil.errors import DataError, UsageError
 from edgecil.interop import run_toolbox
+from tests.grouped import ordered
 from tests.interop.miniature import write_config, write_toolbox
 
 KINDS = ["pycil", "pilot"]
@@ -34,7 +35,7 @@ def config() -> Path:
 
 def train(config: Path, **options: Any) -> Experiment:
     defaults = {"config": config, "classes": 4, "protocol": "random", "budget": 2, "out": "out"}
-    return run_toolbox("box", **(defaults | options))
+    return run_toolbox("box", **ordered(**(defaults | options)))
 
 
 def contents(folder: str = "box") -> dict[str, str]:
@@ -222,7 +223,7 @@ def test_a_toolbox_that_does_not_fit_is_refused_with_a_reason(
 def test_a_folder_that_is_not_a_checkout_and_a_bad_config_are_refused(config) -> None:
     Path("empty").mkdir()
     with pytest.raises(UsageError, match=r"trainer\.py"):
-        run_toolbox("empty", config=config, classes=4, out="out")
+        run_toolbox("empty", config=config, orders={"classes": 4}, out="out")
     Path("c.json").write_text("[]", encoding="utf-8")
     with pytest.raises(DataError, match="must contain a JSON object"):
         train(Path("c.json"))
