@@ -8,7 +8,6 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,10 +92,6 @@ def on(nodes: Any, *more: str) -> list[str]:
     return ["--executor", "ray", "--address", nodes.address, *more]
 
 
-def raylet(node: Any) -> int:
-    return int(node.all_processes["raylet"][0].process.pid)
-
-
 @pytest.mark.parametrize(("gone", "workers"), [("server", ["--workers", "2"]), ("node", [])])
 def test_a_killed_head_ends_the_run_with_the_way_to_resume(
     data: Path,
@@ -151,41 +146,6 @@ def test_a_killed_worker_a_lost_node_and_a_killed_driver(
         assert main(words(data, out, *on(nodes))) == 0
     assert finished(out) == NODES
     assert counts(out) == undisturbed
-
-
-def test_a_stopped_node_does_not_stop_the_run(
-    data: Path, undisturbed: dict[Any, Any], gate: Path, tmp_path: Path
-) -> None:
-    """All its processes, as those of a machine that hangs."""
-    out = tmp_path / "run"
-    stopped: list[int] = []
-    with cluster() as nodes:
-        (other,) = [node for node in nodes.list_all_nodes() if node != nodes.head_node]
-        with started(words(data, out, *on(nodes, "--workers", "2", "--retries", "3"))) as process:
-            try:
-                wait_for(lambda: finished(out) >= 1, process)
-                wait_for(lambda: bool(training_workers(nodes, other)), process)
-                stopped[:] = [raylet(other), *children(raylet(other))]
-                for pid in stopped:
-                    os.kill(pid, signal.SIGSTOP)
-                gate.unlink()
-                start = time.monotonic()
-                _, error = process.communicate(timeout=600)
-            finally:
-                for pid in stopped:
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGCONT)
-        assert process.returncode == 0, error
-        assert "Traceback" not in error
-        assert "Attempt 1 of 4" in error, "the stopped training is tried again"
-    assert counts(out) == undisturbed
-    print(f"stopped node: the run ended after {time.monotonic() - start:.0f} s, 0 different")
-
-
-def children(parent: int) -> list[int]:
-    import psutil
-
-    return [process.pid for process in psutil.Process(parent).children(recursive=True)]
 
 
 def test_requests_that_no_node_can_satisfy_end_the_run(
