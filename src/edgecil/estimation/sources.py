@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.run_files import DataFrame, read_runs, write_runs
 from edgecil.engine.runs import Runs, join_tables
 from edgecil.errors import DataError, EdgecilError, UsageError, warn, wrong_value
+from edgecil.io.csv_files import iterate_rows
 from edgecil.io.files import check_new
 
 Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
@@ -109,10 +108,7 @@ def _columns(source: str | Path | DataFrame) -> list[str]:
     """Return the names of the columns of a file or a DataFrame."""
     if not isinstance(source, (str, Path)):
         return [str(name) for name in source.columns]
-    with Path(source).open("rb") as file:
-        raw = gzip.GzipFile(fileobj=file) if Path(source).suffix == ".gz" else file
-        header = raw.readline().decode("utf-8-sig")
-    return [cell.strip() for cell in next(csv.reader([header]), [])]
+    return [cell.strip() for cell in next(iterate_rows(Path(source)), [])]
 
 
 def gather_runs(
