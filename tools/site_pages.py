@@ -95,7 +95,8 @@ def _examples(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def configuration_page() -> str:
     """Every key of a TOML file."""
-    from edgecil.engine.config import Execution, ExperimentConfig
+    from edgecil.engine.config import GROUPS, ExperimentConfig
+    from edgecil.engine.run import run
 
     lines = [
         "# Configuration",
@@ -107,25 +108,31 @@ def configuration_page() -> str:
         "```toml",
         'method = ["icarl", "ewc"]',
         'dataset = "quickdraw"',
-        "classes = 20",
         "tasks = 5",
         'protocol = ["edge", "latin"]',
         "budget = 5",
+        "",
+        "[data]",
+        "classes = 20",
+        "",
+        "[training]",
         "epochs = 30",
         "memory_per_class = 10",
         "set.ewc = { strength = 5000.0 }  # a method's own settings",
         "```",
         "",
     ]
-    titles = {"What to run": ExperimentConfig, "How to execute it": Execution}
+    documented = read_section(run.__doc__, "Args")
+    titles = {"What to run": ExperimentConfig, **{f"[{name}]": it for name, it in GROUPS.items()}}
     for title, kind in titles.items():
         lines += [f"## {title}", "", "| key | type | default | meaning |", "|---|---|---|---|"]
-        meanings = read_section(kind.__doc__)
         for field in dataclasses.fields(kind):
+            if kind is ExperimentConfig and field.name in GROUPS:
+                continue
+            meaning = field.metadata.get("help") or documented.get(field.name, "")
             default = _default(field)
             lines.append(
-                f"| `{field.name}` | `{_cell(str(field.type))}` | {default} "
-                f"| {_cell(meanings.get(field.name, ''))} |"
+                f"| `{field.name}` | `{_cell(str(field.type))}` | {default} | {_cell(meaning)} |"
             )
         lines.append("")
     lines += [
@@ -137,7 +144,7 @@ def configuration_page() -> str:
         "| `overwrite` | delete existing results in `out` and start over |",
         "| `dry_run` | show the plan, train nothing; in Python, call `edgecil.plan_run` |",
         "",
-        "A file for `edgecil search` may also have `goal`, `confirm`, `batch` and `pilot`; its",
+        "A file for `edgecil search` may also have `goal` and a section `[search]`; its",
         "`budget` and `metric` are those of the search. `--config`, `--json` and `--debug` belong",
         "to the command line.",
         "",
