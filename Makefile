@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Tests start hundreds of processes, which would compile the package every time without bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick suite slow attack lint types oldest docs tutorial wheel benchmark parity evidence clean
+.PHONY: demo test quick suite slow attack lint types oldest docs tutorial wheel benchmark parity evidence ecosystem clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
@@ -89,6 +89,16 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.compiled: $(VENV)/.dev
 	$(BIN)/python -m pytest --collect-only -q -n 0 > $@.log || { cat $@.log; exit 1; }
 	@touch $@
+
+# The real torchvision, timm, transformers, datasets, Avalanche and Continuum, without the pinned
+# versions: ten minutes and 6 GB the first time. Not part of `make test`.
+ecosystem: .venv-ecosystem/.installed
+	.venv-ecosystem/bin/python -m pytest -q -p no:cacheprovider tests/ecosystem
+
+.venv-ecosystem/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-ecosystem
+	.venv-ecosystem/bin/python -m pip install --quiet -e '.[train,clip,hf,timm]' torchvision avalanche-lib continuum six pytest pytest-timeout hypothesis
+	touch $@
 
 clean:
 	rm -rf $(VENV) demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -50,7 +50,7 @@ def pair(name: str, recipe: Recipe = RECIPE, **settings: Any) -> tuple[Any, Any,
     import reference_pilot
 
     torch.set_num_threads(1)
-    environment = toy_environment(DATASET)
+    environment = toy_environment(DATASET, frozen=True)
     entry = get_method(name)
     memory = MemoryBudget(total=None, per_class=1)
     config = entry.configure(recipe, memory, {**entry.published_settings, **settings})

@@ -48,15 +48,18 @@ def canonical_backbone(name: str) -> str:
     return name if registry is None else registry.resolve(name)
 
 
-def build_backbone(name: str, shape: Shape, generator: torch.Generator) -> Backbone:
+def build_backbone(name: str, shape: Shape, generator: torch.Generator | None = None) -> Backbone:
     """Return a new backbone for images of a shape, on the CPU.
 
     Args:
         name: one of :func:`backbone_names`, or the path or hub id of a vision transformer
             or ResNet-18.
         shape: channels, height and width of the images, or (d,) for vectors.
-        generator: a CPU generator of the initial weights; pre-trained backbones do not use it.
+        generator: a CPU generator of the initial weights, by default seeded from torch's own;
+            pre-trained backbones do not use it.
     """
+    if generator is None:
+        generator = torch.Generator().manual_seed(int(torch.randint(2**62, ())))
     check_backbone(name)
     check_inputs(name, shape)
     if name in BACKBONES:

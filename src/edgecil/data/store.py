@@ -43,6 +43,7 @@ def store_dataset(
     storage: str,
     key: Callable[[], object],
     notes: tuple[str, ...] = (),
+    announced: bool = True,
 ) -> ImageDataset:
     """Return a dataset whose inputs are read block by block, into memory or into a file.
 
@@ -57,6 +58,7 @@ def store_dataset(
         key: returns what determines the inputs, so that a later process finds their file; None if
             nothing does.
         notes: sentences about choices made on reading.
+        announced: whether a warning says how much is written to the disk.
     """
     train, test = labels
     kind = np.dtype(np.uint8 if len(shape) == 3 else np.float32)
@@ -69,7 +71,7 @@ def store_dataset(
         return ImageDataset(name, names, Images(parts[0], train), Images(parts[1], test), notes)
     directory = _directory(key(), whole)
     if _done(directory) < len(train) + len(test):
-        _announce(name, whole, kind, directory)
+        _announce(name, whole, kind, directory, announced)
         with waiting_lock(directory / "lock"):
             _fill(directory, whole, kind, read)
     parts = (
@@ -103,7 +105,9 @@ def _rows(directory: Path, kind: DTypeLike, begin: int, shape: tuple[int, ...]) 
     return np.memmap(directory / "inputs", kind, "r", offset, shape)
 
 
-def _announce(name: str, shape: tuple[int, ...], kind: np.dtype[Any], directory: Path) -> None:
+def _announce(
+    name: str, shape: tuple[int, ...], kind: np.dtype[Any], directory: Path, announced: bool
+) -> None:
     size = math.prod(shape) * kind.itemsize
     needed = size - _done(directory) * (size // shape[0])
     home = next(folder for folder in directory.parents if folder.is_dir())
@@ -118,7 +122,8 @@ def _announce(name: str, shape: tuple[int, ...], kind: np.dtype[Any], directory:
             f"{text}; free some space, set the environment variable EDGECIL_CACHE to a larger "
             "disk, or choose fewer 'classes' or a smaller 'image_size'."
         )
-    warn(f"{text}.")
+    if announced:
+        warn(f"{text}.")
 
 
 def _fill(

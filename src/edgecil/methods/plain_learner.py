@@ -6,6 +6,7 @@ the dataset's own class ids.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -19,6 +20,9 @@ from edgecil.methods.task import Task
 
 _REQUIRED = ("fit_task", "predict", "state_dict", "load_state_dict")
 _PLAIN = (bool, int, float, str, type(None))
+_PARTS = ("images", "labels", "classes", "names", "loader")
+_USUAL = ("images", "labels", "classes")
+_BATCH = 64  # images per batch of a loader, unless the learner has a `batch_size`
 
 
 class LearnerError(EdgecilError):
@@ -69,7 +73,22 @@ class PlainMethod(Method):
         self.seen = task.seen
         labels = torch.tensor(task.seen, device=task.device)[task.labels]
         with seeded(task.seed, self.environment.device):
-            self.learner.fit_task(task.pixels.to(task.device), labels, task.classes)
+            given: dict[str, Callable[[], Any]] = {
+                "images": lambda: task.pixels.to(task.device),
+                "labels": lambda: labels,
+                "classes": lambda: task.classes,
+                "names": lambda: task.names,
+                "loader": lambda: self._loader(task, labels),
+            }
+            wanted = _wanted(self.learner)
+            self.learner.fit_task(*(given[name]() for name in wanted))
+
+    def _loader(self, task: Task, labels: torch.Tensor) -> torch.utils.data.DataLoader[Any]:
+        """Return the task as a DataLoader of images and class ids, shuffled by the task's seed."""
+        size = getattr(self.learner, "batch_size", _BATCH)
+        generator = torch.Generator().manual_seed(derive_seed(task.seed, "loader"))
+        items = torch.utils.data.TensorDataset(task.pixels, labels.cpu())
+        return torch.utils.data.DataLoader(items, size, shuffle=True, generator=generator)
 
     def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
         """Call `predict` and map class ids to new labels."""
@@ -120,14 +139,33 @@ def check_plain(learner: Callable[..., Any], name: str) -> None:
         )
 
 
+def _wanted(learner: Any) -> tuple[str, ...]:
+    """Return what `fit_task` asks for by the names of its parameters.
+
+    Parameters with other names get images, labels and classes, in this order.
+    """
+    parameters = inspect.signature(learner.fit_task).parameters
+    names = tuple(parameters)
+    if {"loader", "names"} & set(names):
+        asked = tuple(name for name in names if name in _PARTS)
+        if len(asked) == len(names):
+            return asked
+        unknown_name = next(name for name in names if name not in _PARTS)
+        raise LearnerError(
+            f"fit_task has a parameter {unknown_name!r}; beside a loader or names, it may ask for "
+            f"{', '.join(_PARTS)}."
+        )
+    return _USUAL
+
+
 def _missing(learner: object) -> list[str]:
     return [name for name in _REQUIRED if not callable(getattr(learner, name, None))]
 
 
 def _summary() -> str:
     return (
-        "A plain learner has fit_task(images, labels, classes), predict(images), state_dict() and "
-        "load_state_dict(state)."
+        "A plain learner has fit_task(images, labels, classes) or fit_task(loader), "
+        "predict(images), state_dict() and load_state_dict(state)."
     )
 
 

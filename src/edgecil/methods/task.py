@@ -31,6 +31,7 @@ class Task:
     Attributes:
         index: 0 for the first task.
         classes: original ids of the new classes.
+        names: their names.
         seen: original ids of all classes so far, in order of arrival; `seen[label]` is the
             original id of a new label.
         run_seed: seed of the run.
@@ -46,6 +47,7 @@ class Task:
         pixels: torch.Tensor,
         labels: torch.Tensor,
         run_seed: int,
+        names: tuple[str, ...] = (),
     ) -> None:
         self.index = len(tasks) - 1
         self.classes = tasks[-1]
@@ -53,6 +55,7 @@ class Task:
         self.run_seed = run_seed
         self.seed = derive_seed(run_seed, tasks)
         self.device = labels.device
+        self.names = names
         self._alone: Task | None = None
         self._data: tuple[torch.Tensor, torch.Tensor] | None = (pixels, labels)
 
@@ -129,6 +132,7 @@ class Scenario:
 
     def __init__(self, dataset: ImageDataset, device: torch.device | str = "cpu") -> None:
         self.name = dataset.name
+        self.names = dataset.names
         self.classes = len(dataset)
         self.train = Split.of(dataset.train, device)
         self.test = Split.of(dataset.test, device)
@@ -160,7 +164,8 @@ class Scenario:
                 f"{self.classes} classes."
             )
         given = self.train.only(order if everything else tasks[-1])
-        task = Task(tasks, given.pixels, relabel(given.labels, order), run_seed)
+        names = tuple(self.names[class_] for class_ in tasks[-1])
+        task = Task(tasks, given.pixels, relabel(given.labels, order), run_seed, names)
         try:
             yield task
         finally:

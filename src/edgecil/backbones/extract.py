@@ -1,0 +1,137 @@
+"""Features of a dataset, computed once by any network: vectors that every learner runs on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.io.arrays import Inputs
+from edgecil.io.device import choose_device, use_portable_kernels
+from edgecil.io.files import check_new, replace_file
+from edgecil.io.packages import require_training
+from edgecil.io.progress_bar import Progress
+
+
+def features(
+    *,
+    dataset: Any,
+    backbone: Any,
+    out: str | Path,
+    root: str | Path | None = None,
+    image_size: int | None = None,
+    classes: int | None = None,
+    classes_seed: int | None = None,
+    class_ids: list[int] | None = None,
+    device: str = "auto",
+    batch_size: int = 32,
+    threads: int = 1,
+    overwrite: bool = False,
+    progress: bool = True,
+) -> Path:
+    """Compute the features of a dataset's images and save them as a dataset of vectors.
+
+    What is computed is kept in the user's cache, so that the same call resumes.
+
+    Args:
+        dataset: a dataset's name, a folder of images, an .npz file or whatever else
+            :func:`edgecil.run` takes.
+        backbone: the network: a name, a weight file, `timm:NAME`, `hf:ID` or `FILE.py:make`; in
+            Python also a module, or a function that returns one.
+        out: .npz file to save the vectors to; it is a dataset for :func:`edgecil.run`.
+        root: directory of the dataset's images.
+        image_size: width and height in pixels to which images are scaled; by default the size that
+            the network states, or that of the images.
+        classes: number of classes to use, the first ones in label order; all by default.
+        classes_seed: draw the classes with this seed instead of taking the first ones.
+        class_ids: use exactly these classes, in this order.
+        device: `auto`, `cpu`, `cuda` or `mps`.
+        batch_size: images at a time.
+        threads: number of threads of the network.
+        overwrite: replace the file if it exists.
+        progress: whether to show the progress on stderr.
+    """
+    path = Path(out).expanduser()
+    if path.suffix.lower() != ".npz":
+        raise UsageError(f"'out' must be an .npz file. Got {path.name!r} instead.")
+    if batch_size < 1:
+        raise UsageError(f"'batch_size' must be at least 1. Got {batch_size} instead.")
+    check_new(path, overwrite=overwrite)
+    require_training()
+    use_portable_kernels()
+    import torch
+
+    from edgecil.backbones.pretrained import (
+        fingerprint,
+        frozen_backbone,
+        image_size_of,
+        is_pretrained,
+        statistics_of,
+    )
+    from edgecil.backbones.registry import canonical_backbone, check_backbone
+    from edgecil.backbones.slot import backbone_text
+    from edgecil.data import load_dataset
+    from edgecil.data.augment import Normalise, Pipeline
+    from edgecil.data.resize import resize_dataset
+    from edgecil.data.store import store_dataset
+
+    name = canonical_backbone(backbone_text(backbone))
+    check_backbone(name)
+    if not is_pretrained(name):
+        raise UsageError(f"The backbone {name!r} has no weights; give a pre-trained one.")
+    chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
+    images = load_dataset(dataset, root=root, size=image_size, **chosen)
+    if not images.channels:
+        raise UsageError(f"{images.name!r} has vectors already; give a dataset of images.")
+    if image_size is None:
+        images = resize_dataset(images, image_size_of(name))
+    torch.set_num_threads(threads)
+    device = choose_device(device)
+    network = frozen_backbone(name, images.shape, device)
+    plain = Normalise((0.0,) * images.channels, (1.0,) * images.channels)
+    stated = statistics_of(name) or plain
+    if len(stated.mean) != images.channels:
+        raise UsageError(
+            f"The backbone {name!r} requires images with {len(stated.mean)} channel(s), but those "
+            f"of {images.name!r} have {images.channels}."
+        )
+    prepare = Pipeline((), stated.mean, stated.std)
+    train, test = images.train, images.test
+    total = len(train) + len(test)
+
+    with Progress("images", shown=progress) as bar:
+
+        def read(begin: int, end: int) -> Inputs:
+            later = test.pixels[max(0, begin - len(train)) : max(0, end - len(train))]
+            pixels = torch.from_numpy(np.concatenate([train.pixels[begin:end], later]))
+            with torch.no_grad():
+                rows = [
+                    network(prepare.plain(part.to(device))).float().cpu()
+                    for part in pixels.split(batch_size)
+                ]
+            bar.update(end, total)
+            return np.asarray(torch.cat(rows).numpy())
+
+        vectors = store_dataset(
+            images.name,
+            images.names,
+            (train.labels, test.labels),
+            (network.feature_size,),
+            read,
+            storage="disk",
+            key=lambda: ("features", fingerprint(name), images.fingerprint, device, batch_size),
+            announced=False,
+        )
+    with replace_file(path) as file:
+        np.savez(
+            file,
+            x_train=vectors.train.pixels,
+            y_train=vectors.train.labels,
+            x_test=vectors.test.pixels,
+            y_test=vectors.test.labels,
+            names=np.array(images.names),
+            backbone=np.array(name),
+        )
+    return path
