@@ -11,6 +11,7 @@ import sys
 import torch
 
 import edgecil
+from edgecil.backbones.extract import features
 
 
 class Model(torch.nn.Module):
@@ -27,7 +28,7 @@ class Model(torch.nn.Module):
 if __name__ == "__main__":
     folder, out = sys.argv[1:]
     torch.manual_seed(0)
-    path = edgecil.features(dataset=folder, backbone=Model(), out=f"{out}/features.npz")
+    path = features(dataset=folder, backbone=Model(), out=f"{out}/features.npz")
     methods = ["simplecil", "finetune", "icarl"]
     edgecil.run(dataset=path, method=methods, tasks=3, protocol="random", out=f"{out}/runs")
     print(edgecil.compare(f"{out}/runs"))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-import edgecil
+from edgecil.backbones.extract import features
 from edgecil.backbones.vectors import MLP
 from edgecil.cli.main import main
 from edgecil.data import load_dataset, store
@@ -30,7 +30,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_features_are_those_of_the_model(tmp_path: Path) -> None:
     images, model = toy_dataset(4), Tiny().eval()
-    path = edgecil.features(
+    path = features(
         dataset=images, backbone=model, out=tmp_path / "f.npz", batch_size=7, progress=False
     )
     vectors = load_dataset(path)
@@ -41,7 +41,7 @@ def test_features_are_those_of_the_model(tmp_path: Path) -> None:
     assert np.allclose(vectors.test.pixels, expected.numpy(), atol=1e-5)
     assert np.array_equal(vectors.train.labels, images.train.labels)
     with pytest.raises(UsageError):
-        edgecil.features(dataset=images, backbone=model, out=path, progress=False)
+        features(dataset=images, backbone=model, out=path, progress=False)
 
 
 def test_an_interrupted_computation_resumes(
@@ -60,8 +60,8 @@ def test_an_interrupted_computation_resumes(
     images, model = toy_dataset(4), Stubborn()
     options = {"dataset": images, "backbone": model, "progress": False, "batch_size": 10}
     with pytest.raises(KeyboardInterrupt):
-        edgecil.features(out=tmp_path / "f.npz", **options)
-    edgecil.features(out=tmp_path / "f.npz", **options)
+        features(out=tmp_path / "f.npz", **options)
+    features(out=tmp_path / "f.npz", **options)
     total = len(images.train) + len(images.test)
     assert Stubborn.calls == 1 + 1 + -(-total // 10), "one probe, one interruption, nothing twice"
 
@@ -85,7 +85,7 @@ def test_the_command_line(tmp_path: Path) -> None:
 def test_wrong_uses_are_refused(tmp_path: Path, wrong: dict[str, object]) -> None:
     out = tmp_path / str(wrong.pop("out", "f.npz"))
     with pytest.raises(UsageError) as caught:
-        edgecil.features(dataset=toy_dataset(4), out=out, progress=False, **wrong)
+        features(dataset=toy_dataset(4), out=out, progress=False, **wrong)
     assert "\n" not in str(caught.value)
     assert not out.exists()
 

@@ -11,6 +11,7 @@ import torch
 
 import edgecil
 from edgecil.backbones import build_backbone, slot
+from edgecil.backbones.extract import features
 from edgecil.data import load_dataset
 from edgecil.errors import DataError
 
@@ -80,7 +81,7 @@ def test_from_a_timm_model_to_a_comparison(tmp_path: Path) -> None:
     """The notebook of the documentation, with random weights."""
     model = timm.create_model("mobilenetv3_small_050", num_classes=0)
     images = (fake(90, None), fake(45, None))
-    path = edgecil.features(
+    path = features(
         dataset=images, backbone=model, out=tmp_path / "f.npz", image_size=32, progress=False
     )
     experiment = edgecil.run(

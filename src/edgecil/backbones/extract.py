@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,14 @@ from edgecil.io.progress_bar import Progress
 
 def features(
     *,
-    dataset: Any,
-    backbone: Any,
+    dataset: str | Any,
+    backbone: str | Any,
     out: str | Path,
     root: str | Path | None = None,
     image_size: int | None = None,
     classes: int | None = None,
     classes_seed: int | None = None,
-    class_ids: list[int] | None = None,
+    class_ids: Sequence[int] | None = None,
     device: str = "auto",
     batch_size: int = 32,
     threads: int = 1,

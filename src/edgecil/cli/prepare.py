@@ -1,4 +1,4 @@
-"""The verbs before an experiment: list, similarity, compare-similarities, sequences, score."""
+"""The verbs before an experiment: list, similarity, features, sequences, score and others."""
 
 from __future__ import annotations
 
@@ -110,6 +110,19 @@ VERBS = (
         arguments=("dataset",),
         call=_similarity,
         answer=lambda: load("edgecil.similarity.summary:SimilaritySummary"),
+    ),
+    Verb(
+        "features",
+        "compute the features of images with any network, as vectors for 'run'",
+        (
+            "edgecil features quickdraw --backbone vit-quickdraw --out f.npz",
+            "edgecil list backbones",
+        ),
+        "edgecil.backbones.extract:features",
+        lambda answer: (f"Saved the features to {answer}.",),
+        arguments=("dataset",),
+        plain=lambda answer: {"features": str(answer)},
+        answer=lambda: {"features": str},
     ),
     Verb(
         "compare-similarities",
