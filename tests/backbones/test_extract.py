@@ -69,7 +69,7 @@ def test_an_interrupted_computation_resumes(
 def test_the_command_line(tmp_path: Path) -> None:
     words = "features quickdraw --classes 4 --backbone vit-quickdraw --out"
     assert main([*words.split(), str(tmp_path / "f.npz")]) == 0
-    assert load_dataset(tmp_path / "f.npz").shape == (64,)
+    assert load_dataset(tmp_path / "f.npz").shape == (128,)
 
 
 @pytest.mark.parametrize(
