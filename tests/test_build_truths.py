@@ -26,7 +26,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         "dataset": save_toy(tmp_path / "toy.npz", train=4),
         "tasks": 2,
         "protocol": "enumerate",
-        "workers": 1,
+        "execution": {"workers": 1},
     }
     monkeypatch.setattr(build_truths, "LEARNERS", ("instant",))
     toy = build_truths.ClassSet("toy", "toy-4", options, learners=("instant",))

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 import order_shares
-from tests.grouped import grouped
 
 import edgecil
 from edgecil.engine import Experiment
@@ -64,26 +63,26 @@ class ClassSet:
 
 SIX: dict[str, Any] = {
     "dataset": "quickdraw",
-    "classes": 6,
+    "data": {"classes": 6},
     "tasks": 3,
     "protocol": "enumerate",
 }
 SETS = (
     ClassSet("first", "quickdraw-6-first", SIX),
-    ClassSet("42", "quickdraw-6-seed-42", {**SIX, "classes_seed": 42}),
-    ClassSet("1", "quickdraw-6-seed-1", {**SIX, "classes_seed": 1}),
-    ClassSet("2", "quickdraw-6-seed-2", {**SIX, "classes_seed": 2}),
+    ClassSet("42", "quickdraw-6-seed-42", {**SIX, "data": {"classes": 6, "classes_seed": 42}}),
+    ClassSet("1", "quickdraw-6-seed-1", {**SIX, "data": {"classes": 6, "classes_seed": 1}}),
+    ClassSet("2", "quickdraw-6-seed-2", {**SIX, "data": {"classes": 6, "classes_seed": 2}}),
     ClassSet(
         "eight",
         "quickdraw-8-first",
-        {**SIX, "classes": 8, "tasks": 4},
+        {**SIX, "data": {"classes": 8}, "tasks": 4},
         ("ranpac", "ease"),
         1,
     ),
     ClassSet(
         "twenty",
         "quickdraw-20-first",
-        {**SIX, "classes": 20, "tasks": 10, "protocol": "random", "budget": 300},
+        {**SIX, "data": {"classes": 20}, "tasks": 10, "protocol": "random", "budget": 300},
         ("ranpac", "ease"),
         1,
     ),
@@ -112,12 +111,10 @@ def train(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
             continue
         print(f"{chosen.table}: {learner}, training seed {seed}", flush=True)
         edgecil.run(
-            **grouped(
-                out=runs / f"{chosen.name}-{learner}",
-                method=learner,
-                first_seed=seed,
-                **chosen.options,
-            )
+            out=runs / f"{chosen.name}-{learner}",
+            method=learner,
+            training={"first_seed": seed, "one_seed": True},
+            **chosen.options,
         )
 
 
@@ -135,13 +132,11 @@ def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
             continue
         own = {name: chosen.options[name] for name in chosen.options if name not in CHOICE}
         experiment = edgecil.run(
-            **grouped(
-                out=runs / f"check-{chosen.name}-{learner}",
-                method=learner,
-                first_seed=seed,
-                sequences=table.sequences[:1],
-                **own,
-            )
+            out=runs / f"check-{chosen.name}-{learner}",
+            method=learner,
+            training={"first_seed": seed, "one_seed": True},
+            sequences=table.sequences[:1],
+            **own,
         )
         (run,) = experiment.results()
         again = run.metric("accuracy"), run.metric("average")
