@@ -47,9 +47,9 @@ def test_run_accepts_every_command(method: str) -> None:
         if options.get("config"):
             assert options["config"].removeprefix("recipe:") in recipe_names()
         else:
-            assert PUBLISHED_DATASETS[options["recipe"]] == options["dataset"]
-            get_method(method).recipe(options["recipe"], "resnet32")
-            network = options["backbone"]
+            assert PUBLISHED_DATASETS[options["training.setup"]] == options["dataset"]
+            get_method(method).recipe(options["training.setup"], "resnet32")
+            network = options["training.backbone"]
             assert network in PRETRAINED or network in BACKBONES
 
 

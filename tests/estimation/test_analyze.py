@@ -262,7 +262,7 @@ def test_an_analysis_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.Monkey
     config = {"method": ["m"], "dataset": "made-up", "tasks": 3, "protocol": ["latin"]}
     experiment = write_experiment(tmp_path / "a", {"m": noisy(0)})
     with closing(Store(experiment.directory)) as store:
-        store.add_config({**config, "encoder": "clip-vit-b-16"})
+        store.add_config({**config, "similarity": {"encoder": "clip-vit-b-16"}})
     assert experiment.required_encoder == "clip-vit-b-16"
     monkeypatch.setattr(Experiment, "similarity", None)
     (dataset,) = analyze(experiment).datasets

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
@@ -88,4 +87,6 @@ def average_ranking(methods: Mapping[str, ArrayLike], truth: Ranking) -> Average
 
 def _places(numbers: Floats) -> Floats:
     """Ranks of M methods by each criterion, of numbers of the same shape (…, M, 3)."""
+    from scipy.stats import rankdata
+
     return np.asarray(rankdata(numbers.round(9) * [-1.0, -1.0, 1.0], axis=-2))
