@@ -171,7 +171,7 @@ def test_trainings_share_a_gpu_of_a_cluster(
             assert (driver.capacity, driver.identity) == (2, {"gpu": fake_gpu.GPU})
             for class_ in range(2):
                 driver.submit(Job(Node("visible-gpu", 0, ((class_,),)), None, None))
-            outcomes = [driver.wait() for _ in range(2)]
+            outcomes = [driver.wait(300.0) for _ in range(2)]
             driver.submit(Job(Node("visible-gpu", 0, ((2,),)), None, None))
         driver.close()
         assert not sys.modules["ray"].is_initialized(), "closing again starts no private cluster"
@@ -193,7 +193,7 @@ def test_a_training_that_takes_too_long_is_stopped_in_a_cluster(tmp_path: Path) 
             finished = executor.wait()
             assert finished is not None
             assert (finished.outcome.error or "").endswith(" 3 s.")
-            executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))  # it is not slow again
+            executor.submit(Job(Node("sleepy", 0, ((2, 3),)), None, None))  # which is not slow
             finished = executor.wait()
             assert finished is not None
             assert finished.outcome.result is not None
