@@ -86,7 +86,7 @@ def test_from_a_timm_model_to_a_comparison(tmp_path: Path) -> None:
     )
     experiment = edgecil.run(
         method=["simplecil", "er", "finetune"], dataset=path, sizes=[2, 1], protocol="random",
-        budget=3, out=tmp_path / "out", workers=1, progress=False,
+        budget=3, out=tmp_path / "out", execution={"workers": 1, "progress": False},
     )  # fmt: skip
     assert len(edgecil.compare(experiment.directory).pairs) == 3
 

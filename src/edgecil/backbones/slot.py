@@ -141,6 +141,7 @@ def is_slot_model(name: str) -> bool:
     return by_code or name in installed_backbones()
 
 
+@cache
 def installed_backbones() -> Registry[EntryPoint]:
     """Return the models of installed packages, entry points of the group `edgecil.backbones`."""
     return Registry("backbone", {point.name: point for point in entry_points(group=ENTRY_POINTS)})

@@ -1,0 +1,63 @@
+"""What the engine costs beside the training: many orders of 100 classes in 10 tasks on vectors.
+
+    python benchmarks/many_orders.py [--orders 300] [--method finetune] [--dataset caltech101]
+
+CPU seconds of `edgecil.run` in this process against the same trainings and tests as plain loops:
+no store, no states, no plan.
+"""
+
+import argparse
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import edgecil
+from edgecil.engine.node_training import WorkerContext, _test
+from edgecil.engine.plan import Node
+from edgecil.engine.run import resolve, run_resolved
+
+
+def bare(context: WorkerContext, experiment: edgecil.Experiment) -> float:
+    """Train and test every run of an experiment in plain loops; CPU seconds."""
+    start = time.process_time()
+    for run in experiment.results():
+        tasks = run.sequence.tasks
+        method = context.build(Node(run.method, run.seed, tasks))
+        for end in range(1, len(tasks) + 1):
+            node = Node(run.method, run.seed, tasks[:end])
+            with context.scenario.task(node.prefix, node.seed) as task:
+                method.learn(task)
+            _test(method, context.scenario, node)
+    return time.process_time() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--orders", type=int, default=300)
+    parser.add_argument("--method", default="finetune")
+    parser.add_argument("--dataset", default="caltech101")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    contexts = []
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.process_time()
+        options = {
+            "method": args.method,
+            "dataset": args.dataset,
+            "tasks": 10,
+            "protocol": "random",
+            "budget": args.orders,
+            "execution": {"workers": 1},
+        }
+        asked = resolve(None, options, out=Path(folder) / "runs")
+        experiment = run_resolved(asked, lambda prepared, _: contexts.append(prepared.context))
+        engine = time.process_time() - start
+        loops = bare(contexts[0], experiment)
+    more = 1000 * (engine - loops) / args.orders
+    print(f"{args.orders} orders of {args.method}: {engine:.1f} s, plain loops {loops:.1f} s,")
+    print(f"{engine / loops:.2f} times; {more:.0f} ms more per run")
+
+
+if __name__ == "__main__":
+    main()
