@@ -13,7 +13,7 @@ NOTEBOOK = Path(__file__).parents[1] / "docs" / "tutorial.ipynb"
 SHORTER = {
     "classes=6": "classes=4",
     "tasks=3": "tasks=2",
-    "epochs=1": "epochs=1, workers=1",
+    'training={"epochs": 1}': 'training={"epochs": 1}, execution={"workers": 1}',
     "analyze(experiment)": "analyze(experiment)",
     "write_report(experiment)": "write_report(experiment, metrics=())",
 }

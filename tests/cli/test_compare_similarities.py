@@ -27,7 +27,7 @@ classes = 6
 
 
 def compare(cli: Cli, *words: object) -> Answer:
-    return cli("compare-similarities", *words)
+    return cli("paper", "compare-similarities", *words)
 
 
 def agreements(cli: Cli, *words: object) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ def test_options_reach_the_toolbox_and_results_come_back(cli: Cli, config) -> No
     answer = drive(cli, config, "--set", "memory_size=20", "--repeats", 2, "--json").json
     [part] = answer["results"]
     assert (part["method"], part["finished"], answer["trained"]) == ("drifting", 2, 4)
-    assert [run["seed"] for run in part["runs"]] == [0, 1, 0, 1]
+    assert len({run["seed"] for run in part["runs"]}) == 4, "every order has seeds of its own"
     assert all(list(run["classifiers"]) == ["head", "nme"] for run in part["runs"])
     assert part["repeat_std"] > 0
 

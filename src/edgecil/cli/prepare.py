@@ -57,12 +57,6 @@ def _show_similarity(answer: Any) -> Iterator[Table | str]:
     yield from similarity_tables(answer)
 
 
-def _show_agreements(answer: Any) -> Iterator[Table]:
-    from edgecil.report.answer_tables import agreement_table
-
-    yield from map(agreement_table, answer)
-
-
 def _show_sequences(answer: ExportedSequences) -> Iterator[Table | str]:
     """Yield the classes of every task, or, with --format, the text of a configuration."""
     from edgecil.report.answer_tables import sequence_table
@@ -116,28 +110,13 @@ VERBS = (
         "compute the features of images with any network, as vectors for 'run'",
         (
             "edgecil features quickdraw --backbone vit-quickdraw --out f.npz",
-            "edgecil list backbones",
+            "edgecil features photos --backbone timm:resnet50 --device cuda --out f.npz",
         ),
         "edgecil.backbones.extract:features",
         lambda answer: (f"Saved the features to {answer}.",),
         arguments=("dataset",),
         plain=lambda answer: {"features": str(answer)},
         answer=lambda: {"features": str},
-    ),
-    Verb(
-        "compare-similarities",
-        "compare similarity matrices: mean error, rank correlation, and the sequences they choose",
-        (
-            "edgecil compare-similarities text.npz images.npz --tasks 10",
-            "edgecil compare-similarities --config recipe:text-images-quickdraw",
-        ),
-        "edgecil.sequences.agreement:compare_files",
-        _show_agreements,
-        arguments=("matrices",),
-        plain=lambda answer: {"agreements": answer},
-        answer=lambda: {
-            "agreements": list[load("edgecil.sequences:Agreement")],  # type: ignore[misc]
-        },
     ),
     Verb(
         "sequences",

@@ -37,6 +37,12 @@ def _show_normality(answer: Any) -> Iterator[Table]:
         yield normality_table(dataset, methods)
 
 
+def _show_agreements(answer: Any) -> Iterator[Table]:
+    from edgecil.report.answer_tables import agreement_table
+
+    yield from map(agreement_table, answer)
+
+
 GROUP = VerbGroup(
     "what only the EDGE paper needs: its tables, rankings, captions and bounds",
     (
@@ -86,6 +92,21 @@ GROUP = VerbGroup(
             plain=lambda answer: {"datasets": answer},
             answer=lambda: {
                 "datasets": dict[str, dict[str, load("edgecil.paper:Normality")]],  # type: ignore[misc]
+            },
+        ),
+        Verb(
+            "compare-similarities",
+            "compare similarities: mean error, rank correlation, and the sequences they choose",
+            (
+                "edgecil paper compare-similarities text.npz images.npz --tasks 10",
+                "edgecil paper compare-similarities --config recipe:text-images-quickdraw",
+            ),
+            "edgecil.sequences.agreement:compare_files",
+            _show_agreements,
+            arguments=("matrices",),
+            plain=lambda answer: {"agreements": answer},
+            answer=lambda: {
+                "agreements": list[load("edgecil.sequences:Agreement")],  # type: ignore[misc]
             },
         ),
         Verb(
