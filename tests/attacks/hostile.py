@@ -316,7 +316,9 @@ def formats(directory: Path) -> list[Format]:
         Format("train", pickle.dumps(cifar, protocol=2), _cifar),
         Format("w.safetensors", save_safetensors(tensors), _tensors),
         Format("w.pt", _torch(tensors), _tensors),
-        Format("c.toml", b'tasks = 2\nepochs = 3\ntraining = { "decay" = 0.1 }\n', _config),
+        Format(
+            "c.toml", b'tasks = 2\n[training]\nepochs = 3\nschedule = { "decay" = 0.1 }\n', _config
+        ),
         Format("pycil.json", json.dumps(toolbox).encode(), lambda path: translate_config(path)),
         Format("result.json", json.dumps(result).encode(), lambda path: read_result(path, 2)),
         Format("run.log", LOG.encode(), _log),

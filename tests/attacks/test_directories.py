@@ -67,7 +67,7 @@ def test_a_path_that_no_file_system_has_is_refused(tmp_path: Path) -> None:
         write_report(tmp_path / "run", out=tmp_path / "a\0b")
     for verb in (run, plan_run):
         with pytest.raises(UsageError, match="null"):
-            verb(out="a\0b", dataset="quickdraw", method="finetune", classes=4, tasks=2)
+            verb(out="a\0b", dataset="quickdraw", method="finetune", data={"classes": 4}, tasks=2)
 
 
 def test_only_listed_files_are_removed_from_our_own(precious: Path, tmp_path: Path) -> None:

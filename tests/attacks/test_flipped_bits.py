@@ -52,7 +52,7 @@ def flips(path: Path, check: Callable[[], str], count: int) -> Counter[str]:
 def everything(directory: Path) -> object:
     experiment = Experiment.open(directory)
     return (
-        experiment.table(),
+        experiment.table().to_pandas().to_csv(),
         experiment.identity,
         experiment.failures(),
         [result.nodes for result in experiment.results()],

@@ -106,7 +106,7 @@ def test_ease_runs_as_pilot_configures_it(tmp_path: Path, monkeypatch: pytest.Mo
     assert brightest == pytest.approx((16 * 9 + 8) / 255)  # no normalisation
     experiment = Experiment.open("run")
     assert experiment.config is not None
-    assert experiment.config.preparation == "centre-crop"
+    assert experiment.config.data.preparation == "centre-crop"
     identity = experiment.identity
     assert (identity["sizes"], identity["environment"]["normalisation"]) == ([5, 5], "none")
     ease, recipe = identity["method ease"], identity["method ease"]["recipe"]

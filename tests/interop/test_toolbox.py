@@ -84,7 +84,7 @@ def test_the_toolbox_trains_the_order_and_its_accuracies_come_back(kind) -> None
 
 
 def test_both_classifiers_come_back_where_there_are_exemplars(config) -> None:
-    for run in train(config, set={"memory_size": 20}).results():
+    for run in train(config, set={"memory_size": 20, "drift": 2.0}).results():
         assert run.classifiers == ("head", "nme")
         assert run.metric(classifier="nme") > run.metric(classifier="head"), "means do not drift"
         for classifier, name in (("head", "CNN"), ("nme", "NME")):
@@ -127,8 +127,7 @@ def test_a_run_is_the_same_alone_beside_others_and_again(config) -> None:
     everything = accuracies(repeats=2)
     assert accuracies(repeats=2, workers=3) == everything
     assert accuracies(budget=1).items() <= everything.items()
-    repeats = [[value for (_, seed), value in everything.items() if seed == s] for s in (0, 1)]
-    assert repeats[0] != repeats[1], "the seed decides the drift"
+    assert len(set(everything.values())) == 4, "the seed decides the drift"
 
 
 def test_it_resumes_and_refuses_another_toolbox(config) -> None:
@@ -155,8 +154,8 @@ def test_chosen_classes_keep_their_own_ids() -> None:
     from edgecil.classes import select_classes
 
     config = write_toolbox(Path("box"), "pycil", classes=9)
-    names = [f"class {id_}" for id_ in range(9)]
-    experiment = train(config, names=names, classes_seed=42, budget=1)
+    Path("names.txt").write_text("".join(f"class {id_}\n" for id_ in range(9)), encoding="utf-8")
+    experiment = train(config, names="names.txt", classes_seed=42, budget=1)
     ids = select_classes(9, count=4, seed=42)
     [(order, log)] = logs().items()
     assert sorted(order) == ids.tolist() != [0, 1, 2, 3]
