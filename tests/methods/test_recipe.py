@@ -62,7 +62,7 @@ def test_nonsense_is_refused_before_any_training(change: dict[str, object], mess
 
 
 def test_unknown_recipes_and_backbones_without_one() -> None:
-    with pytest.raises(UsageError, match="training recipe 'quick'"):
+    with pytest.raises(UsageError, match="Unknown setup 'quick'"):
         get_recipe("quick", "resnet32")
     with pytest.raises(UsageError, match="'recipe:demo'"):
         get_recipe("demo", "resnet32")

@@ -89,7 +89,7 @@ def reach(
         None where there is no interval yet.
 
     >>> round(reach(10), 3)
-    0.977
+    1.245
     """
     alpha = 1.0 - float(open_probability("level", level))
     g = float(positive_number("prior", prior))
