@@ -120,7 +120,15 @@ def test_class_means_by_hand() -> None:
     assert means.tolist() == [[2.0, 1.0], [0.0, 4.0]]
 
 
-@pytest.mark.parametrize("name", ["ranpac", "ease", "mos"])
+@pytest.mark.parametrize("name", ["aper", "ease", "mos"])
 def test_adapters_need_a_width(name: str) -> None:
     with pytest.raises(UsageError, match=r"requires bottleneck.* >= 1.*Got"):
         get_method(name).config(bottleneck=0)
+
+
+def test_ranpac_does_without_adapters_but_not_with_a_negative_width() -> None:
+    ranpac = get_method("ranpac")
+    needs = [ranpac.needs(ranpac.config(bottleneck=width)) for width in (0, 1)]
+    assert needs == ["features", "sockets"]
+    with pytest.raises(UsageError, match=r"requires bottleneck >= 0.*Got -1"):
+        ranpac.config(bottleneck=-1)

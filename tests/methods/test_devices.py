@@ -67,7 +67,9 @@ def test_a_step_copies_its_batch_and_nothing_else(
     monkeypatch.setattr(features, "BATCH", BATCH)
     monkeypatch.setattr(prompts, "BATCH", BATCH)
     monkeypatch.setattr(feed, "room_on", lambda device: 2**40 if fits else 0)
-    environment = replace(toy_environment(DATASET), device=NAME, precision="bfloat16")
+    frozen = get_method(name).pretrained
+    environment = toy_environment(DATASET, frozen=frozen)
+    environment = replace(environment, device=NAME, precision="bfloat16")
     with FakeDevice() as device:
         steps = watch_steps(device, monkeypatch)
         scenario = Scenario(DATASET, NAME)
