@@ -33,7 +33,7 @@ def make_context(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
 
 
 def plan_of(*methods: str, sequences: list[ClassSequence] | None = None, seeds: int = 1) -> Plan:
-    return Plan(methods, range(seeds), ORDERS if sequences is None else sequences)
+    return Plan(methods, lambda _: range(seeds), ORDERS if sequences is None else sequences)
 
 
 def driver_in_this_process(

@@ -82,7 +82,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     assert first.outcome.result is not None
     memory = memory_maps(executor)
     enumeration = plan_of("icarl")
-    strange = Plan(methods[1:], [0], STRANGE)
+    strange = Plan(methods[1:], lambda _: [0], STRANGE)
     store = Store(directory / "run")
     both = _Both(enumeration, strange)
     summary = execute(both, store, executor, retries=1)  # as by default

@@ -61,7 +61,8 @@ def test_kept_states_save_the_tasks_that_a_later_sequence_shares(
     toy: dict[str, Any], tmp_path: Path
 ) -> None:
     first, second = ["0 1|2|3"], ["0 1|3|2"]
-    toy = {**toy, "tasks": None, "sizes": (2, 1, 1)}
+    own_seeds = {**toy, "tasks": None, "sizes": (2, 1, 1)}
+    toy = {**own_seeds, "one_seed": True}
     kept = tmp_path / "kept"
     run(**grouped(out=kept, **toy, sequences=first, keep_states=True))
     assert run(**grouped(out=kept, **toy, sequences=second, keep_states=True)).summary == Summary(
@@ -72,6 +73,9 @@ def test_kept_states_save_the_tasks_that_a_later_sequence_shares(
     assert run(**grouped(out=plain, **toy, sequences=second)).summary == Summary(3, 0, ())
     assert run(**grouped(out=kept, **toy, sequences=second)).summary == Summary(0, 3, ())
     assert not list((plain / "states").iterdir())
+    own = {**own_seeds, "out": tmp_path / "own", "keep_states": True}
+    run(**grouped(**own, sequences=first))
+    assert run(**grouped(**own, sequences=second)).summary == Summary(3, 0, ()), "other seeds"
 
 
 @pytest.mark.parametrize(

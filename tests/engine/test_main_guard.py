@@ -59,7 +59,8 @@ def run_script(
 @pytest.mark.slow
 def test_a_script_that_defines_none_of_its_learners_needs_no_guard(tmp_path: Path) -> None:
     path = write_learner(tmp_path / "code")
-    ran = run_script(tmp_path, "run", f'method=("finetune", "{path}:NearestMean"), epochs=1')
+    method = f'method=("finetune", "{path}:NearestMean"), training={{"schedule": {{"epochs": 1}}}}'
+    ran = run_script(tmp_path, "run", method)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "running\n", "no worker ran the script"
     assert len(edgecil.Experiment.open(tmp_path / "out").results()) == 2

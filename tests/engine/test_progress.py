@@ -90,6 +90,7 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
         tasks=2,
         protocol="random",
         budget=1,
+        training={"one_seed": True},
         execution={"workers": 1},
     ).directory
     with Store(out) as store:

@@ -115,7 +115,7 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(
 ) -> None:
     experiment = edgecil.run(**grouped(out=tmp_path / "x", budget=4, repeats_on=2, **options))
     assert len(experiment.results()) == 6
-    assert experiment.table().failed == 0
+    assert experiment.table().missing == 0
     assert experiment.status().complete
     (dataset,) = edgecil.analyze(experiment).datasets
     method = dataset.methods["finetune"]

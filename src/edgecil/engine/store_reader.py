@@ -174,7 +174,6 @@ class StoreReader:
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
-        # Calls of earlier versions, which did not store it, had one training seed for all orders.
         return [self._json(config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
