@@ -15,7 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-from edgecil.backbones.registry import BACKBONES
+from edgecil.backbones.registry import BACKBONES, ON_VECTORS
 from edgecil.data import ImageDataset, Images
 from edgecil.errors import UsageError
 from edgecil.methods import Method, expansion, get_method, training
@@ -27,6 +27,7 @@ from edgecil.methods.task import Scenario
 from tests.toys import QUICK, build, learn, same, toy_dataset, toy_environment, toy_vit
 
 CLASSES, EACH, KEPT, BATCH, SIDE = 6, 16, 2, 8, 32
+RESIDUAL = [backbone for backbone in BACKBONES if backbone not in ON_VECTORS]
 TASKS = tuple((class_,) for class_ in range(CLASSES))
 BRIEF = replace(QUICK, epochs=1, batch_size=BATCH, augment=())
 
@@ -200,11 +201,20 @@ def stages(name: str, task: int) -> tuple[str, ...]:
     return ("learn", "compress" if name == "foster" else "balance")
 
 
+def flat(images: Images) -> Images:
+    """The images' pixels in [0, 1] as vectors."""
+    vectors = images.pixels.reshape(len(images), -1).astype(np.float32) / np.float32(255.0)
+    return Images(vectors, images.labels)
+
+
 def learn_twice(name: str, backbone: str) -> None:
     """Two tasks of an epoch; the state goes into a fresh method, which reads the same."""
     dataset = toy_dataset(3, channels=3, train=4, test=2)
-    scenario, entry = Scenario(dataset), get_method(name)
     environment = replace(toy_environment(dataset), backbone=backbone)
+    if backbone in ON_VECTORS:
+        dataset = replace(dataset, train=flat(dataset.train), test=flat(dataset.test))
+        environment = replace(environment, shape=dataset.shape, mean=(), std=())
+    scenario, entry = Scenario(dataset), get_method(name)
     once = {"balancing": 1} if "balancing" in entry.fast_settings else {}
     config = entry.configure(BRIEF, PAPER_MEMORY, {**entry.fast_settings, **once})
     method = entry.build(config, environment)
@@ -229,8 +239,13 @@ def learn_twice(name: str, backbone: str) -> None:
     assert list(actual) == (["head", "nme", "boosted"] if name == "foster" else ["head", "nme"])
 
 
-@pytest.mark.parametrize("backbone", BACKBONES)
-@pytest.mark.parametrize("name", ["der", "foster", "memo", "tagfex"])
+@pytest.mark.parametrize(
+    ("name", "backbone"),
+    [
+        *((name, backbone) for name in ("der", "foster") for backbone in BACKBONES),
+        *((name, backbone) for name in ("memo", "tagfex") for backbone in RESIDUAL),
+    ],
+)
 def test_every_backbone_trained_from_scratch_can_grow(name: str, backbone: str) -> None:
     learn_twice(name, backbone)
 
@@ -244,3 +259,10 @@ def test_whole_transformers_can_stand_side_by_side(name: str) -> None:
 def test_a_backbone_without_stages_is_refused_by_those_that_need_them(name: str) -> None:
     with pytest.raises(UsageError, match=r"network.*Got.*ViT.*resnet"):
         learn_twice(name, toy_vit(3))
+
+
+@pytest.mark.parametrize("backbone", ON_VECTORS)
+@pytest.mark.parametrize("name", ["memo", "tagfex"])
+def test_a_network_on_vectors_is_refused_and_not_proposed(name: str, backbone: str) -> None:
+    with pytest.raises(UsageError, match=f"one of {', '.join(RESIDUAL)}\\.$"):
+        learn_twice(name, backbone)

@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear, ResNet
-from edgecil.backbones.registry import BACKBONES
+from edgecil.backbones.registry import BACKBONES, ON_VECTORS
 from edgecil.errors import UsageError
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget
 from edgecil.methods.method import Environment
@@ -225,8 +225,9 @@ class ExpandingMethod(NetworkMethod):
 def residual(backbone: Backbone, method: str) -> ResNet:
     """Return the backbone as a ResNet; an error if it is another network."""
     if not isinstance(backbone, ResNet):
+        choices = ", ".join(name for name in BACKBONES if name not in ON_VECTORS)
         raise UsageError(
             f"{method} requires a residual network as its backbone. Got a "
-            f"{type(backbone).__name__}; choose one of {', '.join(BACKBONES)}."
+            f"{type(backbone).__name__}; choose one of {choices}."
         )
     return backbone
