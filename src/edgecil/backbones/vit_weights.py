@@ -52,7 +52,7 @@ def read_vit(files: WeightFiles) -> ViTWeights:
     naming = recognise(tensors)
     if naming is None:
         other = (
-            "it is a residual network, which is for 'backbone'."
+            "it is a ResNet; use a learner on features, such as 'simplecil', or another backbone."
             if holds_resnet(tensors)
             else "no tensor has the name of a class token in timm, DINO, transformers, CLIP or "
             "open_clip."
