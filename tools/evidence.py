@@ -30,16 +30,11 @@ TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
     TABLES: ("leaderboard.md", "tools/evidence.py --tables"),
-    "calibration": (
-        "estimation.md",
-        "benchmarks/calibration.py tests/demo/accuracies.csv --draws 50 --write",
-    ),
+    "calibration": ("estimation.md", "-m edgecil lab calibrate --draws 60"),
     "accuracies": ("methods.md", "tools/evidence.py --accuracies"),
-    "intervals": ("estimation.md", "benchmarks/leave_one_out.py intervals"),
     "until": ("estimation.md", "benchmarks/error_rates.py until --trials 1000"),
     "placebo": ("estimation.md", "benchmarks/error_rates.py placebo --trials 400"),
     "relabelling": ("estimation.md", "benchmarks/error_rates.py relabelling --trials 1000"),
-    "estimate": ("leaderboard.md", "benchmarks/leave_one_out.py estimate --draws 20"),
     "simulated": ("leaderboard.md", "benchmarks/protocols.py --simulated"),
     "default": ("leaderboard.md", "benchmarks/protocols.py --default"),
     "designs": ("leaderboard.md", "benchmarks/designs.py"),

@@ -350,7 +350,7 @@ def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
     drawn = [text.get_text() for text in axes.get_legend().get_texts()]
     assert drawn == ["class orders", "90 % of all orders"]
     assert analysis.plot(ax=axes) is axes
-    assert repr(analysis) == "<Analysis of a table of made-up: made-up: m<, n on 5 class orders>"
+    assert repr(analysis) == "<Analysis of a table of made-up: made-up: m<, n on 6 class orders>"
     from IPython.lib.pretty import pretty
 
     assert pretty(analysis) == str(analysis), "with the numbers"
@@ -382,7 +382,7 @@ def test_more_orders_than_floats_can_count(tmp_path: Path) -> None:
     path.write_text("\n".join(lines), encoding="utf-8")
     answer = analyze(path)["a"].answer
     assert answer.mean.value == pytest.approx(61.5)
-    assert answer.next_order.interval is not None
+    assert answer.next_run.interval is not None
 
 
 def test_an_analysis_is_a_data_frame() -> None:
@@ -391,7 +391,7 @@ def test_an_analysis_is_a_data_frame() -> None:
     said = analysis["n"].answer
     assert list(frame.index) == ["m", "n"]
     assert frame.loc["n", "mean"] == said.mean.value
-    assert (frame.loc["n", "next_low"], frame.loc["n", "next_high"]) == said.next_order.interval
+    assert (frame.loc["n", "next_low"], frame.loc["n", "next_high"]) == said.next_run.interval
 
 
 @pytest.mark.parametrize("method", ["m", "n"])

@@ -100,15 +100,6 @@ def test_a_method_that_failed_throughout_is_left_out_and_told() -> None:
     assert "broken is left out" in " ".join(result.notes)
 
 
-def test_seeds_that_draw_the_same_order_are_told() -> None:
-    result = analysed(table_of({"m": noisy(0)}, ("random", "edge")))
-    (note,) = result.notes
-    assert "seed-0 and seed-42" in note
-    assert "0.76" in note  # a handicap beside edge
-    alone = analysed(table_of({"m": noisy(0)}, ("random",))).notes[0]
-    assert "0.76" not in alone
-
-
 def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() -> None:
     extreme, whole = table_of({"m": along_s}, ("edge",)), table_of({"w": noisy(1)}, ("enumerate",))
     result = analysed(build(rows(extreme) + rows(whole))).methods

@@ -15,7 +15,7 @@ from edgecil.sequences.protocols.protocol import Request
 from edgecil.sequences.protocols.random import Random
 from tests.estimation.tables import SPACE, Run, build, noisy, rows, table_of
 
-CLAIMS = ("mean", "std", "next_order", "outside", "worse", "not_worse")
+CLAIMS = ("mean", "std", "next_run", "tail", "outside", "worse", "not_worse")
 
 
 class SameThree(Protocol):
@@ -55,8 +55,8 @@ def claims_of(*protocols: str) -> dict[str, str]:
 def test_the_same_three_orders_are_neither_exact_nor_calibrated() -> None:
     said = answer(table_of({"m": noisy(0)}, ("same-three",)), "m")
     assert not said.blind
-    assert [said.mean.validity, said.std.validity, said.next_order.validity] == ["rough"] * 3
-    assert said.mean.reached is None
+    for claim in (said.mean, said.std, said.next_run, said.tail):
+        assert (claim.interval, claim.validity) == (None, "none")
     for claim in (said.outside, said.worse, said.not_worse):
         assert (claim.value, claim.validity) == (None, "none")
 
@@ -65,11 +65,9 @@ def test_a_plug_in_gets_the_claims_that_its_object_supports() -> None:
     exact = dict.fromkeys(("outside", "worse", "not_worse"), "exact")
     assert claims_of("random").items() >= exact.items()
     assert claims_of("latin")["mean"] == "calibrated"
-    assert claims_of("own-random") == exact | dict.fromkeys(("mean", "std", "next_order"), "rough")
-    assert claims_of("paired") == {
-        **dict.fromkeys(("mean", "std", "next_order", "not_worse"), "rough"),
-        **dict.fromkeys(("outside", "worse"), "none"),
-    }
+    intervals = ("mean", "std", "next_run", "tail")
+    assert claims_of("own-random") == exact | dict.fromkeys(intervals, "rough")
+    assert claims_of("paired") == dict.fromkeys(CLAIMS, "rough")
 
 
 def test_constructed_orders_of_a_plug_in_step_back_behind_random_ones() -> None:
@@ -80,27 +78,20 @@ def test_constructed_orders_of_a_plug_in_step_back_behind_random_ones() -> None:
 def test_orders_of_a_design_beside_independent_ones_are_not_exact() -> None:
     assert claims_of("random", "latin")["outside"] == claims_of("latin")["outside"] != "exact"
     both = Choice((PROTOCOLS["random"], PROTOCOLS["latin"]), random=True)
-    assert (both.independent, both.calibration, both.rank_calibration) == (
-        False,
-        "random",
-        "latin",
-    )
+    assert (both.independent, both.calibration) == (False, "random")
     sequences = tuple(SPACE.enumerate())[:3]
     assert both.overlap(sequences) is None
     assert Choice((PROTOCOLS["latin"],), random=True).overlap(sequences) is not None
     assert Choice((PROTOCOLS["latin"],), random=True).overlap(sequences[:1]) is None
 
 
-def test_comparisons_reach_what_was_measured_for_their_orders() -> None:
-    reached = {
+def test_comparisons_give_intervals_for_random_orders_only() -> None:
+    pairs = {
         name: compare_pairs(table_of({"a": noisy(0), "b": noisy(1)}, (name,)), ("a", "b"))["a"]["b"]
         for name in ("random", "latin", "edge", "optimal", "adversarial", "same-three")
     }
-    assert {name for name, pair in reached.items() if pair.reached is None} == {
-        "adversarial",
-        "same-three",
-    }
-    assert [name for name, pair in reached.items() if pair.blind] == ["random", "latin"]
+    assert [name for name, pair in pairs.items() if pair.blind] == ["random", "latin"]
+    assert [name for name, pair in pairs.items() if pair.interval] == ["random", "latin"]
 
 
 def renamed(table: Runs, protocol: str) -> Runs:

@@ -88,7 +88,7 @@ def test_repeats_narrow_the_mean_but_not_the_next_run(prior: Prior) -> None:
 def test_the_seed_that_all_runs_share_widens_the_mean(prior: Prior) -> None:
     values = np.random.default_rng(3).normal(60.0, 3.0, 30)
     own = posterior(evidence(values), prior=prior)
-    shared = posterior(evidence(values), prior=prior, one_seed=True)
+    shared = posterior(evidence(values), prior=prior, shared_seeds=1)
     assert float(shared.half_width()) > 1.2 * float(own.half_width())
     assert float(shared.std) > float(own.std)
 

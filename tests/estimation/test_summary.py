@@ -38,7 +38,7 @@ def test_without_a_truth_it_is_the_answer_from_the_blind_orders(few) -> None:
     assert summary.distribution == said.distribution
     assert summary.mean == said.mean.value
     assert summary.mean_interval == said.mean.interval
-    assert summary.central == said.next_order.interval
+    assert summary.central == said.next_run.interval
 
 
 def test_the_highest_mean_comes_first(enumerated) -> None:

@@ -137,23 +137,6 @@ def test_a_method_that_lacks_a_protocol_is_ranked_by_the_others() -> None:
     assert set(result.rankings["random"]["gaussian"].ranking.lower) == {"a", "b"}  # type: ignore[union-attr]
 
 
-def test_a_repeated_order_counts_twice_for_the_paper_alone() -> None:
-    table = table_of({"m": noisy(0)}, ("random", "edge"))
-    result = audited(table).methods["m"].estimates["random"]
-    assert {name: made.runs for name, made in result.items()} == {
-        "gaussian": 3,
-        "gaussian-c4": 2,
-        "smoothed": 2,
-        "regression": 2,
-    }
-    twice, once = np.unique([noisy(0)(run.sequence) for run in runs_of("m", "random", noisy(0))])
-    made = result["gaussian-c4"].estimate
-    assert made is not None
-    assert made.distribution.mean == pytest.approx((twice + once) / 2)
-    # Two values have s = |a - b| / √2, and c4(2) = √(2 / π).
-    assert made.distribution.std == pytest.approx(abs(twice - once) * np.sqrt(np.pi) / 2)
-
-
 def test_a_pilot_can_be_the_predictor() -> None:
     table = table_of({"m": noisy(0)})
     pilot = table_of({"m": lambda sequence: 0.5 * noisy(0)(sequence)}, ("enumerate",))

@@ -98,7 +98,7 @@ def test_every_section_can_be_linked_to(reader) -> None:
 
 
 def test_the_answer_comes_before_everything_else(page) -> None:
-    answer = page.html.index("<h1>steady is better than varied by 20.0 points")
+    answer = page.html.index("<h1>steady is clearly better than varied: by 20.0 points")
     assert answer < page.html.index('id="figure-overview"') < page.html.index('id="orders"')
 
 
@@ -336,16 +336,16 @@ def test_less_forgetting_is_better(directory) -> None:
     words = metric_words("forgetting")
     ranked = sorted(rank(dataset, words), key=lambda summary: summary.name)
     sentence = answer(replace(dataset, comparisons=comparisons), ranked, words)[0]
-    assert sentence.startswith(f"{names[0]} is better than {names[1]} in forgetting by 3.0")
+    assert sentence.startswith(f"{names[0]} is likely better than {names[1]} in forgetting: by 3.0")
     assert "on all 3 orders" in sentence
 
 
 def test_no_cell_of_the_matrix_claims_certainty() -> None:
-    pair = Comparison(9, 5.0, (4.0, 6.0), 1.0, new_order_probability=0.9999)
+    pair = Comparison(9, 5.0, (4.0, 6.0), 1.0, new_run_probability=0.9999)
     assert _win("a", "b", pair).text == ">99"
     assert _win("b", "a", pair.swapped()).text == "<1"
-    assert _win("a", "b", replace(pair, new_order_probability=0.99)).text == "99"
-    assert _win("a", "b", replace(pair, new_order_probability=None)).text == "100", "it was counted"
+    assert _win("a", "b", replace(pair, new_run_probability=0.99)).text == "99"
+    assert _win("a", "b", replace(pair, new_run_probability=None)).text == "100", "it was counted"
 
 
 def test_a_section_that_another_package_adds_is_on_the_page(dataset, monkeypatch) -> None:

@@ -149,7 +149,7 @@ def test_the_least_forgetting_is_the_best_order(dataset) -> None:
 def test_a_tiny_p_value_is_not_zero() -> None:
     gain = np.random.default_rng(0).normal(20.0, 1.0, 90)
     up, down = compare_accuracies(gain, 0.0 * gain), compare_accuracies(0.0 * gain, gain)
-    assert 0.0 < up.p_value < 1e-60
+    assert 0.0 < up.p_value < 1e-9
     assert down.p_value == pytest.approx(up.p_value, rel=1e-9)
 
 

@@ -34,7 +34,7 @@ def test_every_registered_protocol_keeps_the_contract(name) -> None:
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_calibration_keys_were_measured(name) -> None:
     key = PROTOCOLS[name].calibration
-    assert key is None or key in calibration().coverage["mean"]
+    assert key is None or key in calibration().figures["mean"]
 
 
 class Broken(Protocol):

@@ -164,7 +164,8 @@ def test_a_budget_of_all_sequences_takes_each_once(name) -> None:
 
 def test_random_is_the_papers_three_seeds_then_others() -> None:
     runs = protocol("random", SIX, budget=6)
-    assert [run.label for run in runs] == [f"seed-{seed}" for seed in (0, 42, 1993, 1, 2, 3)]
+    # Seed 42 draws the order of seed 0.
+    assert [run.label for run in runs] == [f"seed-{seed}" for seed in (0, 1993, 1, 2, 3, 4)]
     for run in runs:
         order = np.random.default_rng(int(run.label[5:])).permutation(6)
         assert run.sequence.tasks == tuple(
@@ -173,9 +174,18 @@ def test_random_is_the_papers_three_seeds_then_others() -> None:
 
 
 def test_later_seeds_do_not_repeat_the_papers() -> None:
-    labels = [run.label for run in protocol("random", SIX, budget=60)]
+    runs = protocol("random", SequenceSpace((2, 2, 2, 2)), budget=60)
+    labels = [run.label for run in runs]
     assert len(set(labels)) == 60
     assert labels.count("seed-42") == 1
+
+
+def test_random_orders_differ_but_seeds_of_other_tools_stay() -> None:
+    runs = protocol("random", SIX, budget=60)
+    assert len({run.sequence for run in runs}) == 60
+    assert "seed-42" not in [run.label for run in runs], "it draws the order of seed 0"
+    legacy = [run.label for run in protocol("random-legacy", SIX, budget=60)]
+    assert legacy[:4] == ["seed-0", "seed-42", "seed-1993", "seed-1"]
 
 
 def test_a_given_seed_is_counted_on_from() -> None:
@@ -269,7 +279,7 @@ def test_a_similarity_over_other_classes_is_refused(name) -> None:
 
 
 def test_labels_that_share_a_sequence_are_told_and_counted() -> None:
-    runs = [(run.label, run.sequence) for run in runs_of("random")]
+    runs = [(f"seed-{seed}", seeded(SIX, seed)) for seed in (0, 42, 1993)]
     sentence = describe_duplicates("random", runs) or ""
     assert "seed-0 and seed-42" in sentence
     assert re.findall(r"\d+", sentence) == ["3", "2", "0", "42"]

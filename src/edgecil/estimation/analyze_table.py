@@ -10,9 +10,10 @@ from edgecil.engine.runs import Runs
 from edgecil.errors import DataError
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis, PredictorSummary
 from edgecil.estimation.choice import unbiased_sequences
-from edgecil.estimation.claims import answer
+from edgecil.estimation.claims import answer, representative_orders
 from edgecil.estimation.comparison import compare_pairs
 from edgecil.estimation.correlation import correlate
+from edgecil.estimation.inference import know_method
 from edgecil.estimation.next_step import advise
 from edgecil.estimation.oddities import note_oddities, warn_of_failures, warn_of_truth
 from edgecil.estimation.predictors import (
@@ -138,12 +139,14 @@ def _analyze_method(
         for name, other in predictors.items()
     }
     said, effect = answer(table, method, truth), split_variance(table.repeats(method))
+    sample = representative_orders(table, method)
+    known = know_method(table, method, sample.sequences, sample.choice)
     # Rows of further orders in a file without protocols are like those before them.
     replaces = not said.blind and set(said.protocols) != {OWN_ORDERS}
     return MethodAnalysis(
         answer=said,
         order_effect=effect,
-        next_step=advise(said, effect, table.space.size, replaces=replaces),
+        next_step=advise(said, effect, known, table.space.size, replaces=replaces),
         truth=None if truth is None else truth.without_sequences(),
         runs={name: count for name, count in ran if count},
         predictor=chosen if chosen in predictors else None,

@@ -31,6 +31,11 @@ class Choice:
         return self.random and not self._joint
 
     @property
+    def unknown(self) -> bool:
+        """Whether nobody said how the orders were chosen, so that they may be random."""
+        return all(protocol.unknown for protocol in self.protocols)
+
+    @property
     def calibration(self) -> str | None:
         """The key under which the coverage of intervals was measured; None if it was not.
 
@@ -41,11 +46,6 @@ class Choice:
             return None
         single = [protocol for protocol in self.protocols if not protocol.joint]
         return _shared_key(single or self._joint)
-
-    @property
-    def rank_calibration(self) -> str | None:
-        """The key under which claims on ranks of dependent orders were checked."""
-        return _shared_key(self._joint)
 
     def overlap(self, sequences: Sequence[ClassSequence]) -> Floats | None:
         """Return the covariance that a design of all these orders implies; None without one."""

@@ -9,16 +9,12 @@ import numpy as np
 
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
-from edgecil.estimation.calibration import TOLERATED, is_calibrated, reached_coverage
+from edgecil.estimation.calibration import Kind, is_calibrated, reached_coverage
 from edgecil.estimation.choice import Choice, random_protocols
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.intervals import LEVEL, Interval, Posterior, posterior
-from edgecil.estimation.smoothing import (
-    default_estimator,
-    estimate_distribution,
-    independent_variance,
-    unbiasing,
-)
+from edgecil.estimation.inference import know_method, shared_seeds
+from edgecil.estimation.population import LEAST_ORDERS, LEVEL, Interval, Posterior, Quantity
+from edgecil.estimation.smoothing import smooth
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.numbers import rounded, rounded_limit
@@ -42,10 +38,10 @@ class Claim:
             metric; None if there is none.
         validity: `measured` if all orders were run; `exact` if it follows from the random choice of
             orders whatever the distribution; `calibrated` if its coverage on truth tables is within
-            3 points of its level; `rough` if it is not, and `reached` says what it is; `none`
-            without a value or an interval.
+            3 points of its level on average, and at least 80 % for every learner and for the
+            smallest spreads; `rough` if it is not; `none` without a value or an interval.
         level: nominal probability.
-        reached: the coverage measured on truth tables for this protocol and number of orders; None
+        reached: the average coverage on truth tables for this protocol and number of orders; None
             if it does not apply or was not measured.
         reason: why there is no value or no interval.
         half_width: half the length of the interval before it was cut; None without an interval.
@@ -61,34 +57,32 @@ class Claim:
 
     @property
     def label(self) -> str:
-        """The level, and what such intervals reach on truth tables where that is something else."""
-        level = f"{100.0 * self.level:.0f} %"
-        if self.validity != "rough":
-            return level
-        if self.reached is None:
-            return f"{level}, not calibrated"
-        return f"{level}, on truth tables {100.0 * self.reached:.0f} %"
+        """The level."""
+        return f"{100.0 * self.level:.0f} %"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One method over all class orders, from the orders that represent them best.
+    """One method over class orders and trainings, from the orders that represent them best.
 
-    These are all orders if (nearly) all were run, else random draws (`latin`, `random`) if there
-    are two, else those of the protocol that ran most. Accuracies are per cent, means over repeats.
+    These are all orders if (nearly) all were run, else random draws (`random`, `latin`) if there
+    are two, else those of the protocol that ran most. Accuracies are per cent.
 
     Attributes:
         protocols: whose runs they are.
         blind: whether the orders are random draws, or all.
         order_count: how many different ones.
         trainings: how many trainings of them.
-        lowest: the lowest accuracy of these orders.
+        lowest: the lowest accuracy of these orders, each the mean over its trainings.
         highest: the highest accuracy.
+        shared_seeds: number of training seeds that all orders share, so that claims are about
+            these seeds; 0 if every order has its own.
         estimator: that gives `distribution`; None if it is the measured one.
-        distribution: over all orders, estimated or measured.
-        mean: over all orders, with the training seeds that were run.
-        std: standard deviation over all orders, unbiased for normal accuracies.
-        next_order: accuracy of the next random order: a prediction interval around the mean.
+        distribution: of runs, estimated or measured.
+        mean: over orders and trainings.
+        std: standard deviation of a run, a new order trained once.
+        next_run: accuracy of the next run: a prediction interval around the mean.
+        tail: the accuracy that 95 % of runs exceed.
         outside: expected share of all orders with an accuracy outside [lowest, highest].
         worse: probability that the next random order, which was not run yet, is worse than all of
             these.
@@ -101,37 +95,39 @@ class Answer:
     trainings: int
     lowest: float
     highest: float
+    shared_seeds: int
     estimator: str | None
     distribution: Distribution
     mean: Claim
     std: Claim
-    next_order: Claim
+    next_run: Claim
+    tail: Claim
     outside: Claim
     worse: Claim
     not_worse: Claim
 
     def __str__(self) -> str:
         """Return the claims in one line, as far as they can be made."""
-        if self.order_count == 1 and self.mean.validity != "measured":
-            return f"one order: {rounded(self.lowest)}; nothing can be said about other orders yet"
-        parts = []
-        for name, claim in (("mean", self.mean), ("next order", self.next_order)):
-            value = "" if claim.value is None else f" {rounded(claim.value)}"
-            if claim.interval is not None:
-                low, high = map(rounded_limit, claim.interval)
-                value += f" ({claim.label}: {low} to {high})"
-            elif claim.validity == "none":
-                continue
-            parts += [f"{name}{value}"] if value else []
         orders = "1 order" if self.order_count == 1 else f"{self.order_count} orders"
+        between = f"between {rounded(self.lowest)} and {rounded(self.highest)}"
         if self.lowest == self.highest:
-            parts.append(f"{orders}, all {rounded(self.lowest)}")
-            if self.mean.validity == "none":
-                parts.append("their spread is unknown, so no interval can be given")
-            return "; ".join(parts)
-        parts.append(f"{orders} between {rounded(self.lowest)} and {rounded(self.highest)}")
-        if self.outside.value:
-            parts.append(f"about {100.0 * self.outside.value:.0f} % of all orders outside")
+            between = f"{'at' if self.order_count == 1 else 'all at'} {rounded(self.lowest)}"
+        if self.mean.validity == "none":
+            return (
+                f"{orders} {between}; a claim about other orders requires {LEAST_ORDERS} orders "
+                "that were drawn at random"
+            )
+        assert self.mean.value is not None
+        parts = [f"mean {rounded(self.mean.value)}{_bracketed(self.mean)}"]
+        if self.next_run.interval is not None:
+            low, high = map(rounded_limit, self.next_run.interval)
+            parts.append(f"next run {low} to {high}")
+        if self.tail.value is not None:
+            parts.append(f"95 % of runs exceed {rounded(self.tail.value)}")
+        parts.append(f"{orders} {between}")
+        if self.shared_seeds:
+            seeds = "one training seed" if self.shared_seeds == 1 else "the same training seeds"
+            parts.append(f"all trained with {seeds}")
         return "; ".join(parts)
 
 
@@ -186,13 +182,15 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         return _measured(table, method, truth)
     sample = representative_orders(table, method)
     values, size = sample.accuracies, table.space.size
-    count, choice = len(values), sample.choice
-    made = posterior(values, overlap=choice.overlap(sample.sequences), space_size=size)
-    name = default_estimator(count)
-    classes = table.class_accuracies(method, sample.sequences) if count > 1 else None
-    class_variance = None if classes is None else float(independent_variance(classes))
-    mean, bounds = float(values.mean()), bounds_of(table.metric)
-    std = float(values.std(ddof=1)) / unbiasing(count) if count > 1 else None
+    count, choice, bounds = len(values), sample.choice, bounds_of(table.metric)
+    known = know_method(table, method, sample.sequences, choice)
+    mean = float(values.mean()) if known is None else float(known.mean)
+    std = float(values.std()) if known is None else float(known.std)
+
+    def claim(quantity: Quantity) -> Claim:
+        own = bounds if quantity != "std" else (0.0, np.inf)
+        return _interval_claim(quantity, mean, known, count, choice, own)
+
     return Answer(
         sample.protocols,
         choice.random,
@@ -200,13 +198,15 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         table.count_trainings(method, sample.sequences),
         float(values.min()),
         float(values.max()),
-        name,
-        estimate_distribution(values, class_variance, size),
-        _interval_claim("mean", mean, values, made, choice, bounds),
-        _interval_claim("std", std, values, made, choice),
-        _interval_claim("next", mean, values, made, choice, bounds),
-        _share("outside", 1.0 - expected_share_inside(count, size), count, choice),
-        _share("worse", worse_probability(count) if count < size else 0.0, count, choice),
+        0 if known is None else known.shared_seeds,
+        "smoothed" if count >= LEAST_ORDERS else "gaussian",
+        smooth(values, std, size),
+        claim("mean"),
+        claim("std"),
+        claim("next"),
+        claim("tail"),
+        _share(1.0 - expected_share_inside(count, size), choice),
+        _share(worse_probability(count) if count < size else 0.0, choice),
         _tolerance(count, size, choice),
     )
 
@@ -215,6 +215,8 @@ def _measured(table: Runs, method: str, truth: Truth) -> Answer:
     """Return the answer where every order was run."""
     values = truth.accuracies
     low, high = (float(end) for end in np.quantile(values, [0.05, 0.95]))
+    orders = table.orders(method)
+    chosen = np.isin(orders.places, [table.place_of[one] for one in truth.sequences])
     return Answer(
         truth.protocols,
         True,
@@ -222,11 +224,13 @@ def _measured(table: Runs, method: str, truth: Truth) -> Answer:
         table.count_trainings(method, truth.sequences),
         truth.min,
         truth.max,
+        shared_seeds(orders.seeds[chosen]),
         None,
         Distribution.of(values),
         Claim(truth.mean, None, "measured"),
         Claim(truth.std, None, "measured"),
         Claim(truth.mean, (low, high), "measured"),
+        Claim(low, None, "measured"),
         Claim(0.0, None, "measured"),
         Claim(0.0, None, "measured"),
         Claim(1.0, None, "measured", CONFIDENCE),
@@ -234,35 +238,39 @@ def _measured(table: Runs, method: str, truth: Truth) -> Answer:
 
 
 def _interval_claim(
-    kind: Literal["mean", "std", "next"],
-    value: float | None,
-    values: Floats,
-    made: Posterior | None,
+    quantity: Quantity,
+    mean: float,
+    known: Posterior | None,
+    count: int,
     choice: Choice,
-    bounds: Interval = (-np.inf, np.inf),
+    bounds: Interval,
 ) -> Claim:
-    if made is None:
-        count = len(values)
-        reason = (
-            "requires at least 2 orders; got 1"
-            if count < 2
-            else f"the {count} orders have the same accuracy, so their spread is unknown"
-        )
-        return Claim(value, reason=reason)
-    interval = {
-        "mean": made.mean_interval,
-        "std": made.std_interval,
-        "next": made.next_interval,
-    }[kind]()
-    reached = reached_coverage(kind, choice.calibration, len(values))
+    if known is None:
+        value = mean if quantity in ("mean", "next") else None
+        return Claim(value, reason=f"requires at least {LEAST_ORDERS} orders; got {count}")
+    value = mean if quantity in ("mean", "next") else float(known.quantile(quantity, 0.5))
+    if not choice.random and not choice.unknown:
+        return Claim(value, reason="requires orders chosen at random")
+    interval = known.interval(quantity)
+    reached = reached_coverage(_KINDS[quantity], choice.calibration, count)
     return Claim(
         value,
         cut(interval, bounds),
-        _validity(reached),
+        "calibrated" if is_calibrated(reached) else "rough",
         LEVEL,
-        reached,
+        None if reached is None else reached.average,
         half_width=(interval[1] - interval[0]) / 2.0,
     )
+
+
+_KINDS: dict[Quantity, Kind] = {"mean": "mean", "std": "std", "next": "next run", "tail": "tail"}
+
+
+def _bracketed(claim: Claim) -> str:
+    if claim.interval is None:
+        return ""
+    low, high = map(rounded_limit, claim.interval)
+    return f" ({100.0 * claim.level:.0f} % interval {low} to {high})"
 
 
 def bounds_of(metric: str) -> Interval:
@@ -280,19 +288,11 @@ def cut(interval: Interval, bounds: Interval) -> Interval:
     return low, high
 
 
-def _validity(reached: float | None) -> Validity:
-    return "calibrated" if is_calibrated(reached) else "rough"
-
-
-def _share(kind: Literal["outside", "worse"], value: float, count: int, choice: Choice) -> Claim:
-    """Make a claim on ranks: exact for independent draws, checked on truth tables for designs."""
-    if choice.independent:
-        return Claim(value, None, "exact")
-    error = reached_coverage(kind, choice.rank_calibration, count) if choice.random else None
-    if error is None:
+def _share(value: float, choice: Choice) -> Claim:
+    """Make a claim on ranks, which is exact for independent draws."""
+    if not choice.random:
         return Claim(None, reason="requires orders chosen at random")
-    validity: Validity = "calibrated" if abs(error) <= TOLERATED else "rough"
-    return Claim(value, None, validity, reached=value + error)
+    return Claim(value, None, "exact" if choice.independent else "rough")
 
 
 def _tolerance(count: int, size: int, choice: Choice) -> Claim:

@@ -11,23 +11,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from edgecil.engine.metrics import find_metric
-from edgecil.engine.runs import Runs, pair_orders
+from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
+from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError
-from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.choice import Choice, random_protocols
 from edgecil.estimation.distributions import SAME
-from edgecil.estimation.intervals import LEVEL, Interval, posterior
+from edgecil.estimation.inference import know, paired
+from edgecil.estimation.population import (
+    LEAST_ORDERS,
+    LEVEL,
+    Grade,
+    Interval,
+    Posterior,
+    grade,
+)
 from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.sequences.protocols import RANDOM, find_protocol
 
 _Key = TypeVar("_Key")
 
-# Variance of the effect that a training seed has on all orders alike (the initial network, RanPAC's
-# projection, tasks that orders share), in variances of the differences between orders. It makes
-# intervals from one seed cover what another seed gives; benchmarks/leave_one_out.py.
-SEED_EFFECT = 0.024
 _FEWEST = 2
+_LEAST_P = 1e-12  # what the grid of the posterior can resolve
 
 
 @dataclass(frozen=True)
@@ -36,40 +40,41 @@ class Comparison:
 
     Attributes:
         n: orders that both ran.
-        difference: mean accuracy of the first minus that of the second, in points.
-        interval: 90 %, of the mean difference over all orders and training seeds; None with one
-            order or if all differences are equal.
+        difference: mean of the first minus that of the second, in points.
+        interval: 90 %, of the mean difference over orders and trainings; None with fewer than
+            three orders, or if they are not random draws.
+        probability: that the first is better on average; None where there is no interval.
+        grade: how sure it is which one is better, given the number of pairs that are compared.
         won: share of these orders on which the first is better, ties half.
         won_interval: 90 %, of the share of all orders, by Clopper and Pearson; None if the orders
             are not random draws.
-        new_order_probability: that the first is better on a new random order; None where there is
-            no interval.
+        new_run_probability: that the first is better in a new run, one new order trained once;
+            None where there is no interval.
         p_value: of no mean difference, two-sided; None where there is no interval.
         adjusted_p: the same, adjusted for the number of pairs by Holm's method.
         blind: whether the orders are random draws, or all; otherwise they may not represent all
             orders.
-        reached: the coverage of such intervals, of a nominal 90 %, on truth tables; None if it was
-            not measured.
         reason: why something is None.
         tied: orders on which both are equal.
         protocols: that chose these orders, if not blindly.
-        seeds: training seeds that both have for every order.
+        shared_seeds: number of training seeds that all orders share; 0 if every order has its own.
     """
 
     n: int
     difference: float
     interval: Interval | None
     won: float
+    probability: float | None = None
+    grade: Grade = "too few"
     won_interval: Interval | None = None
-    new_order_probability: float | None = None
+    new_run_probability: float | None = None
     p_value: float | None = None
     adjusted_p: float | None = None
     blind: bool = True
-    reached: float | None = None
     reason: str | None = None
     tied: int = 0
     protocols: tuple[str, ...] = ()
-    seeds: int = 1
+    shared_seeds: int = 0
 
     @property
     def wins(self) -> int:
@@ -85,127 +90,136 @@ class Comparison:
         def rest(interval: Interval | None) -> Interval | None:
             return None if interval is None else (1.0 - interval[1], 1.0 - interval[0])
 
-        chance = self.new_order_probability
+        chance, sure = self.new_run_probability, self.probability
         return replace(
             self,
             difference=-self.difference,
             interval=negated(self.interval),
             won=1.0 - self.won,
             won_interval=rest(self.won_interval),
-            new_order_probability=None if chance is None else 1.0 - chance,
+            probability=None if sure is None else 1.0 - sure,
+            new_run_probability=None if chance is None else 1.0 - chance,
         )
 
 
-def compare_accuracies(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    overlap: Floats | None = None,
-    blind: bool = True,
-    calibration: str | None = RANDOM.calibration,
-    higher_is_better: bool = True,
-    seeds: int = 1,
+def compare_gains(
+    gains: Floats, known: Posterior | None, *, blind: bool = True, higher_is_better: bool = True
 ) -> Comparison:
-    """Compare the accuracies of two methods, both of shape (n,), on the same n orders.
-
-    The interval is that of :func:`~edgecil.estimation.intervals.posterior` for the differences. It
-    is about all orders and all training seeds, so that the size of the space does not narrow it:
-    even where every order was run, another seed would give other accuracies. A seed shifts the
-    differences on all orders alike, which they cannot show; the interval allows for such a shift
-    with the variance that it has on truth tables (:data:`SEED_EFFECT`), divided by the number of
-    seeds.
+    """Compare two methods by their differences.
 
     Args:
-        first: accuracies of the first method, means over repeats.
-        second: accuracies of the second method.
-        overlap: covariance that the orders' design implies, see :meth:`Protocol.overlap`.
+        gains: (n,) the first method's value minus the second's, on each order.
+        known: what they say about orders and trainings; None if there is no interval.
         blind: whether the orders are random draws, or all.
-        calibration: key of such orders' measured coverage, :attr:`Protocol.calibration`.
         higher_is_better: whether a greater value wins; forgetting is better low.
-        seeds: number of training seeds that the means are over.
     """
+    n, tied = len(gains), np.abs(gains) <= SAME
+    won = float(np.mean(np.where(tied, 0.5, (gains > 0.0) == higher_is_better)))
+    share = _share_interval(won, n) if blind else None
+    mean = float(gains.mean()) if known is None else float(known.mean)
+    plain = Comparison(n, mean, None, won, won_interval=share, blind=blind, tied=int(tied.sum()))
+    if known is None:
+        few = n < LEAST_ORDERS
+        reason = f"requires at least {LEAST_ORDERS} orders; got {n}" if few else "not random"
+        return replace(plain, reason=reason, grade="too few" if few else "cannot tell")
+    above, below = float(known.above("mean", 0.0)), float(known.cdf("mean", 0.0))
+    following = float(known.above("next", 0.0))
+    if not higher_is_better:
+        above, below, following = below, above, 1.0 - following
+    return replace(
+        plain,
+        interval=known.interval("mean"),
+        probability=above,
+        grade=grade(above, n),
+        new_run_probability=following,
+        p_value=min(1.0, max(2.0 * min(below, above), _LEAST_P)),
+        shared_seeds=known.shared_seeds,
+    )
+
+
+def compare_accuracies(
+    first: ArrayLike, second: ArrayLike, *, higher_is_better: bool = True
+) -> Comparison:
+    """Compare the accuracies of two methods, both of shape (n,), on the same n random orders."""
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or not a.size:
         raise UsageError(
             "Paired accuracies must have the same shape (n,), n >= 1. "
             f"Got {a.shape} and {b.shape} instead."
         )
-    gain = a - b
-    n, mean, tied = len(gain), float(gain.mean()), np.abs(gain) <= SAME
-    won = float(np.mean(np.where(tied, 0.5, (gain > 0.0) == higher_is_better)))
-    share = _share_interval(won, n) if blind else None
-    made = posterior(gain, overlap=overlap, common=SEED_EFFECT / seeds)
-    if made is None:
-        reason = "requires at least 2 orders; got 1" if n == 1 else "all differences are equal"
-        return Comparison(
-            n,
-            mean,
-            None,
-            won,
-            share,
-            blind=blind,
-            reason=reason,
-            tied=int(tied.sum()),
-            seeds=seeds,
-        )
-    chance = made.next_above(0.0)
-    return Comparison(
-        n,
-        mean,
-        made.mean_interval(),
-        won,
-        share,
-        chance if higher_is_better else 1.0 - chance,
-        min(1.0, 2.0 * min(made.mean_above(0.0), made.mean_below(0.0))),
-        blind=blind,
-        reached=reached_coverage("difference", calibration, n),
-        tied=int(tied.sum()),
-        seeds=seeds,
-    )
+    gains, seeds = (a - b)[:, None], np.arange(len(a))[:, None]
+    known = know(gains, seeds, DEFAULT_METRIC, (), Choice((RANDOM,), random=True))
+    return compare_gains(a - b, known, higher_is_better=higher_is_better)
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The differences of two methods on the orders that both ran.
+
+    Attributes:
+        gains: (n,) one per order, the mean over its trainings.
+        known: what they say; None if there is no interval.
+        choice: how the orders were chosen.
+        protocols: names of the protocols that chose them.
+    """
+
+    gains: Floats
+    known: Posterior | None
+    choice: Choice
+    protocols: tuple[str, ...]
+
+
+def differences(table: Runs, first: str, second: str) -> Differences | None:
+    """Return the differences of two methods, by order and training seed; None without an order.
+
+    If both ran two or more random orders, only these count.
+    """
+    places, gains, seeds = paired(table.orders(first), table.orders(second))
+    if not places.size:
+        return None
+    random = [random_protocols(table, name) for name in (first, second)]
+    shared = {name: one for name, one in random[0].items() if name in random[1]}
+    chosen_by = _chosen_by(table)
+    used = np.zeros(len(places), dtype=bool)
+    for name in shared:
+        used |= chosen_by[name][places]
+    if used.sum() < min(len(places), _FEWEST):
+        used[:] = False
+    if used.any():
+        names = [name for name in shared if chosen_by[name][places[used]].any()]
+        choice = Choice(tuple(shared[name] for name in names), random=True)
+    else:
+        used[:] = True
+        names = _names_of(table, first, places)
+        choice = Choice(tuple(map(find_protocol, names)), random=False)
+    sequences = [table.sequences[place] for place in places[used]]
+    known = None
+    if choice.random or choice.unknown:
+        known = know(gains[used], seeds[used], table.metric, sequences, choice)
+    return Differences(np.nanmean(gains[used], axis=1), known, choice, tuple(names))
 
 
 def compare_pairs(table: Runs, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
     """Return every pair of methods on the orders that both ran, by first and second method.
 
-    If both ran two or more random orders, only these count. An order that both trained with the
-    same seeds is compared by the means over these seeds.
+    Methods are paired by order and training seed, and grades allow for the number of pairs.
     """
-    trained = {name: table.orders(name) for name in methods}
-    random = {name: random_protocols(table, name) for name in methods}
-    chosen_by = _chosen_by(table)
+    higher_is_better = find_metric(table.metric).higher_is_better
     pairs: dict[tuple[str, str], Comparison] = {}
     for first, second in combinations(methods, 2):
-        both, a, b, seeds = pair_orders(trained[first], trained[second])
-        if not both.size:
+        both = differences(table, first, second)
+        if both is None:
             continue
-        shared = {name: one for name, one in random[first].items() if name in random[second]}
-        blind = np.zeros(len(table.sequences), dtype=bool)
-        for name in shared:
-            blind |= chosen_by[name]
-        used = blind[both]
-        if used.sum() < min(len(both), _FEWEST):  # a single order gives no interval
-            used[:] = False
-        if used.any():
-            names = [name for name in shared if chosen_by[name][both[used]].any()]
-            choice = Choice(tuple(shared[name] for name in names), random=True)
-        else:
-            used[:] = True
-            names = _names_of(table, first, both)
-            choice = Choice(tuple(map(find_protocol, names)), random=False)
-        pair = compare_accuracies(
-            a[used],
-            b[used],
-            overlap=choice.overlap([table.sequences[place] for place in both[used]]),
-            blind=choice.random,
-            calibration=choice.calibration,
-            higher_is_better=find_metric(table.metric).higher_is_better,
-            seeds=max(1, int(seeds[used].min())),
-        )
-        pairs[first, second] = replace(pair, protocols=() if choice.random else tuple(names))
+        blind = both.choice.random
+        pair = compare_gains(both.gains, both.known, blind=blind, higher_is_better=higher_is_better)
+        pairs[first, second] = replace(pair, protocols=() if blind else both.protocols)
     adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
     comparisons: dict[str, dict[str, Comparison]] = {}
     for (first, second), one in pairs.items():
-        comparisons.setdefault(first, {})[second] = replace(one, adjusted_p=adjusted[first, second])
+        p = adjusted[first, second]
+        graded = one.grade if p is None else grade(1.0 - p / 2.0, one.n)
+        made = replace(one, adjusted_p=p, grade=graded)
+        comparisons.setdefault(first, {})[second] = made
     return comparisons
 
 

@@ -37,7 +37,7 @@ def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
         "trainings": said.trainings,
         "chosen by": " + ".join(said.protocols),
     }
-    for title, claim in (("mean", said.mean), ("std", said.std), ("next", said.next_order)):
+    for title, claim in (("mean", said.mean), ("std", said.std), ("next", said.next_run)):
         low, high = claim.interval or (None, None)
         row |= {} if title == "next" else {title: claim.value}
         row |= {f"{title}_low": low, f"{title}_high": high}

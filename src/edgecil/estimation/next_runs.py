@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -16,9 +17,11 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.estimation.claims import answer, representative_orders
-from edgecil.estimation.comparison import compare_pairs
-from edgecil.estimation.next_step import NextStep, advise, orders_to_decide
-from edgecil.estimation.sentences import count, describe_next
+from edgecil.estimation.comparison import differences
+from edgecil.estimation.inference import know_method
+from edgecil.estimation.next_step import ASSURANCES, NextStep, advise
+from edgecil.estimation.population import orders_to_decide
+from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next
 from edgecil.estimation.sources import (
     DatasetRuns,
     Source,
@@ -28,19 +31,14 @@ from edgecil.estimation.sources import (
 )
 from edgecil.estimation.truth import find_truth
 from edgecil.estimation.variance import split_variance
-from edgecil.io.arrays import Ints
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import show_printed
 from edgecil.options import Options
 from edgecil.sequences.given import NAME as OWN_ORDERS
-from edgecil.sequences.overlap import task_overlap
 from edgecil.sequences.protocols import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
-_CANDIDATES = 400
-MOST_ORDERS = 100
-"""Orders that are suggested at a time."""
 CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
 ONCE = ("repeats", "repeats_on")  # a further order is trained once, as its duration says
 
@@ -53,12 +51,12 @@ class NextRuns:
         dataset: its name.
         steps: by method, what to run next and what it would buy.
         orders: class orders that continue the design, as many as the method that needs most, at
-            most 100; after these, more is known about how many it needs. They are chosen without
-            regard to the classes' similarity, so that each class visits positions where it was
-            seldom.
+            most 100; after these, more is known about how many it needs. They are random draws
+            that were not run yet.
         repeat: orders to train once more, as many as some method needs.
-        decisions: by first and second method, how many more orders their difference is expected to
-            require until its 90 % interval excludes 0; None if all orders do not suffice. A pair
+        decisions: by first and second method, after how many more orders it is decided with
+            probability 80 % which is better, by the confidence sequence of `run --until`, so that
+            one may look after every order; None if 100 more, or all, do not suffice. A pair
             without an interval is left out.
         target: the wanted half-width; None if none was given.
         directory: of the experiment; None for files and several experiments.
@@ -172,26 +170,29 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     for method in table.methods:
         if len(table.orders(method)):
             said = answer(table, method, find_truth(table, method))
+            sample = representative_orders(table, method)
             step = advise(
                 said,
                 split_variance(table.repeats(method)),
+                know_method(table, method, sample.sequences, sample.choice),
                 table.space.size,
                 target=target,
                 seconds=run_seconds(runs, method),
                 replaces=not said.blind and not unnamed,
             )
-            steps[method] = replace(step, spread_grew=_spread_grew(table, method))
+            steps[method] = step
     more = max((step.order_count for step in steps.values()), default=0)
     more = min(more, MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     orders = continue_design(table, more, order_seed=order_seed)
     decisions: dict[str, dict[str, int | None]] = {}
-    for first, others in compare_pairs(table, tuple(steps)).items():
-        for second, pair in others.items():
-            if pair.interval is None:  # one order, or equal differences: nothing to go by
-                continue
-            replaces = not pair.blind and not unnamed
-            needed = orders_to_decide(pair, table.space.size, replaces=replaces)
+    for first, second in combinations(steps, 2):
+        both = differences(table, first, second)
+        if both is not None and both.known is not None:
+            left = max(table.space.size - len(both.gains), 0)
+            needed = orders_to_decide(
+                both.known, both.gains, ASSURANCES[0], most=min(left, MOST_ORDERS)
+            )
             decisions.setdefault(first, {})[second] = needed
     only = runs.experiments[0] if len(runs.experiments) == 1 else None
     return NextRuns(
@@ -206,16 +207,6 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     )
 
 
-def _spread_grew(table: Runs, method: str) -> bool:
-    """Whether further orders have a larger spread, together with those before, than these had."""
-    sample, further = representative_orders(table, method), table.orders(method, CONTINUED)
-    pairs = zip(sample.sequences, sample.accuracies.tolist(), strict=True)
-    before = [value for sequence, value in pairs if sequence not in set(further.sequences)]
-    if len(before) < 2 or len(before) == len(sample.sequences):
-        return False
-    return bool(sample.accuracies.std(ddof=1) > np.std(before, ddof=1))
-
-
 def _options(config: ExperimentConfig) -> dict[str, Any]:
     """Return the options that are not the default."""
     return {
@@ -225,47 +216,22 @@ def _options(config: ExperimentConfig) -> dict[str, Any]:
 
 
 def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[ClassSequence, ...]:
-    """Return further orders that have classes at positions where they were seldom.
-
-    Each is, of 400 random orders, the one that agrees least with all orders before it.
+    """Return further random orders, none of which was run.
 
     Args:
         table: the runs; classes are numbered 0 … N-1.
         count: how many; fewer if the space has no more.
         order_seed: seed for choosing class orders.
     """
-    rng, space = np.random.default_rng(order_seed), table.space
-    first = len(table.sequences)
-    if count < 1 or first >= space.size:
-        return ()
-    column = {class_: place for place, class_ in enumerate(table.classes)}
-    position = np.repeat(np.arange(space.tasks), space.sizes)
-    seen = set(table.sequences)
-    placed = [
-        _tasks_of(np.array([[column[class_] for class_ in sequence.order]]), position)
-        for sequence in table.sequences
-    ]
+    space = table.space
+    rng, seen = np.random.default_rng([order_seed, len(table.sequences)]), set(table.sequences)
     chosen: list[ClassSequence] = []
-    for _ in range(min(count, space.size - first)):
-        added = False
-        while not added:
-            orders = space.sample_orders(_CANDIDATES, rng)
-            tasks = _tasks_of(orders, position)
-            agreement = task_overlap(np.concatenate(placed), tasks, space.sizes).sum(axis=0)
-            for best in np.argsort(agreement, kind="stable").tolist():
-                order = [table.classes[place] for place in orders[best].tolist()]
-                sequence = ClassSequence.from_order(order, space.sizes)
-                if sequence not in seen:
-                    seen.add(sequence)
-                    chosen.append(sequence)
-                    placed.append(tasks[best : best + 1])
-                    added = True
-                    break
+    for _ in range(min(count, space.size - len(seen))):
+        while True:
+            order = [table.classes[place] for place in space.sample_orders(1, rng)[0].tolist()]
+            sequence = ClassSequence.from_order(order, space.sizes)
+            if sequence not in seen:
+                break
+        seen.add(sequence)
+        chosen.append(sequence)
     return tuple(chosen)
-
-
-def _tasks_of(orders: Ints, position: Ints) -> Ints:
-    """Return the task of every class, (n, N), for orders of classes, (n, N)."""
-    tasks = np.empty_like(orders)
-    np.put_along_axis(tasks, orders, np.broadcast_to(position, orders.shape), axis=1)
-    return tasks

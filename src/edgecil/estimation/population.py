@@ -39,6 +39,8 @@ FILE = Path(__file__).with_name("priors.json")
 _SHARES: Floats = (np.arange(8, dtype=np.float64) + 0.5) / 8.0
 _COARSE, _FINE = 90, 48
 _STEPS = 44
+_SQUARES = 41
+_OPEN = 4.0  # the prior falls off so much more slowly above the range than below it
 _TINY = 1e-12
 
 
@@ -220,7 +222,7 @@ class Posterior:
         evidence: the runs.
         prior: that was used; None if it was flat.
         class_variance: that was given.
-        one_seed: whether all runs share one training seed.
+        shared_seeds: number of training seeds that all orders share; 0 if seeds vary.
     """
 
     log_std: Floats
@@ -233,7 +235,7 @@ class Posterior:
     evidence: Evidence
     prior: Prior | None
     class_variance: Floats | None
-    one_seed: bool
+    shared_seeds: int
 
     @property
     def mean(self) -> Floats:
@@ -276,6 +278,14 @@ class Posterior:
             variance = 1.0 + variance + self.extra
         return _sum(self.weights * ndtr((x - self.centre) / (std * np.sqrt(variance))))
 
+    def above(self, quantity: Literal["mean", "next"], at: ArrayLike) -> Floats:
+        """Return the probability that a quantity is above a value, exact also where it is tiny."""
+        variance = self.mean_variance
+        if quantity == "next":
+            variance = 1.0 + variance + self.extra
+        width = np.exp(self.log_std)[..., None] * np.sqrt(variance)
+        return _sum(self.weights * ndtr((self.centre - np.asarray(at)[..., None, None]) / width))
+
     def quantile(self, quantity: Quantity, probability: float) -> Floats:
         """Return the value below which a quantity is with this probability, (…)."""
         far = np.exp(self.log_std[..., -1]) * 10.0
@@ -306,7 +316,7 @@ class Posterior:
             self.evidence.extended(more, squares),
             prior=self.prior,
             class_variance=self.class_variance,
-            one_seed=self.one_seed,
+            shared_seeds=self.shared_seeds,
         )
 
 
@@ -315,7 +325,7 @@ def posterior(
     *,
     prior: Prior | None,
     class_variance: ArrayLike | None = None,
-    one_seed: bool = False,
+    shared_seeds: int = 0,
 ) -> Posterior:
     """Return what runs of at least 2 orders, or a repeated one, say about the population.
 
@@ -323,7 +333,8 @@ def posterior(
         runs: from :func:`evidence`.
         prior: for accuracies in per cent; None for values of another unit: 1/σ, Jeffreys' prior.
         class_variance: (…) from :func:`independent_variance`; None if it is unknown.
-        one_seed: whether all runs share one training seed, whose effect they cannot show.
+        shared_seeds: number of training seeds that all orders share, whose effect the runs cannot
+            show; 0 if seeds vary with the order.
     """
     shape = prior or measured_prior()
     freedom, misfit = runs.freedom, np.maximum(runs.misfit, _TINY)
@@ -357,14 +368,14 @@ def posterior(
     weights = density(log_std)
     mean, variance = runs.centre[..., None, :], 1.0 / runs.precision[..., None, :]
     extra = np.zeros(1)
-    if one_seed:
+    if shared_seeds:
         extra = np.repeat(shape.seed_share, len(runs.shares))
         weights = np.concatenate([weights] * len(shape.seed_share), axis=-1)
         weights = weights / len(shape.seed_share)
         mean, variance = (
             np.concatenate([part] * len(shape.seed_share), axis=-1) for part in (mean, variance)
         )
-        variance = variance + extra
+        variance = variance + extra / shared_seeds
     normal, heavy = shape.tail_place, np.asarray(shape.tail_heavy)
     wide = shape.tail_slope * shown * np.abs(runs.skewness)
     shapes = [normal - _SPREAD * wide, normal + 0.0 * wide, normal + _SPREAD * wide]
@@ -381,7 +392,7 @@ def posterior(
         runs,
         prior,
         between,
-        one_seed,
+        shared_seeds,
     )
 
 
@@ -390,8 +401,8 @@ _SPREAD = 1.2247448713915889  # three points at 0 and ± this have variance 1
 
 def _log_prior(log_std: Floats, prior: Prior, class_variance: Floats | None) -> Floats:
     low, high = (np.log(end) for end in prior.std_range)
-    beyond = np.maximum(low - log_std, 0.0) + np.maximum(log_std - high, 0.0)
-    log = -0.5 * (beyond / prior.std_edge) ** 2
+    below, above = np.maximum(low - log_std, 0.0), np.maximum(log_std - high, 0.0)
+    log = -0.5 * ((below + above / _OPEN) / prior.std_edge) ** 2
     if class_variance is not None:
         expected = 0.5 * np.log(np.maximum(prior.class_ratio * class_variance, 1e-4))
         log = log - 0.5 * ((log_std - expected[..., None]) / prior.class_scale) ** 2
@@ -430,22 +441,17 @@ def orders_for(
     Returns:
         None if that many do not suffice.
     """
+    variance, weights = np.exp(2.0 * known.log_std), known.weights.sum(axis=-1)
+    factors = np.geomspace(1e-3, 1e3, _SQUARES)
 
     def probability(more: int) -> float:
         """Half-widths grow with the sum of squares; find the largest that is allowed."""
-        low, high = 0.0, 1.0
-        while float(known.after(more, high).half_width()) <= target:
-            low, high = high, 4.0 * high
-            if high > 1e12:
-                return 1.0
-        if float(known.after(more, 0.0).half_width()) > target:
+        squares = more * float(weights @ variance) * factors
+        widths = known.after(more, squares).half_width()
+        if widths[0] > target:
             return 0.0
-        for _ in range(18):
-            middle = (low + high) / 2.0
-            fits = float(known.after(more, middle).half_width()) <= target
-            low, high = (middle, high) if fits else (low, middle)
-        variance = np.exp(2.0 * known.log_std)
-        return float((known.weights.sum(axis=-1) * chdtr(more, low / variance)).sum())
+        largest = np.exp(np.interp(target, widths, np.log(squares)))
+        return float(weights @ chdtr(more, largest / variance))
 
     if float(known.half_width()) <= target:
         return 0

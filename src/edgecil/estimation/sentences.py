@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from edgecil.engine.metrics import find_metric
+from edgecil.estimation.population import LEAST_ORDERS
 from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.sequences.protocols import find_protocol
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from edgecil.estimation.next_step import NextStep
 
 _SHOWN = 5  # orders
-_BY_LUCK = 0.1  # p from which a difference is not called one; that of a 90 % interval
+MOST_ORDERS = 100
+"""Orders that are suggested at a time."""
 _DESCRIBED = 6  # pairs; more of them are in the table only
 
 
@@ -31,16 +33,13 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
 
     metric = comparison.metric
     higher_is_better = find_metric(metric).higher_is_better
-    said, described = set[str](), list[str]()
+    said = set[str]()
     for pair in comparison.pairs:
         first, second, one = pair.first, pair.second, pair.comparison
         if (one.difference < 0.0) == higher_is_better:
             first, second, one = second, first, one.swapped()
         if len(comparison.pairs) <= most:
-            described.append(describe_pair(first, second, one, higher_is_better=higher_is_better))
-            yield described[-1]
-        if one.reason is not None:
-            yield f"{first} and {second} have no interval: {one.reason}."
+            yield describe_pair(first, second, one, higher_is_better=higher_is_better)
         if not one.blind:
             sentence = describe_unknown_choice(one.protocols) or (
                 f"{first} and {second} ran orders that were chosen {_how(one.protocols)}, so that "
@@ -49,8 +48,6 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
             if sentence not in said:
                 said.add(sentence)
                 yield sentence
-    if any("with probability" in sentence for sentence in described):
-        yield "Probabilities for a new order assume normally distributed differences."
     yield from comparison.unfinished
 
 
@@ -68,7 +65,6 @@ def describe_pair(
     pair: Comparison,
     *,
     higher_is_better: bool = True,
-    all_run: bool = False,
     metric: str = "",
 ) -> str:
     """Which of two methods is better, by how much, on how many orders, and how surely.
@@ -78,32 +74,45 @@ def describe_pair(
         other: the other method.
         pair: their comparison, with `better` as the first.
         higher_is_better: whether a higher value of the metric is better.
-        all_run: whether all orders were run.
         metric: what the numbers are, if they are not accuracies.
     """
     of_metric = f" in {metric}" if metric else ""
     sign = 1.0 if higher_is_better else -1.0
-    gain, share = sign * pair.difference, _wins(pair)
+    gain = sign * pair.difference
     if pair.tied == pair.n:
         return f"{better} and {other} are equal on {_all(pair.n)}."
-    if pair.interval is None:
-        return f"{better} is {_points(gain)} better than {other}{of_metric} on average, {share}."
-    low, high = sorted(sign * end for end in pair.interval)
-    between = f"90 %: {_signed(low)} to {_signed(high)}"
-    by_luck = pair.adjusted_p is not None and pair.adjusted_p > _BY_LUCK
-    if low <= 0.0 <= high or by_luck:
-        if not low <= 0.0 <= high:
-            between += f", p = {pair.adjusted_p:.2f} adjusted for the number of pairs"
+    if pair.grade == "too few":
+        runs = "One run" if pair.n == 1 else f"{_NUMBERS.get(pair.n, str(pair.n))} runs"
+        missing = count(LEAST_ORDERS - pair.n, "more order")
         return (
-            f"{better} and {other} are not clearly different{of_metric}: {_points(gain)} on "
-            f"average ({between}); {better} is {'' if pair.tied else 'better '}{share}."
+            f"{runs} of each {'is' if pair.n == 1 else 'are'} too few to compare {better} and "
+            f"{other} ({better} is {_points(gain)} ahead{of_metric} so far). Train {missing}: "
+            "edgecil next."
         )
-    chance = pair.new_order_probability
-    what = "in a new training of a random order" if all_run else "on a new order"
-    new = "" if chance is None else f", and {what} with probability {describe_probability(chance)}"
+    if pair.interval is None:
+        return (
+            f"{better} is {_points(gain)} ahead of {other}{of_metric}, {_wins(pair)}; these were "
+            "not chosen at random, so nothing can be said about others."
+        )
+    low, high = sorted(sign * end for end in pair.interval)
+    between = f"90 % interval {_signed(low)} to {_signed(high)}"
+    population = "over class orders and trainings"
+    if pair.shared_seeds:
+        population = "over class orders, all trained with the same seed,"
+    if pair.grade == "cannot tell":
+        return (
+            f"{better} and {other} cannot be told apart{of_metric}: {better} is {_points(gain)} "
+            f"ahead on average {population} ({between}), {_wins(pair)}."
+        )
+    assert pair.new_run_probability is not None
     return (
-        f"{better} is better than {other}{of_metric} by {_points(gain)} ({between}), {share}{new}."
+        f"{better} is {'clearly' if pair.grade == 'clear' else 'likely'} better than {other}"
+        f"{of_metric}: by {_points(gain)} on average {population} ({between}), {_wins(pair)}, and "
+        f"in a new run with probability {describe_probability(pair.new_run_probability)}."
     )
+
+
+_NUMBERS = {2: "Two"}
 
 
 def describe_probability(chance: float) -> str:
@@ -170,34 +179,32 @@ def describe_next(dataset: NextRuns) -> Iterator[str]:
 
 def _decision(more: int | None) -> str:
     if more == 0:
-        return "the 90 % interval of the difference excludes 0 already."
+        return "decided already."
     if more is None:
-        return (
-            "all orders are not expected to suffice for a 90 % interval that excludes 0; "
-            "train them with further seeds."
-        )
-    return f"about {count(more, 'more order')} of both for a 90 % interval that excludes 0."
+        return f"not expected to be decided by {MOST_ORDERS} more orders."
+    return (
+        f"with probability 80 %, {count(more, 'more order')} of both decide which is better; you "
+        "may look after every order."
+    )
 
 
 def _step(step: NextStep) -> str:
-    now = (
-        ""
-        if step.half_width is None
-        else f"the mean is known to ± {rounded_limit(step.half_width)} points"
-    )
-    grew = " (accuracies spread more than before the last orders)" if step.spread_grew else ""
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
-    if step.equal_orders:
-        now = f"all {step.equal_orders} orders have the same accuracy"
+    now = ""
+    if step.half_width is not None:
+        now = f"the mean is known to ± {rounded_limit(step.half_width)} points"
     if step.step == "nothing":
         return f"{now or 'all orders were run'}; nothing more to run."
     if step.step == "repeats":
-        again = f"train {step.repeats} of the orders once more to separate order from noise"
-        return f"{now + grew + '; ' if now else ''}{again}{duration}."
+        again = f"train {step.repeats} of the orders once more to separate order from training"
+        return f"{now + '; ' if now else ''}{again}{duration}."
     more = count(step.order_count, "more order")
-    if step.expected_half_width is None:
-        return f"run {more}{'; ' + now if now else ''}{duration}."
     if step.replaces:
-        now = f"those run so far were not chosen at random and will not count; {now}"
-    reason = f"{now} now{grew}, and about ± {rounded_limit(step.expected_half_width)} afterwards"
-    return f"run {more}: {reason}{duration}."
+        return f"run {more} at random; those run so far were not chosen at random{duration}."
+    if step.target is None:
+        return f"run {more}; a claim requires {LEAST_ORDERS}{duration}."
+    sure = "" if step.sure_count is None else f" ({step.sure_count:,} for 95 %)"
+    return (
+        f"{now}; with probability 80 %, {more} bring it to ± {rounded_limit(step.target)}{sure}"
+        f"{duration}."
+    )

@@ -56,7 +56,7 @@ def summarize(dataset: DatasetAnalysis, name: str) -> MethodSummary:
     method = dataset.methods[name]
     ran, said = dataset.table.orders(name), method.answer
     orders, lowest, highest = len(ran), float(ran.accuracies.min()), float(ran.accuracies.max())
-    central = said.next_order.interval
+    central = said.next_run.interval
     assert said.mean.value is not None
     if method.truth is not None:
         low, high = np.quantile(method.truth.accuracies, [_TAIL, 1.0 - _TAIL])

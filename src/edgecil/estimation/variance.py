@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri
 
 from edgecil.estimation.distributions import SAME, Distribution
-from edgecil.estimation.intervals import LEVEL, Interval
+from edgecil.estimation.population import LEVEL, Interval
 from edgecil.estimation.smoothing import smooth
 from edgecil.io.arrays import Floats
 
@@ -164,4 +164,4 @@ def _shrunken(means: Floats, std: float, factors: Floats) -> Distribution:
     if std <= SAME or spread <= SAME:
         return Distribution.normal(centre, 0.0 if std <= SAME else std)
     middle = moved.mean()
-    return smooth(middle + (moved - middle) * (std / spread), None, None)
+    return smooth(middle + (moved - middle) * (std / spread), std, None)

@@ -19,8 +19,8 @@ from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analyze_table import build_predictors
 from edgecil.estimation.claims import bounds_of, cut
 from edgecil.estimation.given_similarity import Similarities, describe_given, find_similarities
+from edgecil.estimation.population import independent_variance
 from edgecil.estimation.predictors import Predictor, pilot_predictor
-from edgecil.estimation.smoothing import independent_variance
 from edgecil.estimation.sources import (
     Source,
     default_metric,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from edgecil.errors import unknown
-from edgecil.estimation.smoothing import default_estimator
+from edgecil.estimation.population import LEAST_ORDERS
 from edgecil.estimation.truth import Truth
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
@@ -111,7 +111,8 @@ class MethodAudit:
         self, values: Mapping[str, Mapping[str, _T]], protocol: str
     ) -> _T | None:
         """Return, of values by protocol and estimator, the one of the default estimator."""
-        return values.get(protocol, {}).get(default_estimator(self.budget_of(protocol)))
+        name = "smoothed" if self.budget_of(protocol) >= LEAST_ORDERS else "gaussian"
+        return values.get(protocol, {}).get(name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,17 @@ truths that has the smallest spread.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.estimation.accuracy_steps import accuracy_step
+from edgecil.estimation.calibration import FILE, SCHEMA, Calibration, Figure
 from edgecil.estimation.population import (
+    FILE as PRIORS,
     LEVEL,
+    SCHEMA as PRIORS_SCHEMA,
     TAIL,
     Posterior,
     Prior,
@@ -27,9 +30,11 @@ from edgecil.estimation.population import (
     posterior,
 )
 from edgecil.io.arrays import Floats, Ints
-from edgecil.lab.truth_tables import TruthTable
+from edgecil.io.json import to_json
+from edgecil.lab.truth_tables import TruthTable, truths
 from edgecil.sequences.latin import latin
 from edgecil.sequences.overlap import position_overlap
+from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
 from edgecil.theory.sequential import reach
 
 ORDERS = (3, 5, 10, 20, 30)
@@ -56,53 +61,22 @@ class Learner:
     table: TruthTable
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A share or a ratio over truths.
-
-    Attributes:
-        average: over all truths.
-        least: of the learner with the smallest mean.
-        greatest: of the learner with the greatest mean.
-        small: of the quarter of truths with the smallest spread.
-    """
-
-    average: float
-    least: float
-    greatest: float
-    small: float
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What claims reach, by name and number of orders.
-
-    Attributes:
-        command: that measured it.
-        truths: number of truths.
-        draws: from each truth.
-        figures: by claim and number of orders (as text).
-    """
-
-    command: str
-    truths: int
-    draws: int
-    figures: dict[str, dict[str, Figure]] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        """Return a table: average [worst learner] (smallest spreads)."""
-        orders = list(dict.fromkeys(n for by in self.figures.values() for n in by))
-        lines = [
-            f"{self.truths} truths, {self.draws} draws of each. "
-            "Average [least to greatest learner] and quarter of smallest spreads.",
-            "",
-            f"| claim | {' | '.join(orders)} |",
-            f"|---|{'---|' * len(orders)}",
-        ]
-        for name, by in self.figures.items():
-            cells = (_cell(by[n]) if n in by else "–" for n in orders)
-            lines.append(f"| {name} | {' | '.join(cells)} |")
-        return "\n".join(lines)
+def format_calibration(measured: Calibration) -> str:
+    """Return a table: average [least to greatest learner], quarter of smallest spreads."""
+    counts = {n for by in measured.figures.values() for own in by.values() for n in own}
+    orders = sorted(counts, key=int)
+    lines = [
+        f"{measured.truths} truths, {measured.draws} draws of each. "
+        "Average [least to greatest learner], and the quarter of smallest spreads.",
+        "",
+        f"| claim | protocol | {' | '.join(orders)} |",
+        f"|---|---|{'---|' * len(orders)}",
+    ]
+    for claim, by in measured.figures.items():
+        for protocol, own in by.items():
+            cells = (_cell(own[n]) if n in own else "–" for n in orders)
+            lines.append(f"| {claim} | {protocol} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _cell(one: Figure) -> str:
@@ -164,19 +138,18 @@ def calibrate(
     small = spreads <= np.quantile(spreads, 0.25)
     names = [truth.name for truth in truths]
     chosen = prior or measured_prior()
-    result = Calibration(command, len(truths), draws)
+    result = Calibration(command, len(truths), draws, {})
 
-    def note(claim: str, count: int, values: Sequence[float]) -> None:
+    def note(claim: str, count: int, values: Sequence[float], design: Protocol = RANDOM) -> None:
         array = np.array(values)
         means = [
             float(np.nanmean(rows))
             for name in set(names)
             if not np.isnan(rows := array[[other == name for other in names]]).all()
         ]
-        figure = Figure(
-            float(np.nanmean(array)), min(means), max(means), float(np.nanmean(array[small]))
-        )
-        result.figures.setdefault(claim, {})[str(count)] = figure
+        parts = np.nanmean(array), min(means), max(means), np.nanmean(array[small])
+        figure = Figure(*(round(float(part), 3) for part in parts))
+        result.figures.setdefault(claim, {}).setdefault(design.name, {})[str(count)] = figure
 
     for count in orders:
         rng = np.random.default_rng([seed, count])
@@ -187,14 +160,9 @@ def calibrate(
                 for claim, value in _judge(truth, drawn, rng).items():
                     rows.setdefault(claim, []).append(value)
             for claim, values in rows.items():
-                if not balanced or claim in (
-                    "mean",
-                    "next run",
-                    "a learner against itself",
-                ):
-                    note(f"{claim} (latin)" if balanced else claim, count, values)
+                note(claim, count, values, LATIN if balanced else RANDOM)
         pairs = [_pairs(truth, truths, count, draws, rng, chosen) for truth in truths]
-        note("difference of two learners", count, pairs)
+        note("difference", count, pairs)
         note(
             "one seed for all: mean",
             count,
@@ -318,7 +286,7 @@ def _one_seed(
     repeats, size = truth.values.shape
     orders = np.argsort(rng.random((draws, size)), axis=1)[:, :count]
     seed = rng.integers(0, repeats, draws)
-    known = posterior(evidence(truth.values[seed[:, None], orders]), prior=prior, one_seed=True)
+    known = posterior(evidence(truth.values[seed[:, None], orders]), prior=prior, shared_seeds=1)
     return _inside(known.cdf("mean", truth.values[(seed + 1) % repeats].mean(axis=1)))
 
 
@@ -394,3 +362,20 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
 
 
 _CHI_SQUARED = (0.0247, 0.2389, 0.7853, 2.3535)  # quantiles 1/8, 3/8, 5/8, 7/8 of one degree
+
+
+def check_claims(*, draws: int = 60, write: bool = False) -> Calibration:
+    """Judge the claims of `analyze`, `compare`, `until` and `next` on the bundled truth tables.
+
+    Args:
+        draws: number of draws from each truth and number of orders.
+        write: store the prior and the figures in the package.
+    """
+    known = learners(truths())
+    prior = fit_prior(known, measured_prior(), "edgecil lab calibrate --write")
+    command = f"edgecil lab calibrate --draws {draws}"
+    figures = calibrate(known, draws=draws, prior=prior, command=command)
+    if write:
+        PRIORS.write_bytes(to_json(prior, PRIORS_SCHEMA) + b"\n")
+        FILE.write_bytes(to_json(figures, SCHEMA) + b"\n")
+    return figures

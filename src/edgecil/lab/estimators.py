@@ -13,7 +13,13 @@ import numpy as np
 
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distributions import SAME, Distribution
-from edgecil.estimation.intervals import Interval, posterior, posteriors
+from edgecil.estimation.population import (
+    Interval,
+    Posterior,
+    evidence,
+    measured_prior,
+    posterior,
+)
 from edgecil.estimation.smoothing import smooth, unbiasing
 from edgecil.io.arrays import Floats
 from edgecil.lab.linear_fit import Fits, fit
@@ -153,7 +159,7 @@ def gaussian(runs: Observations, *, intervals: bool = True) -> Estimate:
 def gaussian_c4(runs: Observations, *, intervals: bool = True) -> Estimate:
     """N(mean, (s/c4)²), whose standard deviation is unbiased for random orders.
 
-    The intervals are those of :mod:`edgecil.estimation.intervals`.
+    The intervals are those of :mod:`edgecil.estimation.population`.
     """
     values = runs.accuracies
     count, mean, spread = len(values), float(values.mean()), float(values.std(ddof=1))
@@ -169,8 +175,7 @@ def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
     """Return :func:`edgecil.estimation.smoothing.smooth` of the runs, with intervals."""
     values = runs.accuracies
     ends = float(values.min()), float(values.max())
-    class_variance = None if runs.class_variance is None else float(runs.class_variance)
-    distribution = smooth(values, class_variance, runs.space_size)
+    distribution = smooth(values, float(_posterior(runs).std), runs.space_size)
     return Estimate(distribution, *ends, *(_intervals(runs) if intervals else ()))
 
 
@@ -253,31 +258,38 @@ def _smootheds(runs: Observations, intervals: bool) -> list[Estimate]:
     """:func:`smoothed` of each set of runs."""
     values = runs.accuracies
     ends = values.min(axis=1).tolist(), values.max(axis=1).tolist()
-    variances: list[float | None] = [None] * len(values)
-    if runs.class_variance is not None:
-        variances = np.asarray(runs.class_variance).tolist()
+    stds = _posterior(runs).std.tolist()
     made = [
-        Estimate(smooth(row, variance, runs.space_size), *own)
-        for row, variance, *own in zip(values, variances, *ends, strict=True)
+        Estimate(smooth(row, std, runs.space_size), *own)
+        for row, std, *own in zip(values, stds, *ends, strict=True)
     ]
     return _with_intervals(made, runs) if intervals else made
 
 
-def _intervals(runs: Observations) -> tuple[Interval | None, Interval | None, Interval | None]:
-    """Return intervals of the mean, the standard deviation and the next order."""
-    made = posterior(runs.accuracies, overlap=runs.overlap, space_size=runs.space_size)
-    if made is None:
-        return None, None, None
-    return made.mean_interval(), made.std_interval(), made.next_interval()
+def _posterior(runs: Observations) -> Posterior:
+    """Return what runs say about the population."""
+    correlation, prior = None, measured_prior()
+    if runs.overlap is not None:
+        share = prior.position_share
+        correlation = (1.0 - share) * np.eye(runs.accuracies.shape[-1]) + share * runs.overlap
+    return posterior(
+        evidence(runs.accuracies, correlation=correlation),
+        prior=prior,
+        class_variance=runs.class_variance,
+    )
+
+
+def _intervals(runs: Observations) -> tuple[Interval, Interval, Interval]:
+    """Return intervals of the mean, the standard deviation and the next run."""
+    known = _posterior(runs)
+    return known.interval("mean"), known.interval("std"), known.interval("next")
 
 
 def _with_intervals(estimates: Sequence[Estimate], runs: Observations) -> list[Estimate]:
     """Return estimates from B sets of runs with the intervals that :func:`_intervals` gives."""
-    values = runs.accuracies
-    made = posteriors(values, overlap=runs.overlap, space_size=runs.space_size)
-    ends = (made.mean_ends(), made.std_ends(), made.next_ends())
-    rows = np.stack(ends).transpose(2, 0, 1).tolist()  # set, kind, end
-    varied = (np.ptp(values, axis=1) > SAME).tolist()
+    known = _posterior(runs)
+    ends = np.stack([known.ends("mean"), known.ends("std"), known.ends("next")])
+    rows = ends.transpose(2, 0, 1).tolist()  # set, kind, end
     return [
         replace(
             one,
@@ -285,9 +297,7 @@ def _with_intervals(estimates: Sequence[Estimate], runs: Observations) -> list[E
             std_interval=(row[1][0], row[1][1]),
             prediction_interval=(row[2][0], row[2][1]),
         )
-        if differs
-        else one
-        for one, row, differs in zip(estimates, rows, varied, strict=True)
+        for one, row in zip(estimates, rows, strict=True)
     ]
 
 

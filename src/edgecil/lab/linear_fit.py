@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from edgecil.estimation.distributions import invert
-from edgecil.estimation.intervals import LEVEL, Interval
+from edgecil.estimation.population import LEVEL, Interval
 from edgecil.io.arrays import Floats
 
 _SCALES = 60

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from edgecil.estimation.intervals import LEVEL, Interval
+from edgecil.estimation.population import LEVEL, Interval
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.budgets import draw_runs
 from edgecil.lab.distances import Target

@@ -17,8 +17,8 @@ import numpy as np
 from edgecil.engine.runs import Orders
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.oddities import labelled_orders
+from edgecil.estimation.population import independent_variance
 from edgecil.estimation.predictors import Predictor
-from edgecil.estimation.smoothing import independent_variance
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.budgets import BudgetPoint, budget_curve, draw_runs

@@ -9,6 +9,7 @@ from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, VerbGroup, load
 
 if TYPE_CHECKING:
+    from edgecil.estimation.calibration import Calibration
     from edgecil.lab import Audit, Leaderboard
     from edgecil.report.table import Table
 
@@ -37,6 +38,12 @@ def _show_audit(answer: Audit) -> Iterator[Table | str]:
         yield from audit_tables(dataset)
 
 
+def _show_calibration(answer: Calibration) -> Iterator[Table | str]:
+    from edgecil.lab.calibrate import format_calibration
+
+    yield f"{format_calibration(answer)}\n"
+
+
 GROUP = VerbGroup(
     "what a student of protocols needs: which protocol comes closest to an enumerated truth",
     (
@@ -48,6 +55,14 @@ GROUP = VerbGroup(
             _show_audit,
             arguments=("source",),
             answer=lambda: load("edgecil.lab:Audit"),
+        ),
+        Verb(
+            "calibrate",
+            "judge the claims of analyze, compare, until and next on the bundled truth tables",
+            ("edgecil lab calibrate --draws 20", "edgecil lab calibrate --draws 60 --write"),
+            "edgecil.lab.calibrate:check_claims",
+            _show_calibration,
+            answer=lambda: load("edgecil.estimation.calibration:Calibration"),
         ),
         Verb(
             "leaderboard",

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 def differences_table(comparison: MethodComparison) -> Table:
     """A row per pair of methods."""
-    from edgecil.estimation.calibration import describe_coverage  # loads SciPy
-
     rows: list[tuple[Cell, ...]] = []
     several = len({pair.dataset for pair in comparison.pairs}) > 1
     for pair in comparison.pairs:
         one = pair.comparison
         low, high = one.interval or (None, None)
-        chance = one.new_order_probability
+        chance = one.new_run_probability
         rows.append(
             (
                 *((pair.dataset,) if several else ()),
@@ -36,14 +34,12 @@ def differences_table(comparison: MethodComparison) -> Table:
                 one.adjusted_p,
             )
         )
-    intervals = [pair.comparison for pair in comparison.pairs if pair.comparison.interval]
-    coverage = describe_coverage("the difference", (pair.reached for pair in intervals))
     return Table(
         "differences",
         "Differences between methods",
         "Mean difference in points with its 90 % interval, the share of these orders that the "
-        "first method wins, the probability that it wins in a new training of a random order, and "
-        f"p, adjusted for the number of pairs (Holm).{f' {coverage}' if coverage else ''}",
+        "first method wins, the probability that it wins in a new run, a new order trained once, "
+        "and p, adjusted for the number of pairs (Holm).",
         (
             *((Column("dataset"),) if several else ()),
             Column("methods"),
@@ -52,7 +48,7 @@ def differences_table(comparison: MethodComparison) -> Table:
             Column("from", 2, signed=True),
             Column("to", 2, signed=True),
             Column("won, %", 0),
-            Column("new training, %", 0),
+            Column("new run, %", 0),
             Column("p", 4),
         ),
         tuple(rows),

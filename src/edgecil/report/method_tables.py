@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
-from edgecil.estimation.calibration import describe_coverage
 from edgecil.estimation.sentences import count
 from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
 from edgecil.io.csv_files import Cell
@@ -78,7 +77,7 @@ def summary_table(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | No
         "summary",
         _over_orders(words),
         f"{unit}{mean}{_explain_central(shown)}"
-        f"{_explain_coverage(dataset, shown)} 'Worst' and 'best' are measured on the orders that "
+        f" 'Worst' and 'best' are measured on the orders that "
         f"were run.{_explain_fewer(dataset, shown)}{_explain_ranks(dataset, shown)}{correlation}",
         columns,
         tuple(rows),
@@ -135,27 +134,11 @@ def _explain_central(shown: Sequence[MethodSummary]) -> str:
     if not any(summary.central is not None for summary in shown):
         return ""
     if measured == {False}:
-        return " The next order lies between '5 %' and '95 %' with probability 90 %."
+        return " The next run lies between '5 %' and '95 %' with probability 90 %."
     return (
         " Between '5 %' and '95 %' lie 90 % of the orders or, for methods with few orders, the "
-        "next order with probability 90 %."
+        "next run with probability 90 %."
     )
-
-
-def _explain_coverage(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> str:
-    """What intervals reach on truth tables, where that is not 90 %."""
-    answers = [dataset.methods[summary.name].answer for summary in shown]
-    sentences = (
-        describe_coverage(what, (claim.reached for claim in claims if claim.interval is not None))
-        for what, claims in (
-            ("the mean", [answer.mean for answer in answers if answer.mean.validity == "rough"]),
-            (
-                "the next order",
-                [answer.next_order for answer in answers if answer.next_order.validity == "rough"],
-            ),
-        )
-    )
-    return "".join(f" {sentence}" for sentence in sentences if sentence)
 
 
 def _explain_fewer(dataset: DatasetAnalysis, shown: Sequence[MethodSummary]) -> str:
@@ -208,7 +191,7 @@ def comparisons_table(dataset: DatasetAnalysis) -> Table:
         "Pairs of methods on the same orders",
         "Mean difference in points with its 90 % interval, the share of orders on which the first "
         "method is better (ties count half), and the p-value of the difference, adjusted for the "
-        f"number of pairs (Holm).{_explain_differences(dataset)}",
+        "number of pairs (Holm).",
         (
             Column("first"),
             Column("second"),
@@ -223,15 +206,6 @@ def comparisons_table(dataset: DatasetAnalysis) -> Table:
         frozenset(bold),
         "Bold: the better method, if the interval excludes 0.",
     )
-
-
-def _explain_differences(dataset: DatasetAnalysis) -> str:
-    """What intervals of differences reach on truth tables, where that is not 90 %."""
-    pairs = [pair for others in dataset.comparisons.values() for pair in others.values()]
-    sentence = describe_coverage(
-        "the difference", (pair.reached for pair in pairs if pair.interval is not None)
-    )
-    return f" {sentence}" if sentence else ""
 
 
 def _best_cells(

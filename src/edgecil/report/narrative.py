@@ -72,7 +72,6 @@ def answer(
             second,
             pair,
             higher_is_better=words.higher_is_better,
-            all_run=pair.n == dataset.table.space.size,
             metric="" if words.name == "accuracy" else words.title,
         ),
         *seen,
@@ -167,10 +166,8 @@ def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -
     if summary.central is not None:
         low, high = summary.central
         between = f"between {low:.1f} and {_value(high, words)}"
-        probability, comma, reached = said.next_order.label.partition(", ")
         parts.append(
-            f"the next order will lie {between} with probability {probability}"
-            f"{f' ({reached})' if comma else ''}"
+            f"the next run will lie {between} with probability {said.next_run.label}"
             if truth is None
             else f"90 % of the orders lie {between}"
         )
@@ -253,12 +250,13 @@ def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
     text = f"run {count(step.order_count, 'more class order')}"
     if step.replaces:
         text += " not chosen by similarity, on which alone claims will rest"
-    if step.expected_half_width is not None:
-        now = ""
-        if step.half_width is not None and not step.replaces:
-            now = f" instead of ± {rounded_limit(step.half_width)}"
-        after = rounded_limit(step.expected_half_width)
-        text += f"; they give the mean{who} to ± {after} points{now}"
+    if step.half_width is not None and step.target is not None:
+        now, after = rounded_limit(step.half_width), rounded_limit(step.target)
+        sure = "" if step.sure_count is None else f" ({step.sure_count:,} for 95 %)"
+        text += (
+            f"; with probability 80 % they give the mean{who} to ± {after} points instead of ± "
+            f"{now}{sure}"
+        )
     return text
 
 

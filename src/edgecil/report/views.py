@@ -189,25 +189,23 @@ def _win_matrix(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> Wi
     pairs = [
         pair for pair in (compare_pair(dataset, *two) for two in combinations(names, 2)) if pair
     ]
-    is_measured = any(pair.new_order_probability is None for pair in pairs)
-    all_run = all(pair.n == dataset.table.space.size for pair in pairs)
-    where = "in a new training of a random order" if all_run else "on a new order"
+    is_measured = any(pair.new_run_probability is None for pair in pairs)
     caption = (
         "Share of the common orders in % on which the method of the row is better."
         if is_measured
-        else f"Probability in % that the method of the row is better {where}."
+        else "Probability in % that the method of the row is better in a new run."
     ) + " Choose a cell to see both on their common orders."
     return WinMatrix(names, tuple(rows), caption)
 
 
 def _win(first: str, second: str, pair: Comparison) -> Win:
-    probability, won = pair.new_order_probability, pair.won
+    probability, won = pair.new_run_probability, pair.won
     share = won if probability is None else probability
     place = shade_of(share, 0.0, 1.0)
     on_new = (
         ""
         if probability is None
-        else f"; on a new one with probability {describe_probability(probability)}"
+        else f"; in a new run with probability {describe_probability(probability)}"
     )
     tip = (
         f"{first} is better than {second} on {100.0 * won:.0f} % of the {pair.n} orders that both "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgecil.estimation.comparison import Comparison
-from edgecil.estimation.intervals import LEVEL
+from edgecil.estimation.population import LEVEL
 from edgecil.report.figures.report_figure import FILE_KINDS, NARROW, SVG_ONLY, WIDE, ReportFigure
 from edgecil.report.scene.layout import fit, label_width
 from edgecil.report.scene.marks import Dots, Line, Scene, Text

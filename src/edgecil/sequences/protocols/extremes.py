@@ -23,7 +23,6 @@ class Extremes(Protocol):
     Args:
         name: of the protocol and of its generators.
         summary: one line.
-        calibration: key of the measured coverage of its claims.
         seeded: whether the generator's sequences depend on the seed.
     """
 
@@ -36,11 +35,10 @@ class Extremes(Protocol):
         name: str,
         summary: str,
         *,
-        calibration: str | None = None,
         seeded: bool = False,
     ) -> None:
         self.name, self.summary = name, summary
-        self.calibration, self.seeded = calibration, seeded
+        self.seeded = seeded
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield hard, then random ones (called median if there is only one), then easy."""
@@ -69,7 +67,6 @@ class Optimal(Extremes):
         summary: one line.
         objective: what it optimises.
         takes_objective: whether the user may choose another objective.
-        calibration: key of the measured coverage of its claims.
     """
 
     def __init__(
@@ -79,9 +76,8 @@ class Optimal(Extremes):
         *,
         objective: str,
         takes_objective: bool = False,
-        calibration: str | None = None,
     ) -> None:
-        super().__init__(name, summary, calibration=calibration, seeded=True)
+        super().__init__(name, summary, seeded=True)
         self.objective, self.takes_objective = objective, takes_objective
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
@@ -117,14 +113,12 @@ def _unseen(
 EDGE = Extremes(
     "edge",
     "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
-    calibration="edge",
 )
 OPTIMAL = Optimal(
     "optimal",
     "both extremes of an objective, with a certificate, and a median",
     objective="adjacent",
     takes_objective=True,
-    calibration="optimal",
 )
 OPTIMAL_GENERALIZATION = Optimal(
     "optimal-generalization",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, count, islice
 
 from edgecil.sequences.generators.random import seeded
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
+from edgecil.sequences.sequence import ClassSequence
 
 PAPER_SEEDS = (0, 42, 1993)
 
 
 class Random(Protocol):
     """One sequence per seed: the paper's 0, 42 and 1993, then 1, 2, …, or from a given one on.
+
+    A seed whose order was drawn before is left out, but not with the legacy stream, whose seeds
+    stand for what other tools drew.
 
     Args:
         name: of the protocol.
@@ -31,9 +35,21 @@ class Random(Protocol):
         further = (seed for seed in count(1) if seed not in PAPER_SEEDS)
         own = request.order_seed
         seeds = chain(PAPER_SEEDS, further) if own is None else count(own)
-        for seed in islice(seeds, request.budget):
-            sequence = seeded(request.space, seed, legacy=self._legacy)
+        drawn = ((seed, seeded(request.space, seed, legacy=self._legacy)) for seed in seeds)
+        chosen = drawn if self._legacy else _distinct(drawn, request.space.size)
+        for seed, sequence in islice(chosen, request.budget):
             yield LabelledSequence(f"seed-{seed}", sequence)
+
+
+def _distinct(
+    drawn: Iterable[tuple[int, ClassSequence]], size: int
+) -> Iterator[tuple[int, ClassSequence]]:
+    """Yield the seeds whose sequences were not drawn before, until all of the space were."""
+    seen: set[ClassSequence] = set()
+    for seed, sequence in drawn:
+        if sequence not in seen or len(seen) >= size:
+            seen.add(sequence)
+            yield seed, sequence
 
 
 RANDOM = Random("random", "uniformly random orders (RS)")

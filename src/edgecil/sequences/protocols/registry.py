@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from edgecil.similarity.matrix import Similarity
 
 ENTRY_POINTS = "edgecil.protocols"
-DEFAULT_PROTOCOL = LATIN.name
+DEFAULT_PROTOCOL = RANDOM.name
 
 
 def _check(name: str, entry: object) -> Protocol:

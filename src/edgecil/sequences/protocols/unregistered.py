@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from edgecil.errors import UsageError
-from edgecil.io.arrays import Floats
-from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.protocols.extremes import GOALS
-from edgecil.sequences.protocols.latin import LATIN
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
-from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.protocols.random import RANDOM
 
 
 class Unregistered(Protocol):
@@ -43,20 +40,15 @@ class Repeats(Unregistered):
 
 
 class Continued(Unregistered):
-    """Orders of `next_runs`: random ones that agree least with all orders before them."""
+    """Orders of `next_runs`: random ones that were not run before."""
 
     constructed = ()
-    joint = True
     unknown = False
-    calibration = LATIN.calibration
+    calibration = RANDOM.calibration
 
     def role(self, label: str) -> Role:
         """Return that all are random draws."""
         return "random"
-
-    def overlap(self, sequences: Sequence[ClassSequence]) -> Floats:
-        """Return how far the sequences agree on the positions of classes."""
-        return position_overlap(sequences)
 
 
 REPEATS = "repeats"
