@@ -37,8 +37,10 @@ def needs(name: str) -> str:
     return entry.needs(entry.configure(*entry.recipe("fast", "linear"), SETTINGS.get(name)))
 
 
-ON_FEATURES = [name for name in method_names() if needs(name) == "features"]
-OTHERS = [name for name in method_names() if needs(name) != "features"]
+# Without those that tests register.
+OURS = [name for name in method_names() if "edgecil" in get_method(name).config.__module__]
+ON_FEATURES = [name for name in OURS if needs(name) == "features"]
+OTHERS = [name for name in OURS if needs(name) != "features"]
 
 
 def run(path: Path, out: Path, **options: Any) -> edgecil.Experiment:
