@@ -63,6 +63,16 @@ OWN_SETTINGS = {
         "pull_constraint_coeff": "pull",
         "batchwise_prompt": "batchwise",
     },
+    "dualprompt": {
+        "length": "length",
+        "pull_constraint_coeff": "pull",
+        "batchwise_prompt": "batchwise",
+    },
+    "slca": {
+        "bcb_lrscale": "slow",
+        "ca_epochs": "alignment.epochs",
+        "ca_with_logit_norm": "temperature",
+    },
     "hide-prompt": {
         "length": "length",
         "prompt_momentum": "ensemble",

@@ -308,6 +308,13 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
         alignment |= {} if decay is None else {"weight_decay": decay}
         if alignment:
             settings["alignment"] = {**settings.get("alignment", {}), **alignment}
+    if method == "slca":  # its alignment has the head's rate and weight decay
+        same = {"learning_rate": config.get("lrate"), "weight_decay": config.get("weight_decay")}
+        alignment = {name: value for name, value in same.items() if value is not None}
+        if alignment:
+            settings["alignment"] = {**settings.get("alignment", {}), **alignment}
+        if settings.get("temperature") == 0:
+            settings["temperature"] = None
     return used, settings
 
 
