@@ -92,7 +92,7 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
         "cuda:0",
         "published",
     )
-    assert config.protocol == ("latin",)
+    assert config.protocol == ("random",)
     ignored, recipe = remarks
     assert "prefix, shuffle, seed" in ignored
     assert "epochs = 170 (first task: 200)" in recipe
