@@ -98,7 +98,7 @@ def describe_pair(
     between = f"90 % interval {_signed(low)} to {_signed(high)}"
     population = "over class orders and trainings"
     if pair.shared_seeds:
-        population = "over class orders, all trained with the same seed,"
+        population = "over class orders for one training seed"
     if pair.grade == "cannot tell":
         return (
             f"{better} and {other} cannot be told apart{of_metric}: {better} is {_points(gain)} "
