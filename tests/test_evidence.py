@@ -17,6 +17,8 @@ from tools.evidence import (
     start_of,
 )
 
+from edgecil.cli.main import all_verbs
+
 
 @pytest.mark.parametrize("name", EVIDENCE)
 def test_every_block_has_a_table_and_its_command_a_script(name: str) -> None:
@@ -26,7 +28,8 @@ def test_every_block_has_a_table_and_its_command_a_script(name: str) -> None:
     block = text.split(start_of(name))[1].split(END)[0]
     assert block.count("\n|") >= 3
     assert block.endswith(f"\n{stamp()}\n"), f"The tables changed: run tools/evidence.py {name}."
-    assert (ROOT / command.split()[0]).is_file()
+    verb = command.removeprefix("-m edgecil ")
+    assert (ROOT / command.split()[0]).is_file() or " ".join(verb.split()[:2]) in all_verbs()
 
 
 @pytest.mark.parametrize(
