@@ -113,12 +113,14 @@ def test_the_same_command_resumes_and_more_methods_may_follow(cli: Cli, toy: Pat
 
 
 def test_labels_of_the_same_order_are_noted(cli: Cli, toy: Path) -> None:
-    answer = run(cli, toy, "instant", "--protocol", "random", "--budget", 6)
+    assert run(cli, toy, "instant", "--protocol", "random", "--budget", 6).err == ""
+    answer = run(cli, toy, "instant", "--protocol", "random-legacy", "--budget", 6)
     assert answer.err.count("\n") == 1
     assert "seed-" in answer.err
     assert run(cli, toy, "instant", "--protocol", "latin").err == ""
     answer = run(
-        cli, toy, "instant", "--protocol", "random", "--budget", 8, "--until", "mean ± 0.001"
+        *(cli, toy, "instant", "--protocol", "random-legacy", "--budget", 8),
+        *("--until", "mean ± 0.001"),
     )
     assert answer.err.count("are the same") == 1, "once, not for every order that is added"
 

@@ -60,10 +60,10 @@ def test_enumerate_gives_all(cli: Cli) -> None:
     assert len(runs(cli, "eyepacs", "--sizes", "2,2,1", "--protocol", "enumerate")) == 30
 
 
-def test_the_default_is_latin_and_a_dataset_may_be_an_option(cli: Cli) -> None:
+def test_the_default_is_random_and_a_dataset_may_be_an_option(cli: Cli) -> None:
     made = runs(cli, "--dataset", "cifar100", "--tasks", 10)
-    assert [run["label"] for run in made] == ["latin-1", "latin-2", "latin-3"]
-    assert made == runs(cli, "cifar100", "--tasks", 10, "--eval", "latin")
+    assert [run["label"] for run in made] == ["seed-0", "seed-42", "seed-1993"]
+    assert made == runs(cli, "cifar100", "--tasks", 10, "--eval", "random")
 
 
 def test_people_see_names_scores_and_tasks(cli: Cli) -> None:
@@ -299,4 +299,4 @@ def test_a_plot_that_cannot_be_written_is_told(cli: Cli, matrix: Path, plot: str
 def test_the_answer_is_read_by_a_plain_json_parser(cli: Cli, matrix: Path) -> None:
     answer = cli("sequences", "--similarity", matrix, "--tasks", 3, "--json")
     assert answer.err == ""
-    assert json.loads(answer.out)["sequences"][0]["label"] == "latin-1"
+    assert json.loads(answer.out)["sequences"][0]["label"] == "seed-0"

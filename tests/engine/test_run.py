@@ -79,9 +79,9 @@ def toy(tmp_path: Path) -> dict[str, Any]:
     return {"method": "Instant", "dataset": dataset, "tasks": 2, "workers": 1}
 
 
-def test_the_default_protocol_is_latin(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_the_default_protocol_is_random(toy: dict[str, Any], tmp_path: Path) -> None:
     experiment = run(**grouped(out=tmp_path / "out", **toy))
-    assert list(experiment.sequences()) == ["latin"]
+    assert list(experiment.sequences()) == ["random"]
     assert experiment.config is not None
     assert experiment.config.method == ("instant",)
     assert experiment.summary == Summary(6, 0, ())
