@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from frozen_224 import FILE, write_timm
 
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.methods import Environment, get_method
 from edgecil.methods.published import PUBLISHED
 from edgecil.methods.task import Scenario
@@ -58,8 +58,8 @@ def first_step(method: str, weights: str, count: int, *, precision: str) -> int:
     """Bytes that are kept for the backward pass of the first step on `count` images."""
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 256, (count, 3, 224, 224), dtype=np.uint8)
-    images = Images(pixels, np.arange(count) % 2)
-    dataset = ImageDataset("noise", ("first", "second"), images, images)
+    images = Examples(pixels, np.arange(count) % 2)
+    dataset = Dataset("noise", ("first", "second"), images, images)
     environment = Environment(dataset.shape, (0.5,) * 3, (0.5,) * 3, weights, precision=precision)
     entry = get_method(method)
     recipe, memory = entry.recipe("published", "resnet32")

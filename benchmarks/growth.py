@@ -22,8 +22,8 @@ import numpy as np
 import torch
 
 from edgecil.backbones import GrowingLinear
-from edgecil.data import ImageDataset
-from edgecil.data.dataset import Images
+from edgecil.data import Dataset
+from edgecil.data.dataset import Examples
 from edgecil.methods import Environment, Recipe, get_method, method_names
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.memory import MemoryBudget
@@ -39,14 +39,14 @@ SMALL: dict[str, Any] = {
 }
 
 
-def drawings(classes: int) -> ImageDataset:
+def drawings(classes: int) -> Dataset:
     """Noise around one pattern per class."""
     rng = np.random.default_rng(0)
     patterns = rng.integers(0, 256, (classes, 1, 1, SIDE, SIDE))
     noise = rng.integers(-20, 21, (classes, EACH, 1, SIDE, SIDE))
     pixels = np.clip(patterns + noise, 0, 255).astype(np.uint8).reshape(-1, 1, SIDE, SIDE)
-    images = Images(pixels, np.repeat(np.arange(classes), EACH))
-    return ImageDataset("patterns", tuple(f"class {i}" for i in range(classes)), images, images)
+    images = Examples(pixels, np.repeat(np.arange(classes), EACH))
+    return Dataset("patterns", tuple(f"class {i}" for i in range(classes)), images, images)
 
 
 def last_task(name: str, classes: int, repeats: int) -> float:

@@ -40,7 +40,7 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
 
     import torch
 
-    from edgecil.data import ImageDataset, Images
+    from edgecil.data import Dataset, Examples
     from edgecil.data.augment import channel_statistics
     from edgecil.data.stored_pixels import stored_tensor
     from edgecil.engine import Node
@@ -72,10 +72,10 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     for begin, size in ((0, count - tests), (count - tests, tests)):
         pixels = np.memmap(path, np.uint8, "r", begin * row, (size, 3, side, side))
         labels = np.arange(size, dtype=np.int64) % CLASSES
-        parts.append(Images(pixels if storage == "disk" else np.array(pixels), labels))
+        parts.append(Examples(pixels if storage == "disk" else np.array(pixels), labels))
     names = tuple(map(str, range(CLASSES)))
-    dataset = ImageDataset("random", names, *parts)
-    statistics = channel_statistics(stored_tensor(dataset.train.pixels))
+    dataset = Dataset("random", names, *parts)
+    statistics = channel_statistics(stored_tensor(dataset.train.inputs))
     environment = Environment(dataset.shape, statistics.mean, statistics.std, "resnet-tiny")
     context = WorkerContext(Scenario(dataset), environment, {"finetune": config})
     context.prepare()

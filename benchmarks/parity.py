@@ -94,7 +94,7 @@ def train(
     toolbox = open_toolbox(args.toolbox)
     size = args.image_size
     dataset = load_dataset(args.dataset, root=args.root, count=args.classes, size=size)
-    statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
+    statistics = channel_statistics(torch.from_numpy(dataset.train.inputs))
     environment = Environment(
         dataset.shape,
         statistics.mean,
@@ -139,7 +139,7 @@ def our_curves(
         curves.append(
             {
                 classifier: 100.0 * float((seen[labels] == images.labels).double().mean())
-                for classifier, labels in method.classify(images.pixels).items()
+                for classifier, labels in method.classify(images.inputs).items()
             }
         )
     return curves

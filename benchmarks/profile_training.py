@@ -26,7 +26,7 @@ import torch
 from safetensors.torch import save_file
 
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.data import ImageDataset, Images
+from edgecil.data import Dataset, Examples
 from edgecil.data.augment import Pipeline, channel_statistics
 from edgecil.engine import Node, Store, node_training as training
 from edgecil.engine.node_training import WorkerContext, train_node
@@ -95,10 +95,10 @@ def clocked(clocks: Clocks) -> Iterator[None]:
             setattr(owner, name, function)
 
 
-def images(classes: int, each: int, side: int, seed: int) -> Images:
+def images(classes: int, each: int, side: int, seed: int) -> Examples:
     draws = np.random.default_rng(seed)
     pixels = draws.integers(0, 256, (classes * each, 3, side, side), dtype=np.uint8)
-    return Images(pixels, np.repeat(np.arange(classes, dtype=np.int64), each))
+    return Examples(pixels, np.repeat(np.arange(classes, dtype=np.int64), each))
 
 
 def random_vit(folder: Path) -> str:
@@ -124,8 +124,8 @@ def context_for(method: str, folder: Path, threads: int) -> tuple[WorkerContext,
     train = images(classes, each, side, 0)
     test = images(classes, each // 4, side, 1)
     names = tuple(f"class {label}" for label in range(classes))
-    dataset = ImageDataset("synthetic", names, train, test)
-    statistics = channel_statistics(torch.from_numpy(train.pixels))
+    dataset = Dataset("synthetic", names, train, test)
+    statistics = channel_statistics(torch.from_numpy(train.inputs))
     environment = Environment(
         dataset.shape,
         statistics.mean,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.methods import Environment, get_method
 from edgecil.methods.ranpac import RULES
 from edgecil.methods.task import Scenario
@@ -45,9 +45,9 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     # Class 0 is a first task that is left out, so that no adapters are trained.
     labels = np.concatenate([[0], 1 + np.arange(args.images) % CLASSES])
-    images = Images(np.zeros((len(labels), 1, 28, 28), dtype=np.uint8), labels)
+    images = Examples(np.zeros((len(labels), 1, 28, 28), dtype=np.uint8), labels)
     names = tuple(f"class {label}" for label in range(1 + CLASSES))
-    scenario = Scenario(ImageDataset("blank", names, images, images))
+    scenario = Scenario(Dataset("blank", names, images, images))
     features = torch.randn(args.images, WIDTH) + torch.randn(1 + CLASSES, WIDTH)[labels[1:]]
     print("| ridge | task: CPU s | s | solution: CPU s | s | peak MB |\n|---|---|---|---|---|---|")
     entry = get_method("ranpac")

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from edgecil.backbones import build_backbone
-from edgecil.data import ImageDataset
+from edgecil.data import Dataset
 from edgecil.methods import Environment, Recipe, get_method
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.seeds import derive_generator
@@ -86,15 +86,13 @@ class Subset:
 class Images:
     """What PyCIL's learners ask of its data manager, for one class order."""
 
-    def __init__(
-        self, dataset: ImageDataset, tasks: tuple[tuple[int, ...], ...], views: int
-    ) -> None:
+    def __init__(self, dataset: Dataset, tasks: tuple[tuple[int, ...], ...], views: int) -> None:
         order = [class_ for task in tasks for class_ in task]
         self.sizes, self.views = [len(task) for task in tasks], views
         place = np.full(len(dataset), -1)
         place[order] = np.arange(len(order))
         self.parts = {
-            name: (part.pixels, place[part.labels])
+            name: (part.inputs, place[part.labels])
             for name, part in (("train", dataset.train), ("test", dataset.test))
         }
 
@@ -243,7 +241,7 @@ def curves(
     name: str,
     config: Any,
     environment: Environment,
-    dataset: ImageDataset,
+    dataset: Dataset,
     tasks: tuple[tuple[int, ...], ...],
 ) -> list[dict[str, float]]:
     """Accuracies of PyCIL's learner after every task, in per cent, by classifier."""

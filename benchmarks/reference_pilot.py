@@ -20,7 +20,7 @@ from torch import nn
 
 from edgecil.backbones.pretrained import frozen_vit
 from edgecil.backbones.vit import ViT
-from edgecil.data import ImageDataset
+from edgecil.data import Dataset
 from edgecil.methods import Environment, get_method
 from edgecil.methods.method import suited_to
 from edgecil.methods.recipe import Recipe
@@ -69,7 +69,7 @@ def curves(
     name: str,
     config: Any,
     environment: Environment,
-    dataset: ImageDataset,
+    dataset: Dataset,
     tasks: tuple[tuple[int, ...], ...],
 ) -> list[dict[str, float]]:
     """Accuracy of PILOT's learner after every task, in per cent."""

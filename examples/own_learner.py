@@ -14,7 +14,7 @@ from edgecil.data import load_dataset
 
 tasks = json.loads(Path(sys.argv[1]).read_text())["tasks"]
 data = load_dataset("quickdraw")
-x, x_test = (part.pixels.reshape(len(part), -1) / 255 for part in (data.train, data.test))
+x, x_test = (part.inputs.reshape(len(part), -1) / 255 for part in (data.train, data.test))
 y, y_test = data.train.labels, data.test.labels
 weights, correct = np.zeros((x.shape[1], len(data))), []
 for end, task in enumerate(tasks, start=1):

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.data import ImageDataset
+from edgecil.data import Dataset
 from edgecil.data.augment import channel_statistics
 from edgecil.methods import Environment, Method, Recipe, get_method
 from edgecil.methods.recipe import PAPER_MEMORY
@@ -36,9 +36,9 @@ def save_toy(path: Path, classes: int = 4, *, train: int = 12, contrast: int = 4
     dataset = toy_dataset(classes, train=train, contrast=contrast)
     np.savez(
         path,
-        x_train=dataset.train.pixels,
+        x_train=dataset.train.inputs,
         y_train=dataset.train.labels,
-        x_test=dataset.test.pixels,
+        x_test=dataset.test.inputs,
         y_test=dataset.test.labels,
         names=np.array(dataset.names),
     )
@@ -60,7 +60,7 @@ def _train_vit(path: Path, channels: int) -> None:
     generator = torch.Generator().manual_seed(0)
     network = build_network(lambda: ViT(layout, (channels, SIDE, SIDE)), generator)
     images = toy_images(len(SPOTS), 20, channels=channels, seed=2)
-    pixels = 2.0 * torch.from_numpy(images.pixels) / 255.0 - 1.0
+    pixels = 2.0 * torch.from_numpy(images.inputs) / 255.0 - 1.0
     labels = torch.from_numpy(images.labels)
     head = torch.zeros(layout.width, len(SPOTS), requires_grad=True)
     optimizer = torch.optim.Adam([*network.parameters(), head], lr=2e-3)
@@ -75,8 +75,8 @@ def _train_vit(path: Path, channels: int) -> None:
     save_file(network.state_dict(), path)
 
 
-def toy_environment(dataset: ImageDataset, seed: int = 0, *, frozen: bool = False) -> Environment:
-    statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
+def toy_environment(dataset: Dataset, seed: int = 0, *, frozen: bool = False) -> Environment:
+    statistics = channel_statistics(torch.from_numpy(dataset.train.inputs))
     return Environment(
         dataset.shape,
         statistics.mean,
@@ -88,7 +88,7 @@ def toy_environment(dataset: ImageDataset, seed: int = 0, *, frozen: bool = Fals
 
 def build(
     name: str,
-    dataset: ImageDataset,
+    dataset: Dataset,
     *,
     seed: int = 0,
     recipe: Recipe = QUICK,
@@ -113,4 +113,4 @@ def learn_all(method: Method, scenario: Scenario, tasks: Tasks = TASKS, *, seed:
 def accuracy(method: Method, scenario: Scenario, classes: tuple[int, ...]) -> float:
     """Share of the test images of some classes that the main classifier gets right."""
     images = scenario.test.only(classes)
-    return float((method.predict(images.pixels) == images.labels).double().mean())
+    return float((method.predict(images.inputs) == images.labels).double().mean())

@@ -58,7 +58,7 @@ def splits(name: str, held_out: int | None = None) -> tuple[torch.Tensor, ...]:
     parts = [
         torch.from_numpy(array)
         for images in (dataset.train, dataset.test)
-        for array in (images.pixels, images.labels)
+        for array in (images.inputs, images.labels)
     ]
     if held_out is None:
         return tuple(parts)

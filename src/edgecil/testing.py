@@ -20,7 +20,7 @@ import torch
 from edgecil.backbones.registry import default_backbone
 from edgecil.backbones.slot import backbone_text
 from edgecil.data.augment import channel_statistics
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.errors import EdgecilError
 from edgecil.methods.method import Environment, Method
@@ -42,7 +42,7 @@ BRIEF = Recipe(epochs=2, learning_rate=0.05, schedule="cosine", batch_size=8, au
 
 def toy_images(
     classes: int, each: int, *, channels: int = 1, contrast: int = 150, seed: int = 0
-) -> Images:
+) -> Examples:
     """Noise images of up to nine classes; each class has a bright square at its own position.
 
     Args:
@@ -58,14 +58,14 @@ def toy_images(
     for image, label in zip(pixels, labels, strict=True):
         row, column = SPOTS[label]
         image[:, row : row + 4, column : column + 4] += np.uint8(contrast)
-    return Images(pixels, labels)
+    return Examples(pixels, labels)
 
 
 def toy_dataset(
     classes: int = 6, *, train: int = 12, test: int = 8, channels: int = 1, contrast: int = 150
-) -> ImageDataset:
+) -> Dataset:
     """Return a dataset of :func:`toy_images`, 12 pixels wide."""
-    return ImageDataset(
+    return Dataset(
         "toy",
         tuple(f"spot {label}" for label in range(classes)),
         toy_images(classes, train, channels=channels, contrast=contrast, seed=0),
@@ -89,9 +89,9 @@ class Subject:
     recipe: Recipe = BRIEF
     backbone: str | None = None
 
-    def build(self, dataset: ImageDataset, seed: int = 0) -> Method:
+    def build(self, dataset: Dataset, seed: int = 0) -> Method:
         """Return a new, untrained learner."""
-        statistics = channel_statistics(torch.from_numpy(dataset.train.pixels))
+        statistics = channel_statistics(torch.from_numpy(dataset.train.inputs))
         environment = Environment(
             dataset.shape,
             statistics.mean,
@@ -111,7 +111,7 @@ class Learner:
         method: the learner itself.
     """
 
-    def __init__(self, subject: Subject, dataset: ImageDataset, seed: int = 0) -> None:
+    def __init__(self, subject: Subject, dataset: Dataset, seed: int = 0) -> None:
         self._name = subject.entry.name
         self._restored = False
         with self._call("The constructor", "failed", "it must accept its default settings"):
@@ -166,7 +166,7 @@ class Learner:
             ) from error
 
 
-def _tiny_dataset() -> ImageDataset:
+def _tiny_dataset() -> Dataset:
     """Return six images of each class: two batches in a task of two classes."""
     return toy_dataset(train=6, test=4)
 
@@ -203,7 +203,7 @@ def check_predictions(subject: Subject) -> None:
     """Predictions are one class id per image, of classes seen so far."""
     dataset = _tiny_dataset()
     scenario, learner = Scenario(dataset), Learner(subject, dataset)
-    method, pixels = learner.method, scenario.test.pixels
+    method, pixels = learner.method, scenario.test.inputs
     for end in range(1, len(TASKS) + 1):
         learner.learn(scenario, TASKS[:end])
         seen = [class_ for task in TASKS[:end] for class_ in task]
@@ -248,8 +248,8 @@ def check_resume(subject: Subject) -> None:
         )
         again = Learner(subject, dataset)
         again.restore(unpack(pack(steady.state())))
-        expected = steady.classify(scenario.test.pixels)
-        assert same(again.classify(scenario.test.pixels), expected), (
+        expected = steady.classify(scenario.test.inputs)
+        assert same(again.classify(scenario.test.inputs), expected), (
             f"{name} predicts differently after its state is restored in a new object; the state "
             "must contain everything that predictions depend on, including evaluation mode."
         )
@@ -283,7 +283,7 @@ def check_seeds(subject: Subject) -> None:
         learner = Learner(subject, dataset)
         for end in (1, 2):
             learner.learn(scenario, TASKS[:end])
-        learner.classify(scenario.test.pixels)
+        learner.classify(scenario.test.inputs)
         states.append(learner.state())
         assert before == _global_state(), (
             f"{subject.entry.name} changes the global random state; draw from task.generator(…) "
@@ -304,7 +304,7 @@ def check_task_sizes(subject: Subject) -> None:
     for end in range(1, len(tasks) + 1):
         try:
             learn(method, scenario, tasks[:end])
-            method.classify(scenario.test.pixels)
+            method.classify(scenario.test.inputs)
         except Exception as error:
             raise AssertionError(
                 f"{subject.entry.name} failed on tasks with {[len(task) for task in tasks[:end]]} "

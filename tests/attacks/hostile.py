@@ -157,7 +157,7 @@ def _folder(path: Path) -> None:
             (root / part / name).mkdir(parents=True, exist_ok=True)
             (root / part / name / path.name).write_bytes(path.read_bytes())
     dataset = load_dataset(str(root), size=8)
-    assert dataset.train.pixels.shape[2:] == (8, 8)
+    assert dataset.train.inputs.shape[2:] == (8, 8)
 
 
 def _cifar(path: Path) -> None:

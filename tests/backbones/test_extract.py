@@ -35,10 +35,10 @@ def test_features_are_those_of_the_model(tmp_path: Path) -> None:
     )
     vectors = load_dataset(path)
     assert (vectors.names, vectors.shape) == (images.names, (20,))
-    pixels = torch.from_numpy(images.test.pixels).float().div(255)
+    pixels = torch.from_numpy(images.test.inputs).float().div(255)
     with torch.no_grad():
         expected = model((pixels - 0.5) / 0.25)
-    assert np.allclose(vectors.test.pixels, expected.numpy(), atol=1e-5)
+    assert np.allclose(vectors.test.inputs, expected.numpy(), atol=1e-5)
     assert np.array_equal(vectors.train.labels, images.train.labels)
     with pytest.raises(UsageError):
         features(dataset=images, backbone=model, out=path, progress=False)

@@ -65,7 +65,7 @@ def test_the_bundled_features_tell_unseen_drawings_apart() -> None:
     for images, each in ((dataset.train, 20), (dataset.test, 10)):
         labels = torch.from_numpy(images.labels)
         some = torch.cat([torch.nonzero(labels == label)[:each, 0] for label in range(20)])
-        pixels = torch.from_numpy(images.pixels)[some]
+        pixels = torch.from_numpy(images.inputs)[some]
         parts.append(functional.normalize(vit(prepare.plain(pixels)), dim=1).view(20, each, -1))
     means = functional.normalize(parts[0].mean(dim=1), dim=1)
     nearest = (parts[1] @ means.T).argmax(dim=2)

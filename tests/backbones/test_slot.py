@@ -200,4 +200,4 @@ def test_mismatches_are_refused_before_training(tmp_path: Path) -> None:
         with pytest.raises(UsageError):
             run(tmp_path, "out", dataset=images, method=method, backbone=backbone)
         assert not (tmp_path / "out").exists()
-    assert np.ptp(images.train.pixels) > 0
+    assert np.ptp(images.train.inputs) > 0

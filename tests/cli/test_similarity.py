@@ -95,7 +95,7 @@ def test_a_datasets_own_images_replace_text(cli: Cli, model: str) -> None:
 
 def test_pixels_are_those_of_the_training_images(cli: Cli) -> None:
     images = load_dataset("quickdraw", count=6).train
-    np.savez("f.npz", features=images.pixels.reshape(len(images), -1), labels=images.labels)
+    np.savez("f.npz", features=images.inputs.reshape(len(images), -1), labels=images.labels)
     cli("similarity", "--features", "f.npz", "--out", "a.npz")
     cli("similarity", "quickdraw", "--images", "pixels", "--classes", 6, "--out", "b.npz")
     by_hand, actual = (read_similarity(name).pairs() for name in ("a.npz", "b.npz"))

@@ -13,7 +13,7 @@ from PIL import Image
 from scipy.io import savemat
 
 from edgecil.classes import get_classes
-from edgecil.data import ImageDataset, Images
+from edgecil.data import Dataset, Examples
 from edgecil.data.formats.cifar import CIFAR10, CIFAR100, CifarLayout
 from edgecil.io.arrays import Ints, Pixels
 
@@ -31,27 +31,27 @@ def paint(labels: Iterable[int], part: int = UNKNOWN, side: int = 8) -> Pixels:
     return np.broadcast_to(flat, (len(flat), 3, side, side)).copy()
 
 
-def classes_painted(images: Images) -> Ints:
+def classes_painted(images: Examples) -> Ints:
     """The class that each image was painted with, shape (n,)."""
-    red, green, _ = images.pixels.mean(axis=(2, 3)).T // 16
+    red, green, _ = images.inputs.mean(axis=(2, 3)).T // 16
     return (16 * red + green).astype(np.int64)
 
 
-def parts_painted(images: Images) -> set[int]:
+def parts_painted(images: Examples) -> set[int]:
     """Every part that these images were painted with."""
-    blue = images.pixels[:, 2].mean(axis=(1, 2))
+    blue = images.inputs[:, 2].mean(axis=(1, 2))
     return {part for part in (UNKNOWN, TRAIN, TEST) if np.any(abs(blue - part) < 30)}
 
 
-def painted_dataset(classes: int = 5, each: int = 3) -> ImageDataset:
+def painted_dataset(classes: int = 5, each: int = 3) -> Dataset:
     """A shuffled dataset in memory."""
     rng = np.random.default_rng(0)
     labels = [rng.permutation(np.repeat(np.arange(classes), n)) for n in (2 * each, each)]
     train, test = (
-        Images(paint(part, mark), part.astype(np.int64))
+        Examples(paint(part, mark), part.astype(np.int64))
         for part, mark in zip(labels, (TRAIN, TEST), strict=True)
     )
-    return ImageDataset("painted", tuple(f"class {i}" for i in range(classes)), train, test)
+    return Dataset("painted", tuple(f"class {i}" for i in range(classes)), train, test)
 
 
 def save(path: Path, label: int, part: int = UNKNOWN, size: tuple[int, int] = (12, 8)) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from edgecil.data import ImageDataset, dataset_status, load_dataset
+from edgecil.data import Dataset, dataset_status, load_dataset
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from tests.data.painting import WRITERS, paint, save, write_cifar100, write_split_folder
 
@@ -27,7 +27,7 @@ def copy(tmp_path: Path, painted: Painted) -> Callable[[str], Path]:
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 
 
-def load(name: str, root: Path) -> ImageDataset:
+def load(name: str, root: Path) -> Dataset:
     return load_dataset(root) if name == "folder" else load_dataset(name, root=root, size=8)
 
 

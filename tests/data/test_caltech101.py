@@ -33,8 +33,8 @@ def test_the_bundled_vectors_tell_the_classes_apart() -> None:
     train, test = dataset.counts()
     assert set(train) == {TRAIN}
     assert (test.min(), test.max()) == (11, TEST)
-    means = np.stack([dataset.train.pixels[dataset.train.labels == c].mean(0) for c in range(100)])
-    nearest = (np.square(means).sum(1) - 2.0 * dataset.test.pixels @ means.T).argmin(axis=1)
+    means = np.stack([dataset.train.inputs[dataset.train.labels == c].mean(0) for c in range(100)])
+    nearest = (np.square(means).sum(1) - 2.0 * dataset.test.inputs @ means.T).argmin(axis=1)
     assert np.mean(nearest == dataset.test.labels) == pytest.approx(0.904, abs=0.002)
 
 
@@ -68,7 +68,7 @@ def test_the_images_have_the_split_of_the_vectors(painted) -> None:
     dataset = load_dataset("caltech101-images", root=painted, size=8)
     assert dataset.shape == (3, 8, 8)
     for images, places in ((dataset.train, slice(0, TRAIN)), (dataset.test, slice(TRAIN, 22))):
-        red, green = images.pixels[:, 0, 4, 4] / 2.0, images.pixels[:, 1, 4, 4] / 10.0
+        red, green = images.inputs[:, 0, 4, 4] / 2.0, images.inputs[:, 1, 4, 4] / 10.0
         np.testing.assert_allclose(red, images.labels, atol=1.5)
         for label in (0, 41, 99):
             numbers = green[images.labels == label].round().astype(int).tolist()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from edgecil.data import ImageDataset, Images
+from edgecil.data import Dataset, Examples
 from edgecil.errors import DataError, UsageError
 from tests.data.painting import classes_painted, paint, painted_dataset
 
@@ -53,19 +53,19 @@ def test_the_fingerprint_sees_names_pixels_and_labels_and_nothing_else() -> None
     dataset = painted_dataset()
     train, test = dataset.train, dataset.test
     assert dataset.fingerprint == painted_dataset().fingerprint
-    assert dataset.fingerprint == ImageDataset("other", dataset.names, train, test).fingerprint
-    strided = np.asfortranarray(train.pixels)
-    same = ImageDataset("painted", dataset.names, Images(strided, train.labels), test)
+    assert dataset.fingerprint == Dataset("other", dataset.names, train, test).fingerprint
+    strided = np.asfortranarray(train.inputs)
+    same = Dataset("painted", dataset.names, Examples(strided, train.labels), test)
     assert dataset.fingerprint == same.fingerprint
 
-    pixels = train.pixels.copy()
+    pixels = train.inputs.copy()
     pixels[3, 1, 2, 2] ^= 1
     renamed = ("class 00", *dataset.names[1:])
     others = [
-        ImageDataset("painted", renamed, train, test),
-        ImageDataset("painted", dataset.names, Images(pixels, train.labels), test),
-        ImageDataset("painted", dataset.names, Images(train.pixels, train.labels[::-1]), test),
-        ImageDataset("painted", dataset.names, test, train),
+        Dataset("painted", renamed, train, test),
+        Dataset("painted", dataset.names, Examples(pixels, train.labels), test),
+        Dataset("painted", dataset.names, Examples(train.inputs, train.labels[::-1]), test),
+        Dataset("painted", dataset.names, test, train),
     ]
     assert dataset.fingerprint not in {other.fingerprint for other in others}
 
@@ -86,24 +86,28 @@ def test_images_that_make_no_sense_are_told(
     pixels: np.ndarray, labels: np.ndarray, message: str
 ) -> None:
     with pytest.raises(DataError, match=message):
-        Images(pixels, labels)
+        Examples(pixels, labels)
 
 
 @pytest.mark.parametrize(
     ("names", "test", "message"),
     [
-        (("a", "b"), Images(paint([0, 1, 1], side=9), LABELS), "one shape"),
-        (("a",), Images(paint([0, 1, 1]), LABELS), r"\[0, 0\].*1.*training"),
-        (("a", "b"), Images(paint([0, 1, 1]), 2 * LABELS), "2.*labels"),
-        (("a", "b", "c"), Images(paint([0, 1, 1]), LABELS), r"Class 2 \('c'\).*no training inputs"),
-        (("a", "b"), Images(paint([0]), LABELS[:1]), r"Class 1 \('b'\).*no test inputs"),
-        (("a", "b"), Images(paint([]), LABELS[:0]), r"Class 0 \('a'\).*no test inputs"),
-        (("a", "a"), Images(paint([0, 1, 1]), LABELS), "must be unique"),
+        (("a", "b"), Examples(paint([0, 1, 1], side=9), LABELS), "one shape"),
+        (("a",), Examples(paint([0, 1, 1]), LABELS), r"\[0, 0\].*1.*training"),
+        (("a", "b"), Examples(paint([0, 1, 1]), 2 * LABELS), "2.*labels"),
+        (
+            ("a", "b", "c"),
+            Examples(paint([0, 1, 1]), LABELS),
+            r"Class 2 \('c'\).*no training",
+        ),
+        (("a", "b"), Examples(paint([0]), LABELS[:1]), r"Class 1 \('b'\).*no test inputs"),
+        (("a", "b"), Examples(paint([]), LABELS[:0]), r"Class 0 \('a'\).*no test inputs"),
+        (("a", "a"), Examples(paint([0, 1, 1]), LABELS), "must be unique"),
     ],
 )
 def test_a_dataset_that_makes_no_sense_is_told(
-    names: tuple[str, ...], test: Images, message: str
+    names: tuple[str, ...], test: Examples, message: str
 ) -> None:
-    train = Images(paint([0, 1, 1]), LABELS)
+    train = Examples(paint([0, 1, 1]), LABELS)
     with pytest.raises(DataError, match=message):
-        ImageDataset("bad", names, train, test)
+        Dataset("bad", names, train, test)

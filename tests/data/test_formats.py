@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from edgecil.classes import get_classes
-from edgecil.data import ImageDataset, dataset_status, load_dataset
+from edgecil.data import Dataset, dataset_status, load_dataset
 from edgecil.data.formats.eyepacs import list_eyepacs
 from edgecil.data.formats.ham10000 import list_ham10000
 from tests.data.painting import (
@@ -46,16 +46,16 @@ FIRST20 = Path(os.environ.get("EDGECIL_TEST_CIFAR20", "not given"))
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 
 
-def load(name: str, root: Path, **options: Any) -> ImageDataset:
+def load(name: str, root: Path, **options: Any) -> Dataset:
     if name == "folder":
         return load_dataset(root, **options)
     return load_dataset(name, root=root, **options)
 
 
-def assert_painted(dataset: ImageDataset, ids: np.ndarray) -> None:
+def assert_painted(dataset: Dataset, ids: np.ndarray) -> None:
     for part in (dataset.train, dataset.test):
         assert np.array_equal(classes_painted(part), ids[part.labels])
-    assert dataset.train.pixels.flags.c_contiguous
+    assert dataset.train.inputs.flags.c_contiguous
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -132,11 +132,11 @@ def test_a_folder_of_grey_images_stays_grey(tmp_path: Path) -> None:
             Image.new("L", (5, 6), 100 * label).save(tmp_path / name / f"{index}.png")
     grey = load_dataset(tmp_path)
     assert grey.shape == (1, 6, 5)
-    assert np.array_equal(grey.train.pixels[:, 0, 0, 0], 100 * grey.train.labels)
+    assert np.array_equal(grey.train.inputs[:, 0, 0, 0], 100 * grey.train.labels)
     Image.new("RGB", (5, 6), (1, 2, 3)).save(tmp_path / "b" / "1.png")
     coloured = load_dataset(tmp_path)
     assert coloured.shape == (3, 6, 5)
-    assert np.array_equal(np.unique(coloured.train.pixels[coloured.train.labels == 0]), [0])
+    assert np.array_equal(np.unique(coloured.train.inputs[coloured.train.labels == 0]), [0])
 
 
 def test_no_lesion_is_on_both_sides(painted: Painted) -> None:
@@ -190,7 +190,7 @@ def test_arrays_are_read_in_any_layout(tmp_path: Path, layout: str, column: bool
     assert dataset.name == "toy"
     assert dataset.names == ("n2", "n1")
     assert dataset.shape == (1 if layout == "NHW" else 3, 8, 7)
-    green = dataset.train.pixels[:, 0 if layout == "NHW" else 1, 0, 0] // 16
+    green = dataset.train.inputs[:, 0 if layout == "NHW" else 1, 0, 0] // 16
     assert np.array_equal(green, np.array([2, 1])[dataset.train.labels])
     assert dataset.counts()[1].tolist() == [2, 2]
 
@@ -213,7 +213,7 @@ def test_real_photographs_in_an_array_file() -> None:
     assert [part.tolist() for part in dataset.counts()] == [[500] * 6, [100] * 6]
     small = load_dataset(str(FIRST20), count=2, size=16)
     assert small.shape == (3, 16, 16)
-    means = [dataset.train.pixels[dataset.train.labels == label].mean() for label in (0, 1)]
+    means = [dataset.train.inputs[dataset.train.labels == label].mean() for label in (0, 1)]
     for label in (0, 1):
-        mean = small.train.pixels[small.train.labels == label].mean()
+        mean = small.train.inputs[small.train.labels == label].mean()
         assert mean == pytest.approx(means[label], abs=1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from edgecil.data import resize
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.resize import resize_dataset
 from edgecil.errors import EdgecilWarning, UsageError
 
@@ -18,24 +18,24 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
 
 
-def dataset(count: int = 300) -> ImageDataset:
+def dataset(count: int = 300) -> Dataset:
     """Noise; more images than a store decodes at once."""
     rng = np.random.default_rng(0)
     train, test = (
-        Images(rng.integers(0, 256, (n, 3, 5, 5), dtype=np.uint8), np.arange(n) % 2)
+        Examples(rng.integers(0, 256, (n, 3, 5, 5), dtype=np.uint8), np.arange(n) % 2)
         for n in (count, 7)
     )
-    return ImageDataset("noise", ("a", "b"), train, test)
+    return Dataset("noise", ("a", "b"), train, test)
 
 
 def test_images_on_disk_are_those_in_memory() -> None:
     memory = resize_dataset(dataset(), 8, "memory")
     with pytest.warns(EdgecilWarning, match="307 inputs"):
         disk = resize_dataset(dataset(), 8, "disk")
-    assert isinstance(disk.train.pixels, np.memmap)
+    assert isinstance(disk.train.inputs, np.memmap)
     for part in ("train", "test"):
         ours, theirs = getattr(disk, part), getattr(memory, part)
-        assert np.array_equal(ours.pixels, theirs.pixels)
+        assert np.array_equal(ours.inputs, theirs.inputs)
         assert np.array_equal(ours.labels, theirs.labels)
     assert disk.fingerprint == memory.fingerprint
 
@@ -45,17 +45,17 @@ def test_images_on_disk_are_resized_once(monkeypatch: pytest.MonkeyPatch) -> Non
         first = resize_dataset(dataset(), 8, "disk")
     monkeypatch.setattr(resize, "resize_images", lambda *_: pytest.fail("resized again"))
     again = resize_dataset(dataset(), 8, "disk")
-    assert np.array_equal(again.train.pixels, first.train.pixels)
+    assert np.array_equal(again.train.inputs, first.train.inputs)
 
 
 def test_auto_uses_the_disk_for_more_than_half_of_the_free_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 10_000_000)
-    assert not isinstance(resize_dataset(dataset(4), 8).train.pixels, np.memmap)
+    assert not isinstance(resize_dataset(dataset(4), 8).train.inputs, np.memmap)
     monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 1000)
     with pytest.warns(EdgecilWarning):
-        assert isinstance(resize_dataset(dataset(4), 8).train.pixels, np.memmap)
+        assert isinstance(resize_dataset(dataset(4), 8).train.inputs, np.memmap)
 
 
 def test_the_same_size_changes_nothing() -> None:

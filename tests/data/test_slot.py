@@ -13,7 +13,7 @@ import pytest
 import torch
 from PIL import Image
 
-from edgecil.data import ImageDataset, Images, dataset_classes, load_dataset, slot
+from edgecil.data import Dataset, Examples, dataset_classes, load_dataset, slot
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from tests.data.painting import paint
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 NAMES = ["cat", "dog", "eel"]
 TRAIN, TEST = np.repeat(np.arange(3), 4), np.repeat(np.arange(3), 2)
 PIXELS = paint(TRAIN), paint(TEST)
-EXPECTED = ImageDataset("pets", tuple(NAMES), Images(PIXELS[0], TRAIN), Images(PIXELS[1], TEST))
+EXPECTED = Dataset("pets", tuple(NAMES), Examples(PIXELS[0], TRAIN), Examples(PIXELS[1], TEST))
 
 
 class Pets:
@@ -32,7 +32,7 @@ class Pets:
     classes = NAMES
 
     def __init__(self, pixels: np.ndarray, labels: np.ndarray, transform: Any = None) -> None:
-        self.pixels, self.targets, self.transform = pixels, labels.tolist(), transform
+        self.inputs, self.targets, self.transform = pixels, labels.tolist(), transform
         self.read: list[int] = []
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ class Pets:
 
     def __getitem__(self, index: int) -> tuple[Any, int]:
         self.read.append(index)
-        image = Image.fromarray(self.pixels[index].transpose(1, 2, 0))
+        image = Image.fromarray(self.inputs[index].transpose(1, 2, 0))
         return image if self.transform is None else self.transform(image), self.targets[index]
 
 
@@ -57,7 +57,7 @@ class Bare(Pets):
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
         self.read.append(index)
-        return torch.from_numpy(self.pixels[index]), torch.tensor(self._hidden[index])
+        return torch.from_numpy(self.inputs[index]), torch.tensor(self._hidden[index])
 
 
 def to_tensor(image: Image.Image) -> torch.Tensor:
@@ -96,7 +96,7 @@ def load_here() -> Any:
 
 
 FORMS = {
-    "ImageDataset": lambda: EXPECTED,
+    "Dataset": lambda: EXPECTED,
     "arrays": lambda: {
         "x_train": PIXELS[0], "y_train": TRAIN, "x_test": PIXELS[1], "y_test": TEST, "names": NAMES
     },
@@ -123,10 +123,10 @@ def test_every_form_gives_the_same_dataset(
     else:
         assert dataset.names == EXPECTED.names
         assert dataset.fingerprint == EXPECTED.fingerprint
-    assert np.array_equal(dataset.train.pixels, EXPECTED.train.pixels)
+    assert np.array_equal(dataset.train.inputs, EXPECTED.train.inputs)
     assert np.array_equal(dataset.test.labels, EXPECTED.test.labels)
     some = load_dataset(FORMS[form](), ids=[2, 0], storage=storage)
-    assert np.array_equal(some.test.pixels, EXPECTED.take([2, 0]).test.pixels)
+    assert np.array_equal(some.test.inputs, EXPECTED.take([2, 0]).test.inputs)
 
 
 def test_arrays_without_a_split_are_split_always_in_the_same_way() -> None:
@@ -135,7 +135,7 @@ def test_arrays_without_a_split_are_split_always_in_the_same_way() -> None:
     assert first.fingerprint == second.fingerprint
     assert first.counts()[1].tolist() == [1, 1, 1]
     four = load_dataset((PIXELS[0], TRAIN, PIXELS[1], TEST))
-    assert np.array_equal(four.test.pixels, PIXELS[1])
+    assert np.array_equal(four.test.inputs, PIXELS[1])
 
 
 def test_vectors_of_any_source() -> None:
@@ -199,7 +199,7 @@ def test_shards_are_read_by_the_library(form: str, tmp_path: Path) -> None:
     else:
         hub_dict().save_to_disk(str(folder))
     dataset = load_dataset(f"hf:{folder}" if form == "arrow" else folder)
-    assert np.array_equal(dataset.train.pixels, PIXELS[0])
+    assert np.array_equal(dataset.train.inputs, PIXELS[0])
     assert np.array_equal(dataset.test.labels, TEST)
     assert form == "tar" or dataset.names == EXPECTED.names
 

@@ -40,9 +40,9 @@ def test_pixels_on_disk_are_those_in_memory(folder: Path) -> None:
     memory = load_dataset(folder, storage="memory")
     with pytest.warns(EdgecilWarning, match="48.*'images'.*GB"):
         disk = load_dataset(folder, storage="disk")
-    assert isinstance(disk.train.pixels, np.memmap)
+    assert isinstance(disk.train.inputs, np.memmap)
     for part in ("train", "test"):
-        np.testing.assert_array_equal(getattr(disk, part).pixels, getattr(memory, part).pixels)
+        np.testing.assert_array_equal(getattr(disk, part).inputs, getattr(memory, part).inputs)
         np.testing.assert_array_equal(getattr(disk, part).labels, getattr(memory, part).labels)
     assert disk.fingerprint == memory.fingerprint
     again = load_dataset(folder, storage="disk")  # says nothing: it is an error in tests
@@ -57,10 +57,10 @@ def test_what_does_not_fit_into_memory_goes_to_disk(
 ) -> None:
     size = 2 * CLASSES * EACH * 3 * 12 * 8
     monkeypatch.setattr(store, "free_memory", lambda: 2 * size)
-    assert not isinstance(load_dataset(folder).train.pixels, np.memmap)
+    assert not isinstance(load_dataset(folder).train.inputs, np.memmap)
     monkeypatch.setattr(store, "free_memory", lambda: 2 * size - 1)
     with pytest.warns(EdgecilWarning, match="must be written"):
-        assert isinstance(load_dataset(folder).train.pixels, np.memmap)
+        assert isinstance(load_dataset(folder).train.inputs, np.memmap)
 
 
 def test_reading_resumes_where_it_was_interrupted(

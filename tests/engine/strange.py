@@ -42,7 +42,7 @@ class Instant(Method):
 
     def learn(self, task: Task) -> None:
         for label in range(task.old_count, len(task.seen)):
-            mean = task.pixels[task.labels == label].float().mean(dim=0)
+            mean = task.inputs[task.labels == label].float().mean(dim=0)
             noise = torch.randn(mean.shape, generator=task.generator("noise", label))
             self.means.append(mean + 40.0 * noise)
         self.seen = task.seen

@@ -369,11 +369,11 @@ def test_other_data_or_weights_are_differences() -> None:
     context = make_context({"instant": {}})
     expected = worker_identity(context.networks, context.scenario)
     assert expected["cpu"]
-    context.scenario.test.pixels[0, 0, 0, 0] ^= 1
+    context.scenario.test.inputs[0, 0, 0, 0] ^= 1
     try:
         found = differences(expected, worker_identity(context.networks, context.scenario))
     finally:
-        context.scenario.test.pixels[0, 0, 0, 0] ^= 1
+        context.scenario.test.inputs[0, 0, 0, 0] ^= 1
     assert set(found) == {"dataset"}
 
 

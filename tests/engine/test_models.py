@@ -29,7 +29,7 @@ def test_a_kept_model_predicts_what_was_counted(config: ExperimentConfig, tmp_pa
     for sequence in ("random seed-0", str(result.sequence), result.sequence):
         model = Experiment.open(out).model("icarl", sequence)
         for classifier in result.classifiers:
-            right = model.predict(images.pixels, classifier=classifier) == images.labels
+            right = model.predict(images.inputs, classifier=classifier) == images.labels
             assert 100.0 * right.mean() == result.metric("last", classifier)
     assert model.names == load_dataset(config.dataset).names
 

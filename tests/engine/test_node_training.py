@@ -59,7 +59,7 @@ def test_right_answers_by_hand() -> None:
     method.restore(unpack(state))
     images = DATASET.test
     for classifier, (right,) in outcome.result.correct.items():
-        predicted = method.predict(torch.from_numpy(images.pixels), classifier).numpy()
+        predicted = method.predict(torch.from_numpy(images.inputs), classifier).numpy()
         relevant = (images.labels == 0) | (images.labels == 2)
         assert right == int(((predicted == images.labels) & relevant).sum())
         assert outcome.result.class_correct is not None
@@ -114,7 +114,7 @@ def test_wrong_answers_by_the_task_that_they_name() -> None:
     expected = {name: [[0, 0, 0], [0, 0, 0]] for name in method.classifiers}
     task_of = {0: 0, 2: 0, 1: 1, 3: 1}
     for name in method.classifiers:
-        answers = method.predict(torch.from_numpy(DATASET.test.pixels), name).tolist()
+        answers = method.predict(torch.from_numpy(DATASET.test.inputs), name).tolist()
         for label, named in zip(DATASET.test.labels.tolist(), answers, strict=True):
             if named != label:
                 side = task_of[named] - task_of[label]

@@ -52,7 +52,7 @@ def test_a_file_of_vectors_is_a_dataset(tmp_path: Path) -> None:
     dataset = load_dataset(write_vectors(tmp_path / "words.npz"), ids=[4, 1])
     assert dataset.names == ("word 4", "word 1")
     assert (dataset.shape, dataset.channels) == ((WIDTH,), 0)
-    assert dataset.train.pixels.dtype == np.float32
+    assert dataset.train.inputs.dtype == np.float32
     assert (len(dataset.train), len(dataset.test)) == (24, 16)
 
 
@@ -88,8 +88,8 @@ def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path: Path) -> N
     experiment = run(path, tmp_path / "out", method="simplecil")
     dataset = load_dataset(path)
     train, test = dataset.train, dataset.test
-    means = np.stack([train.pixels[train.labels == label].mean(axis=0) for label in range(CLASSES)])
-    cosines = test.pixels @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
+    means = np.stack([train.inputs[train.labels == label].mean(axis=0) for label in range(CLASSES)])
+    cosines = test.inputs @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
     hits = cosines.argmax(axis=1) == test.labels
     by_task = [
         [100 * np.mean(hits[np.isin(test.labels, task)]) for task in result.sequence.tasks]
@@ -143,7 +143,7 @@ def test_similarities_of_vectors(tmp_path: Path) -> None:
     matrix = edgecil.build_similarity(dataset=str(path), images="pixels")
     assert matrix.names == tuple(NAMES)
     train = load_dataset(path).train
-    units = train.pixels / np.linalg.norm(train.pixels, axis=1, keepdims=True)
+    units = train.inputs / np.linalg.norm(train.inputs, axis=1, keepdims=True)
     first, second = (units[train.labels == label].mean(axis=0) for label in (0, 1))
     cosine = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
     assert matrix.values[0, 1] == pytest.approx(cosine, abs=1e-5)
@@ -155,9 +155,9 @@ def test_a_trained_model_predicts_vectors(tmp_path: Path) -> None:
     result = experiment.results()[0]
     model = experiment.model("icarl", result.sequence)
     test = load_dataset(path).test
-    assert np.mean(model.predict(test.pixels) == test.labels) > 0.5
+    assert np.mean(model.predict(test.inputs) == test.labels) > 0.5
     with pytest.raises(UsageError, match="float32"):
-        model.predict(test.pixels.astype(np.float64))
+        model.predict(test.inputs.astype(np.float64))
 
 
 def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path: Path) -> None:

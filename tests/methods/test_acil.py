@@ -25,7 +25,7 @@ def test_the_recursion_of_the_paper_gives_the_same_weights() -> None:
     inverse, weights = np.eye(SIZE) / RIDGE, np.zeros((SIZE, 0))
     for task in TASKS:
         images = SCENARIO.train.only(task)
-        rows = method.project(method.features(images.pixels)).numpy()
+        rows = method.project(method.features(images.inputs)).numpy()
         seen = weights.shape[1] + len(task)
         weights = np.pad(weights, ((0, 0), (0, seen - weights.shape[1])))
         targets = np.eye(seen)[[method.seen.index(int(label)) for label in images.labels]]

@@ -97,13 +97,13 @@ def test_adapting_tells_the_classes_apart_better() -> None:
         within = features - means[(images.labels == 3).long()]
         return float((means[0] - means[1]).norm() / within.norm(dim=1).mean())
 
-    plain = spread(method.frozen_features(images.pixels))
-    assert spread(method.adapted_features(images.pixels, adapted(((0, 3),)))) > plain
+    plain = spread(method.frozen_features(images.inputs))
+    assert spread(method.adapted_features(images.inputs, adapted(((0, 3),)))) > plain
 
 
 def test_a_single_class_leaves_the_features_as_they_are() -> None:
     method = owner()
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     features = method.adapted_features(pixels, adapted(((2,),)))
     assert torch.equal(features, method.frozen_features(pixels))
 

@@ -68,7 +68,7 @@ def test_the_prompt_is_the_weighted_sum_of_components_keys_first_then_values() -
 
 def test_the_head_sees_the_class_token_of_the_prompted_transformer() -> None:
     method = trained()
-    pixels = SCENARIO.test.pixels[:3]
+    pixels = SCENARIO.test.inputs[:3]
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     queries = method.frozen_features(pixels)
     with torch.no_grad():
@@ -98,7 +98,7 @@ def test_the_penalty_is_of_components_keys_and_attention() -> None:
 
 def test_the_penalty_weighs_in_the_loss() -> None:
     method = trained()
-    pixels, labels = SCENARIO.train.pixels[:4], torch.tensor([0, 1, 0, 1])
+    pixels, labels = SCENARIO.train.inputs[:4], torch.tensor([0, 1, 0, 1])
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     with torch.no_grad():
         method.prompts[0]["keys"] *= 3.0

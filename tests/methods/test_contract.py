@@ -136,7 +136,7 @@ def test_a_task_that_has_ended_has_no_images() -> None:
     def learn_and_look_back(method: Method, task: Task) -> None:
         kept.append(task)
         for old in kept:
-            assert len(old.pixels) == len(old.labels)
+            assert len(old.inputs) == len(old.labels)
         method.learn(task)
 
     method = build_brief("finetune")
@@ -177,7 +177,7 @@ def test_sharing_with_other_sequences_changes_nothing(
 ) -> None:
     """A result cached by another sequence equals the result computed alone."""
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
-    pixels, tasks = TINY_SCENARIO.test.pixels, TASKS[:2]
+    pixels, tasks = TINY_SCENARIO.test.inputs, TASKS[:2]
     alone = build_brief(name)
     learn_all(alone, TINY_SCENARIO, tasks)
     other = build_brief(name, shared=tmp_path)

@@ -51,7 +51,7 @@ def test_the_loss_by_hand() -> None:
     """With batches that hold all exemplars, the draw has no effect on the loss."""
     method = trained(1, alpha=0.7, beta=0.2, memory={"per_class": 4})
     method.network.eval()
-    pixels, labels = SCENARIO.train.only((TASKS[1][0],)).pixels[:3], torch.tensor([2, 2, 2])
+    pixels, labels = SCENARIO.train.only((TASKS[1][0],)).inputs[:3], torch.tensor([2, 2, 2])
     prepare = method.environment.pipeline()
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.begin(task)

@@ -79,7 +79,7 @@ def test_a_step_copies_its_batch_and_nothing_else(
         learn(method, scenario, TASKS[:1])
         again.restore(method.state())
         learn(again, scenario, TASKS[:2])
-        labels = again.classify(scenario.test.only(again.seen).pixels)
+        labels = again.classify(scenario.test.only(again.seen).inputs)
         assert all(isinstance(chosen, FakeTensor) for chosen in labels.values())
         assert all(0 <= int(chosen.max()) < len(again.seen) for chosen in labels.values())
     if name not in UNTRAINED:
@@ -122,7 +122,7 @@ def test_ranpac_adds_and_solves_on_the_device(rule: str, monkeypatch: pytest.Mon
             config, replace(toy_environment(DATASET, frozen=True), device=NAME)
         )
         learn(method, scenario, TASKS[:1])
-        method.classify(scenario.test.only(method.seen).pixels)
+        method.classify(scenario.test.only(method.seen).inputs)
     decomposition = "_linalg_eigh" if rule == "last-task" else "_linalg_svd"
     double = {name for name, kind, there in device.products if kind == torch.float64 and there}
     assert double == {"mm", decomposition, "_linalg_solve_ex"}

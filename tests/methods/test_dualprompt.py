@@ -47,7 +47,7 @@ def test_new_expert_prompts_start_from_the_last_ones_with_a_key_of_their_own() -
 
 def test_an_image_gets_the_prompts_of_the_nearest_key() -> None:
     method = trained(3)
-    pixels = SCENARIO.test.pixels[:1]
+    pixels = SCENARIO.test.inputs[:1]
     images, queries = method._prepare.plain(pixels), method.frozen_features(pixels)
     with torch.no_grad():
         for chosen in range(3):
@@ -73,7 +73,7 @@ def test_a_batch_may_vote() -> None:
 
 def test_pilots_arrangement_gives_half_of_a_batch_keys_and_the_other_half_values() -> None:
     method = trained(1, mixed=True)
-    pixels = SCENARIO.test.pixels[:4]
+    pixels = SCENARIO.test.inputs[:4]
     images = method._prepare.plain(pixels)
     keys, values = method.prompts[0]["expert"][0]
     general = tuple(method.prompts[0]["general"][0])
@@ -86,7 +86,7 @@ def test_pilots_arrangement_gives_half_of_a_batch_keys_and_the_other_half_values
 
 def test_the_loss_by_hand() -> None:
     method = trained(2)
-    pixels, labels = SCENARIO.train.pixels[:4], torch.tensor([2, 3, 2, 3])
+    pixels, labels = SCENARIO.train.inputs[:4], torch.tensor([2, 3, 2, 3])
     images, queries = method._prepare.plain(pixels), method.frozen_features(pixels)
     with SCENARIO.task(TASKS[:2], 0) as task:
         loss = method.loss(images, labels, queries, task)

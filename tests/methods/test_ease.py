@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.data import ImageDataset
+from edgecil.data import Dataset
 from edgecil.methods import ease as ease_module, get_method
 from edgecil.methods.adapters import adapt, adapters_state
 from edgecil.methods.ease import EASE, EASEConfig, complete_prototypes
@@ -110,7 +110,7 @@ def test_sequences_share_the_adapters_of_a_task(
 
 def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_path: Path) -> None:
     def first_adapters(
-        dataset: ImageDataset = DATASET, shared: Path | None = tmp_path, **changes: object
+        dataset: Dataset = DATASET, shared: Path | None = tmp_path, **changes: object
     ) -> dict[str, torch.Tensor]:
         method = build("ease", dataset, recipe=replace(BRIEF, **changes), shared=shared)
         learn_all(method, Scenario(dataset), TASKS[:1])
@@ -140,7 +140,7 @@ def test_adapters_are_those_of_their_version(tmp_path: Path) -> None:
 def test_prototypes_are_class_means_in_each_subspace() -> None:
     method = trained(TASKS[:2])
     for label, class_ in enumerate(TASKS[1]):
-        pixels = SCENARIO.train.only((class_,)).pixels
+        pixels = SCENARIO.train.only((class_,)).inputs
         for subspace, adapters in enumerate(method.adapters):
             mean = method.adapted_features(pixels, adapters).mean(dim=0)
             torch.testing.assert_close(method.prototypes[1][subspace, label], mean)
@@ -149,11 +149,11 @@ def test_prototypes_are_class_means_in_each_subspace() -> None:
 def test_the_unmodified_transformer_is_one_more_subspace() -> None:
     """With a weight that exceeds all cosines it decides alone: the class with the nearest mean."""
     method = trained(unmodified=1e6)
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     features = method.frozen_features(pixels)
     means = torch.stack(
         [
-            method.frozen_features(SCENARIO.train.only((class_,)).pixels).mean(dim=0)
+            method.frozen_features(SCENARIO.train.only((class_,)).inputs).mean(dim=0)
             for class_ in method.seen
         ]
     )
@@ -167,7 +167,7 @@ def test_the_unmodified_transformer_is_one_more_subspace() -> None:
 
 def test_the_reweighted_ensemble_by_hand() -> None:
     method = trained(others=0.4)
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     complete = complete_by_brute_force([by_task.numpy() for by_task in method.prototypes])
     features = [method.adapted_features(pixels, one).numpy() for one in method.adapters]
     expected = []

@@ -56,7 +56,7 @@ def fisher_of(method: EWC, task: Task, groups: list[torch.Tensor]) -> dict[str, 
     """Mean over groups of the squared gradient of the group's mean loss, by torch.func."""
     weights = {name: value.detach() for name, value in method.network.named_parameters()}
     rest = dict(method.network.named_buffers())
-    images = Pipeline((), method.environment.mean, method.environment.std).plain(task.pixels)
+    images = Pipeline((), method.environment.mean, method.environment.std).plain(task.inputs)
 
     def loss(weights: dict[str, torch.Tensor], group: torch.Tensor) -> torch.Tensor:
         logits = torch.func.functional_call(method.network, {**weights, **rest}, (images[group],))

@@ -23,8 +23,8 @@ def trained(tasks: Tasks = TASKS, **settings: object) -> FeCAM:
 def test_distances_by_the_formulas_of_the_paper() -> None:
     """The covariance of unit features, shrunk, scaled to unit variances and inverted."""
     method = trained(shrinkage=0.5)
-    features = method.features(SCENARIO.train.pixels).double().numpy()
-    images = method.features(SCENARIO.test.pixels).double().numpy()
+    features = method.features(SCENARIO.train.inputs).double().numpy()
+    images = method.features(SCENARIO.test.inputs).double().numpy()
     distances = []
     for class_ in method.seen:
         rows = features[SCENARIO.train.labels.numpy() == class_]
@@ -35,12 +35,12 @@ def test_distances_by_the_formulas_of_the_paper() -> None:
         apart = images - rows.mean(axis=0)
         distances.append(np.einsum("nd,de,ne->n", apart, inverse, apart))
     expected = np.stack(distances).argmin(axis=0)
-    assert method.classify(SCENARIO.test.pixels)["head"].tolist() == expected.tolist()
+    assert method.classify(SCENARIO.test.inputs)["head"].tolist() == expected.tolist()
 
 
 def test_the_order_does_not_matter() -> None:
     one, other = trained(), trained(TASKS[::-1])
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     assert torch.equal(one.predict(pixels), other.predict(pixels))
 
 

@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
 from edgecil.backbones.registry import BACKBONES, ON_VECTORS
-from edgecil.data import ImageDataset, Images
+from edgecil.data import Dataset, Examples
 from edgecil.errors import UsageError
 from edgecil.methods import Method, expansion, get_method, training
 from edgecil.methods.expansion import ExpandingBackbone
@@ -32,13 +32,13 @@ TASKS = tuple((class_,) for class_ in range(CLASSES))
 BRIEF = replace(QUICK, epochs=1, batch_size=BATCH, augment=())
 
 
-def noise(each: int) -> Images:
+def noise(each: int) -> Examples:
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 256, (CLASSES * each, 1, SIDE, SIDE), dtype=np.uint8)
-    return Images(pixels, np.repeat(np.arange(CLASSES), each).astype(np.int64))
+    return Examples(pixels, np.repeat(np.arange(CLASSES), each).astype(np.int64))
 
 
-DATASET = ImageDataset("noise", tuple("abcdef"), noise(EACH), noise(1))
+DATASET = Dataset("noise", tuple("abcdef"), noise(EACH), noise(1))
 SCENARIO = Scenario(DATASET)
 
 
@@ -201,10 +201,10 @@ def stages(name: str, task: int) -> tuple[str, ...]:
     return ("learn", "compress" if name == "foster" else "balance")
 
 
-def flat(images: Images) -> Images:
+def flat(images: Examples) -> Examples:
     """The images' pixels in [0, 1] as vectors."""
-    vectors = images.pixels.reshape(len(images), -1).astype(np.float32) / np.float32(255.0)
-    return Images(vectors, images.labels)
+    vectors = images.inputs.reshape(len(images), -1).astype(np.float32) / np.float32(255.0)
+    return Examples(vectors, images.labels)
 
 
 def learn_twice(name: str, backbone: str) -> None:
@@ -234,8 +234,8 @@ def learn_twice(name: str, backbone: str) -> None:
     assert all(torch.isfinite(value).all() for value in tensors_in(state))
     again = entry.build(config, environment)
     again.restore(state)
-    actual = again.classify(scenario.test.pixels)
-    assert same(actual, method.classify(scenario.test.pixels))
+    actual = again.classify(scenario.test.inputs)
+    assert same(actual, method.classify(scenario.test.inputs))
     assert list(actual) == (["head", "nme", "boosted"] if name == "foster" else ["head", "nme"])
 
 

@@ -67,7 +67,7 @@ def test_the_share_is_part_of_the_prompt_once_its_task_is_over() -> None:
 
 def test_the_loss_keeps_new_features_apart_from_old_centroids() -> None:
     method = trained(2)
-    pixels, labels = SCENARIO.train.pixels[:4], torch.tensor([2, 3, 2, 3])
+    pixels, labels = SCENARIO.train.inputs[:4], torch.tensor([2, 3, 2, 3])
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     features = method.prompted(images, method.ensembled())
     with SCENARIO.task(TASKS[:2], 0) as task:
@@ -80,7 +80,7 @@ def test_the_loss_keeps_new_features_apart_from_old_centroids() -> None:
 def test_statistics_are_of_features_without_and_with_the_prompt_of_the_own_task() -> None:
     method = trained(2, centroids=1)
     for label, class_ in enumerate(method.seen):
-        pixels = SCENARIO.train.only((class_,)).pixels
+        pixels = SCENARIO.train.only((class_,)).inputs
         torch.testing.assert_close(
             method.plain.means[label, 0], method.frozen_features(pixels).mean(dim=0)
         )
@@ -92,7 +92,7 @@ def test_statistics_are_of_features_without_and_with_the_prompt_of_the_own_task(
 
 def test_an_image_gets_the_prompt_of_the_task_of_its_likeliest_class() -> None:
     method = trained(3)
-    pixels = SCENARIO.test.pixels[:6]
+    pixels = SCENARIO.test.inputs[:6]
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     queries = method.frozen_features(pixels)
     with torch.no_grad():
@@ -114,11 +114,11 @@ def test_alignment_recovers_what_the_statistics_tell_apart() -> None:
         align(method.head, method.instructed, recipe, task, batches=6, stage="again")
     correct = 0
     for label, class_ in enumerate(method.seen):
-        pixels = SCENARIO.test.only((class_,)).pixels
+        pixels = SCENARIO.test.only((class_,)).inputs
         own = method.prompts[label // 2]["prefixes"].detach()
         features = in_batches(lambda part: method.prompted(part, own), pixels, method.environment)  # noqa: B023
         correct += int((method.head(features).argmax(dim=1) == label).sum())
-    assert correct >= 0.8 * len(SCENARIO.test.pixels)
+    assert correct >= 0.8 * len(SCENARIO.test.inputs)
 
 
 def test_there_is_a_batch_per_old_class_small_for_the_inference_and_large_for_the_head(

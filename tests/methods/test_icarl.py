@@ -32,7 +32,7 @@ def test_exemplars_are_herded_in_the_new_feature_space() -> None:
     method = icarl(memory={"per_class": 5})
     learn_all(method, SCENARIO, TASKS[:2])
     for label, class_ in enumerate((0, 3, 1, 4)):
-        pixels = SCENARIO.train.only((class_,)).pixels
+        pixels = SCENARIO.train.only((class_,)).inputs
         if label >= 2:  # the older ones were chosen by an older network
             chosen = herd_by_brute_force(unit(method.features(pixels)), 5)
             assert torch.equal(method.memory.of_class(label), pixels[chosen])
@@ -48,18 +48,18 @@ def test_the_nearest_mean_by_hand() -> None:
     for label in range(4):
         mean = unit(method.features(method.memory.of_class(label))).mean(axis=0)
         means.append(mean / np.linalg.norm(mean))
-    features = unit(method.features(SCENARIO.test.pixels))
+    features = unit(method.features(SCENARIO.test.inputs))
     distances = ((features[:, None, :] - np.array(means)[None]) ** 2).sum(axis=2)
     assert (
-        method.classify(SCENARIO.test.pixels)["nme"].tolist() == distances.argmin(axis=1).tolist()
+        method.classify(SCENARIO.test.inputs)["nme"].tolist() == distances.argmin(axis=1).tolist()
     )
 
 
 def test_head_and_nearest_mean_are_two_classifiers() -> None:
     method = icarl()
     learn_all(method, SCENARIO, TASKS)
-    logits = method.network.head(method.features(SCENARIO.test.pixels))
-    read = method.classify(SCENARIO.test.pixels)
+    logits = method.network.head(method.features(SCENARIO.test.inputs))
+    read = method.classify(SCENARIO.test.inputs)
     assert torch.equal(read["head"], logits.argmax(dim=1))
     assert not torch.equal(read["head"], read["nme"])
 
@@ -77,7 +77,7 @@ def test_training_data_are_the_task_and_the_exemplars() -> None:
     learn(method, SCENARIO, TASKS[:1])
     with SCENARIO.task(TASKS[:2], 0) as task:
         pixels, labels = method.training_data(task)
-        assert torch.equal(pixels[:24], task.pixels)
+        assert torch.equal(pixels[:24], task.inputs)
         assert labels[:24].tolist() == task.labels.tolist()
     assert labels[24:].tolist() == [0] * 4 + [1] * 4
     assert torch.equal(pixels[28:], method.memory.of_class(1))

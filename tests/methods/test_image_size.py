@@ -6,16 +6,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from edgecil.data import ImageDataset, Images
+from edgecil.data import Dataset, Examples
 from edgecil.data.augment import Normalise
 from edgecil.errors import UsageError
 from edgecil.methods import get_method
 from edgecil.methods.image_size import fit_images, image_statistics
 
 
-def small(side: int = 32) -> ImageDataset:
-    images = Images(np.zeros((2, 3, side, side), dtype=np.uint8), np.array([0, 1]))
-    return ImageDataset("small", ("a", "b"), images, images)
+def small(side: int = 32) -> Dataset:
+    images = Examples(np.zeros((2, 3, side, side), dtype=np.uint8), np.array([0, 1]))
+    return Dataset("small", ("a", "b"), images, images)
 
 
 def networks(methods: Sequence[str], backbone: str = "resnet32") -> list[str]:
@@ -59,9 +59,9 @@ def test_centre_crops_store_larger_images_than_a_network_sees(
 def test_statistics_are_computed_only_where_a_learner_uses_them(
     methods: str, normalisation: str, mean: float
 ) -> None:
-    images = Images(np.full((2, 3, 4, 4), 51, dtype=np.uint8), np.array([0, 1]))
+    images = Examples(np.full((2, 3, 4, 4), 51, dtype=np.uint8), np.array([0, 1]))
     statistics = image_statistics(
-        ImageDataset("grey", ("a", "b"), images, images),
+        Dataset("grey", ("a", "b"), images, images),
         networks(methods.split(",")),
         normalisation=normalisation,
     )

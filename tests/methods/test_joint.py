@@ -16,14 +16,14 @@ def given(tasks: Tasks) -> dict[bytes, int]:
         classes = torch.tensor(task.seen)[task.labels].tolist()
         return {
             image.numpy().tobytes(): class_
-            for image, class_ in zip(task.pixels, classes, strict=True)
+            for image, class_ in zip(task.inputs, classes, strict=True)
         }
 
 
 def test_sees_every_image_of_every_class_so_far() -> None:
     everything = {
         image.tobytes(): label
-        for image, label in zip(DATASET.train.pixels, DATASET.train.labels.tolist(), strict=True)
+        for image, label in zip(DATASET.train.inputs, DATASET.train.labels.tolist(), strict=True)
     }
     assert given(TASKS) == everything
     assert given(TASKS[:2]) == {

@@ -45,7 +45,7 @@ def test_the_length_of_a_query_does_not_matter() -> None:
 
 def test_an_image_is_read_with_its_own_prompts_whoever_is_beside_it() -> None:
     method = trained(2)
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     with torch.no_grad():
         together = method.features(images, method.frozen_features(pixels))
@@ -60,7 +60,7 @@ def test_an_image_is_read_with_its_own_prompts_whoever_is_beside_it() -> None:
 
 def test_the_loss_is_cross_entropy_among_new_classes_less_the_pull() -> None:
     method = trained(2)
-    pixels, labels = SCENARIO.train.pixels[:8], torch.tensor([2, 3] * 4)
+    pixels, labels = SCENARIO.train.inputs[:8], torch.tensor([2, 3] * 4)
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     queries = method.frozen_features(pixels)
     with SCENARIO.task(TASKS[:2], 0) as task:
@@ -76,7 +76,7 @@ def test_the_loss_is_cross_entropy_among_new_classes_less_the_pull() -> None:
 def test_training_draws_the_chosen_keys_towards_the_queries() -> None:
     before, after = trained(), trained()
     learn(after, SCENARIO, TASKS[:2])
-    queries = before.frozen_features(SCENARIO.train.only(TASKS[1]).pixels)
+    queries = before.frozen_features(SCENARIO.train.only(TASKS[1]).inputs)
     assert after.choose(queries)[0].mean() > before.choose(queries)[0].mean()
 
 

@@ -35,7 +35,7 @@ def test_new_weights_begin_as_mean_directions_with_the_length_of_old_ones() -> N
     old = method.network.head.weight.detach().clone()
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.grow(task)
-        features = normalize(method.features(task.pixels), dim=1)
+        features = normalize(method.features(task.inputs), dim=1)
         for label in (2, 3):
             mean = normalize(features[task.labels == label].mean(dim=0), dim=0)
             expected = old.norm(dim=1).mean() * mean

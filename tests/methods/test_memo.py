@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.data import ImageDataset, Images
+from edgecil.data import Dataset, Examples
 from edgecil.errors import UsageError
 from edgecil.methods.memo import MEMO
 from edgecil.methods.task import Scenario, Task
@@ -88,12 +88,12 @@ def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
     assert actual.item() == pytest.approx(expected.item())
 
 
-def large_images() -> ImageDataset:
+def large_images() -> Dataset:
     """Six classes of 12 images of 3 · 64 · 64 bytes: 18.1 of them are as large as a last stage."""
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 256, (72, 3, 64, 64), dtype=np.uint8)
-    images = Images(pixels, np.repeat(np.arange(6), 12).astype(np.int64))
-    return ImageDataset("large", tuple("abcdef"), images, images)
+    images = Examples(pixels, np.repeat(np.arange(6), 12).astype(np.int64))
+    return Dataset("large", tuple("abcdef"), images, images)
 
 
 @pytest.mark.parametrize("total", [2000, None])

@@ -175,7 +175,7 @@ def test_exemplars_do_not_hold_on_to_the_task() -> None:
     task = task_of(((0, 1),))
     memory.update(task, backwards)
     kept = memory.of_class(0).clone()
-    task.pixels.zero_()
+    task.inputs.zero_()
     assert torch.equal(memory.of_class(0), kept)
     assert memory.of_class(0).untyped_storage().nbytes() == kept.numel()
 

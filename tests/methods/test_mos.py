@@ -101,7 +101,7 @@ def test_what_is_kept_of_the_classes() -> None:
     """Prototypes are seen through the first adapters, Gaussians through the task's own."""
     method = trained(TASKS[:2])
     for label, class_ in enumerate(method.seen):
-        pixels = SCENARIO.train.only((class_,)).pixels
+        pixels = SCENARIO.train.only((class_,)).inputs
         first = method.adapted_features(pixels, method.adapters[0])
         own = method.adapted_features(pixels, method.adapters[label // 2])
         torch.testing.assert_close(method.prototypes[label], first.mean(dim=0))
@@ -110,7 +110,7 @@ def test_what_is_kept_of_the_classes() -> None:
 
 def test_the_diagonal_covariance_keeps_variances_alone() -> None:
     method = trained(TASKS[:1], covariance="diagonal")
-    pixels = SCENARIO.train.only((method.seen[0],)).pixels
+    pixels = SCENARIO.train.only((method.seen[0],)).inputs
     features = method.adapted_features(pixels, method.adapters[0])
     expected = (features.var(dim=0) + 1e-4).sqrt().diag()
     torch.testing.assert_close(method.gaussians.roots[0], expected)
@@ -140,7 +140,7 @@ def test_adapters_are_chosen_anew_until_they_stay_the_same(often: int) -> None:
 
 def test_the_two_stages_by_hand() -> None:
     method = trained()
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     features = [method.adapted_features(pixels, one) for one in method.adapters]
     first = torch.cosine_similarity(features[0][:, None], method.prototypes[None], dim=2).numpy()
     with torch.no_grad():
@@ -159,7 +159,7 @@ def test_rows_of_adapters_that_no_other_sequence_has_leave_no_files(tmp_path: Pa
     )
     for one in (method, sharing):
         learn_all(one, SCENARIO, TASKS[:2])
-    pixels = SCENARIO.test.only((0, 3, 1, 4)).pixels
+    pixels = SCENARIO.test.only((0, 3, 1, 4)).inputs
     assert torch.equal(sharing.predict(pixels), method.predict(pixels))
     assert list(tmp_path.rglob("*.npz")) == []
 

@@ -43,6 +43,6 @@ def test_queries_of_images_seen_before_are_not_computed_again(
     method = build(name, DATASET, recipe=BRIEF)
     assert isinstance(method, PromptMethod)
     learn(method, SCENARIO, TASKS[:1])
-    before = method.classify(SCENARIO.test.pixels)
+    before = method.classify(SCENARIO.test.inputs)
     monkeypatch.setattr(features, "in_full_batches", lambda *_: pytest.fail("computed again"))
-    assert same(method.classify(SCENARIO.test.pixels), before)
+    assert same(method.classify(SCENARIO.test.inputs), before)

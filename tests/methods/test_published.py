@@ -143,7 +143,7 @@ def test_mos_merges_on_every_use_and_uses_the_mean_of_earlier_adapters() -> None
     assert same(method.in_use(2).state_dict(), expected)
     again = build("mos", DATASET, recipe=BRIEF, settings=settings)
     again.restore(method.state())
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     assert same(again.classify(pixels), method.classify(pixels))
 
 
@@ -165,7 +165,7 @@ def test_foster_s_boosted_network_has_two_extractors_and_predicts() -> None:
     method = build("foster", DATASET, recipe=BRIEF)
     assert isinstance(method, FOSTER)
     learn(method, SCENARIO, TASKS[:1])
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     first = method.classify(pixels)
     assert torch.equal(first["boosted"], first["head"])
     learn(method, SCENARIO, TASKS[:2])

@@ -52,12 +52,12 @@ def test_only_the_first_task_trains_anything(monkeypatch: pytest.MonkeyPatch) ->
 def test_it_is_the_ridge_regression_on_the_images_of_all_tasks() -> None:
     method = trained()
     images = SCENARIO.train
-    projected = method.project(method.features(images.pixels)).numpy()
+    projected = method.project(method.features(images.inputs)).numpy()
     targets = np.eye(len(method.seen))[[method.seen.index(int(label)) for label in images.labels]]
     expected = ridge_by_brute_force(projected, targets, method.ridge)
     np.testing.assert_allclose(method.weights().numpy(), expected, rtol=1e-6, atol=1e-9)
-    values = method.project(method.features(SCENARIO.test.pixels)).numpy() @ expected
-    assert method.classify(SCENARIO.test.pixels)["head"].tolist() == values.argmax(axis=1).tolist()
+    values = method.project(method.features(SCENARIO.test.inputs)).numpy() @ expected
+    assert method.classify(SCENARIO.test.inputs)["head"].tolist() == values.argmax(axis=1).tolist()
 
 
 def test_the_order_after_the_first_task_does_not_matter() -> None:
@@ -67,7 +67,7 @@ def test_the_order_after_the_first_task_does_not_matter() -> None:
     assert one.ridge == other.ridge
     moved = [other.seen.index(class_) for class_ in one.seen]
     torch.testing.assert_close(one.weights(), other.weights()[:, moved], rtol=1e-8, atol=1e-10)
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     assert torch.equal(one.predict(pixels), other.predict(pixels))
 
 
@@ -83,7 +83,7 @@ def test_the_order_does_not_matter_where_the_least_penalty_is_best() -> None:
     one, other = methods
     assert not torch.equal(one.gram, other.gram)
     assert one.ridge == pytest.approx(other.ridge)
-    pixels = SCENARIO.test.pixels
+    pixels = SCENARIO.test.inputs
     moved = [other.seen.index(class_) for class_ in one.seen]
     values = [method.project(method.features(pixels)) @ method.weights() for method in methods]
     torch.testing.assert_close(values[0], values[1][:, moved], rtol=0.0, atol=1e-5)

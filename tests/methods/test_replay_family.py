@@ -101,14 +101,14 @@ def test_simplecil_does_not_depend_on_the_order() -> None:
 def test_aper_puts_adapted_features_beside_the_frozen_ones() -> None:
     method: Any = build("aper", DATASET)
     learn(method, SCENARIO, TASKS[:1])
-    features = method.features(SCENARIO.test.pixels[:3])
+    features = method.features(SCENARIO.test.inputs[:3])
     width = method.vit.feature_size
     assert features.shape == (3, 2 * width)
-    assert torch.equal(features[:, :width], method.frozen_features(SCENARIO.test.pixels[:3]))
+    assert torch.equal(features[:, :width], method.frozen_features(SCENARIO.test.inputs[:3]))
     assert not torch.equal(features[:, :width], features[:, width:])
     before = method.adapters[0].up_weight.clone()
     learn(method, SCENARIO, TASKS[:2])
     assert torch.equal(method.adapters[0].up_weight, before)
     cosines = normalize(features, dim=1) @ normalize(method.prototypes, dim=1).T
-    labels = method.classify(SCENARIO.test.pixels[:3])["head"]
+    labels = method.classify(SCENARIO.test.inputs[:3])["head"]
     assert torch.equal(labels, cosines.argmax(dim=1))

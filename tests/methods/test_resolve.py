@@ -47,7 +47,7 @@ def test_a_plain_learner_in_a_file_learns_and_keeps_the_contract(tmp_path: Path)
     for end in (1, 2):
         learn(method, scenario, ((5, 2), (0, 1))[:end])
     images = scenario.test.only((5, 2, 0, 1))
-    assert (method.predict(images.pixels) == images.labels).double().mean() > 0.9
+    assert (method.predict(images.inputs) == images.labels).double().mean() > 0.9
 
 
 class Untrained(Constant):

@@ -75,7 +75,7 @@ def test_logits_are_divided_by_the_mean_norm_of_the_tasks() -> None:
 def test_aligning_prefers_no_task() -> None:
     """Fine-tuning alone predicts the last task for most images."""
     method = trained(3, temperature=None, alignment={"epochs": 20, "learning_rate": 0.1})
-    pixels = SCENARIO.test.only(method.seen).pixels
+    pixels = SCENARIO.test.only(method.seen).inputs
     features = method.features(pixels)
     with torch.no_grad():
         plain = method.network.head(features).argmax(dim=1)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from edgecil.data import ImageDataset, Images
+from edgecil.data import Dataset, Examples
 from edgecil.errors import UsageError
 from edgecil.methods.task import PastDataError, Scenario, relabel
 from edgecil.sequences import ClassSequence
@@ -15,14 +15,14 @@ from edgecil.sequences import ClassSequence
 CLASSES = 7
 
 
-def paint(each: int) -> Images:
+def paint(each: int) -> Examples:
     """Constant images whose value is their class, shuffled."""
     labels = np.random.default_rng(each).permutation(np.repeat(np.arange(CLASSES), each))
     pixels = np.broadcast_to(labels.astype(np.uint8)[:, None, None, None], (len(labels), 1, 3, 3))
-    return Images(pixels.copy(), labels.astype(np.int64))
+    return Examples(pixels.copy(), labels.astype(np.int64))
 
 
-DATASET = ImageDataset("painted", tuple("abcdefg"), paint(5), paint(3))
+DATASET = Dataset("painted", tuple("abcdefg"), paint(5), paint(3))
 SCENARIO = Scenario(DATASET)
 
 
@@ -40,7 +40,7 @@ def test_every_new_label_leads_back_to_its_paint(sequence: ClassSequence, everyt
     for end in range(1, len(sequence) + 1):
         prefix = sequence.tasks[:end]
         with SCENARIO.task(prefix, 0, everything=everything) as task:
-            painted = task.pixels[:, 0, 1, 1].to(torch.int64)
+            painted = task.inputs[:, 0, 1, 1].to(torch.int64)
             assert torch.equal(torch.tensor(task.seen)[task.labels], painted)
             brought = task.seen if everything else task.classes
             assert sorted(painted.tolist()) == sorted([*brought] * 5)
@@ -54,7 +54,7 @@ def test_tasks_may_be_written_in_any_order() -> None:
     with SCENARIO.task(((3, 0), (5, 1)), 0) as one, SCENARIO.task(((0, 3), (1, 5)), 0) as other:
         assert one.seed == other.seed
         assert one.seen == other.seen == (0, 3, 1, 5)
-        painted = one.pixels[:, 0, 0, 0].to(torch.int64)
+        painted = one.inputs[:, 0, 0, 0].to(torch.int64)
         assert torch.equal(torch.tensor(one.seen)[one.labels], painted)
 
 
@@ -66,8 +66,8 @@ def test_numpy_ids_do_not_change_the_seed() -> None:
 
 def test_after_its_turn_a_task_has_no_images() -> None:
     with SCENARIO.task(((0, 1), (2,)), 0) as task:
-        assert len(task.pixels) == len(task.labels) == 5
-    for reach in (lambda: task.pixels, lambda: task.labels):
+        assert len(task.inputs) == len(task.labels) == 5
+    for reach in (lambda: task.inputs, lambda: task.labels):
         with pytest.raises(PastDataError, match="Task 2 has ended"):
             reach()
 
@@ -76,14 +76,14 @@ def test_a_task_ends_even_when_learning_fails() -> None:
     with pytest.raises(ZeroDivisionError), SCENARIO.task(((0,),), 0) as task:
         _ = 1 / 0
     with pytest.raises(PastDataError):
-        _ = task.pixels
+        _ = task.inputs
 
 
 def test_a_learner_cannot_change_the_dataset() -> None:
     with SCENARIO.task(((0, 1),), 0) as task:
-        task.pixels.fill_(99)
+        task.inputs.fill_(99)
         task.labels.fill_(99)
-    assert DATASET.train.pixels.max() < CLASSES
+    assert DATASET.train.inputs.max() < CLASSES
     assert DATASET.train.labels.max() < CLASSES
 
 
@@ -123,7 +123,7 @@ def test_classes_that_the_dataset_does_not_have() -> None:
 
 def test_a_scenario_travels_without_a_second_copy_of_the_images() -> None:
     """Workers get it pickled; the images must not be in it twice."""
-    images = SCENARIO.train.pixels.numel() + SCENARIO.test.pixels.numel()
+    images = SCENARIO.train.inputs.numel() + SCENARIO.test.inputs.numel()
     labels = 8 * (len(SCENARIO.train.labels) + len(SCENARIO.test.labels))
     assert len(pickle.dumps(SCENARIO)) < images + labels + 3000
     assert images > 500

@@ -138,6 +138,6 @@ def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 def test_a_task_alone_ends_with_the_task() -> None:
     with SCENARIO.task(((0, 1), (2, 3)), 0) as task:
         alone = task.alone()
-        assert torch.equal(alone.pixels, task.pixels)
+        assert torch.equal(alone.inputs, task.inputs)
     with pytest.raises(PastDataError):
-        _ = alone.pixels
+        _ = alone.inputs

@@ -21,7 +21,7 @@ PLAIN = Recipe(
 def with_task(classes: tuple[int, ...] = (0, 1, 2)) -> Task:
     scenario = Scenario(DATASET)
     with scenario.task((classes,), 0) as task:
-        return Task((classes,), task.pixels, task.labels, task.run_seed)
+        return Task((classes,), task.inputs, task.labels, task.run_seed)
 
 
 def watch(
@@ -34,7 +34,7 @@ def watch(
         batches.append((images, labels))
         return weight.sum()
 
-    data = task.pixels[:count], torch.arange(count)
+    data = task.inputs[:count], torch.arange(count)
     fit([weight], data, loss, recipe, task, SETTING, stage=stage)
     return weight, batches
 
@@ -85,7 +85,7 @@ def test_every_epoch_sees_every_image_once_in_an_order_of_its_own() -> None:
 def test_labels_stay_with_their_images() -> None:
     task = with_task()
     _, batches = watch(PLAIN)
-    prepared = in_batches(lambda images: images, task.pixels, SETTING)
+    prepared = in_batches(lambda images: images, task.inputs, SETTING)
     for images, labels in batches:
         assert torch.equal(images, prepared[labels])
 
@@ -106,7 +106,7 @@ def test_views_are_augmented_each_for_itself_and_come_one_after_another() -> Non
         return weight.sum()
 
     recipe = replace(PLAIN, epochs=1, augment=("crop:3",))
-    data = task.pixels, torch.arange(9)
+    data = task.inputs, torch.arange(9)
     fit([weight], data, loss, recipe, task, SETTING, views=2)
     for images, labels in batches:
         first, second = labels.chunk(2)
@@ -125,7 +125,7 @@ def test_frozen_parameters_stay() -> None:
     weights[1].requires_grad_(False)
     fit(
         weights,
-        (task.pixels, task.labels),
+        (task.inputs, task.labels),
         lambda images, labels: weights[0].sum() + weights[1].sum(),
         PLAIN,
         task,
@@ -146,10 +146,10 @@ def test_prediction_joins_batches_in_order_and_keeps_no_graph(
         sizes.append(len(images))
         return weight * images.mean(dim=(1, 2, 3))
 
-    rows = in_batches(compute, task.pixels, SETTING)
+    rows = in_batches(compute, task.inputs, SETTING)
     assert sizes == [4, 4, 1]
     assert not rows.requires_grad
-    pixels = task.pixels.double() / 255
+    pixels = task.inputs.double() / 255
     expected = ((pixels - SETTING.mean[0]) / SETTING.std[0]).mean(dim=(1, 2, 3))
     assert rows.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
 
@@ -161,7 +161,7 @@ def descend(recipe: Recipe) -> torch.Tensor:
     def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         return (weight * images.double().mean(dim=(1, 2, 3)) - labels).square().mean()
 
-    fit([weight], (task.pixels, task.labels), loss, recipe, task, SETTING)
+    fit([weight], (task.inputs, task.labels), loss, recipe, task, SETTING)
     return weight.detach()
 
 
@@ -186,7 +186,7 @@ def test_heads_have_a_rate_of_their_own() -> None:
     body, head = (torch.nn.Parameter(torch.zeros(1)) for _ in range(2))
     fit(
         [body],
-        (task.pixels, task.labels),
+        (task.inputs, task.labels),
         lambda images, labels: (body + head).sum(),
         replace(PLAIN, epochs=1, head_factor=0.1),
         task,

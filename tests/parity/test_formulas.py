@@ -52,10 +52,10 @@ def test_fecam_has_the_same_distances() -> None:
     method = build("fecam", DATASET)
     assert isinstance(method, FeCAM)
     learn_all(method, SCENARIO, TASKS)
-    images = method.features(SCENARIO.test.pixels)
+    images = method.features(SCENARIO.test.inputs)
     distances = []
     for label, class_ in enumerate(method.seen):
-        rows = method.features(SCENARIO.train.only((class_,)).pixels).numpy()
+        rows = method.features(SCENARIO.train.only((class_,)).inputs).numpy()
         (matrix,) = theirs.normalize_cov([theirs.shrink_cov(np.cov(rows.T))])
         expected = theirs._mahalanobis(images.numpy() - np.mean(rows, axis=0), matrix)
         apart = torch.linalg.solve_triangular(
@@ -64,7 +64,7 @@ def test_fecam_has_the_same_distances() -> None:
         np.testing.assert_allclose(apart.square().sum(dim=0), expected, rtol=1e-4)
         distances.append(expected)
     expected = np.stack(distances).argmin(axis=0)
-    assert method.classify(SCENARIO.test.pixels)["head"].tolist() == expected.tolist()
+    assert method.classify(SCENARIO.test.inputs)["head"].tolist() == expected.tolist()
 
 
 @needs("analytic/AnalyticLinear.py")
@@ -81,7 +81,7 @@ def test_acil_has_the_weights_of_the_recursion() -> None:
         learn(method, SCENARIO, TASKS[:end])
         images = SCENARIO.train.only(TASKS[end - 1])
         labels = torch.tensor([method.seen.index(int(label)) for label in images.labels])
-        rows = method.project(method.features(images.pixels))
+        rows = method.project(method.features(images.inputs))
         linear.fit(rows, functional.one_hot(labels, len(method.seen)))
         gap = (method.weights() - linear.weight).abs().max() / linear.weight.abs().max()
         print(f"acil: largest relative gap {float(gap):.1e}")  # noqa: T201
@@ -97,7 +97,7 @@ def test_derpp_has_the_same_loss_and_gradients() -> None:
     learn_all(method, SCENARIO, TASKS[:1])
     network, exemplars = method.network, torch.cat([method.memory.of_class(i) for i in range(2)])
     prepare, labels = method.environment.pipeline(), torch.tensor([0] * 4 + [1] * 4)
-    images = prepare.plain(SCENARIO.train.only(TASKS[1]).pixels[:6])
+    images = prepare.plain(SCENARIO.train.only(TASKS[1]).inputs[:6])
     new = torch.tensor([2, 3] * 3)
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.begin(task)

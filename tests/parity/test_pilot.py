@@ -86,14 +86,14 @@ def predictions(learner: Any) -> list[int]:
 
 def ours_on_the_same_images(method: Method) -> list[int]:
     images = SCENARIO.test.only(method.seen)
-    return [int(label) for label in method.classify(images.pixels)["head"]]
+    return [int(label) for label in method.classify(images.inputs)["head"]]
 
 
 def batch(method: Any, task: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Normalised images of a task, their new labels and their queries."""
     part = SCENARIO.train.only(TASKS[task])
     labels = torch.tensor([method.seen.index(int(label)) for label in part.labels])
-    return method._prepare.plain(part.pixels), labels, method.frozen_features(part.pixels)
+    return method._prepare.plain(part.inputs), labels, method.frozen_features(part.inputs)
 
 
 def test_ease_completes_the_same_prototypes() -> None:

@@ -12,7 +12,7 @@ from tests.toys import toy_dataset, toy_vit
 def test_pixels_give_the_cosines_of_mean_images() -> None:
     images = toy_dataset()
     actual = image_similarity(images, PIXELS)
-    rows = images.train.pixels.reshape(len(images.train), -1)
+    rows = images.train.inputs.reshape(len(images.train), -1)
     expected = prototype_embeddings(rows, images.train.labels).similarity()
     np.testing.assert_allclose(actual.pairs(), expected.pairs(), rtol=1e-12)
     assert actual.names == images.names

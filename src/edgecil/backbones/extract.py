@@ -105,12 +105,12 @@ def features(
     with Progress("images", shown=progress) as bar:
 
         def read(begin: int, end: int) -> Inputs:
-            later = test.pixels[max(0, begin - len(train)) : max(0, end - len(train))]
-            pixels = torch.from_numpy(np.concatenate([train.pixels[begin:end], later]))
+            later = test.inputs[max(0, begin - len(train)) : max(0, end - len(train))]
+            inputs = torch.from_numpy(np.concatenate([train.inputs[begin:end], later]))
             with torch.no_grad():
                 rows = [
                     network(prepare.plain(part.to(device))).float().cpu()
-                    for part in pixels.split(batch_size)
+                    for part in inputs.split(batch_size)
                 ]
             bar.update(end, total)
             return np.asarray(torch.cat(rows).numpy())
@@ -128,9 +128,9 @@ def features(
     with replace_file(path) as file:
         np.savez(
             file,
-            x_train=vectors.train.pixels,
+            x_train=vectors.train.inputs,
             y_train=vectors.train.labels,
-            x_test=vectors.test.pixels,
+            x_test=vectors.test.inputs,
             y_test=vectors.test.labels,
             names=np.array(images.names),
             backbone=np.array(name),

@@ -49,27 +49,27 @@ class FeatureBank:
 
     def rows(
         self,
-        pixels: torch.Tensor,
+        inputs: torch.Tensor,
         compute: Callable[[torch.Tensor], torch.Tensor],
         device: str | torch.device = "cpu",
     ) -> torch.Tensor:
         """Return the rows (n, …) of images, on a device.
 
         Args:
-            pixels: uint8 (n, c, h, w), on any device; they are moved 32 at a time.
+            inputs: uint8 (n, c, h, w), on any device; they are moved 32 at a time.
             compute: uint8 images (32, c, h, w) on the device to rows (32, …), each from its own
                 image alone.
             device: device to compute on.
         """
-        if not len(pixels):
-            raise ValueError("'pixels' must have at least one image. Got 0.")
-        names = names_of(pixels)
+        if not len(inputs):
+            raise ValueError("'inputs' must have at least one image. Got 0.")
+        names = names_of(inputs)
         if missing := set(names) - self._rows.keys():
             self._load(missing)
         places = {name: place for place, name in enumerate(names) if name not in self._rows}
         if places:
-            missed = torch.tensor(list(places.values()), device=pixels.device)
-            rows = in_full_batches(pixels, compute, device, chosen=missed).cpu()
+            missed = torch.tensor(list(places.values()), device=inputs.device)
+            rows = in_full_batches(inputs, compute, device, chosen=missed).cpu()
             self._hold(list(places), rows)
             self._write(list(places), rows)
         return torch.stack([self._rows[name] for name in names]).to(device)
@@ -162,7 +162,7 @@ def network_name(name: str, prepare: Pipeline, device: str, *, precision: str = 
 
 def frozen_features(
     name: str,
-    pixels: torch.Tensor,
+    inputs: torch.Tensor,
     device: str,
     *,
     keep: bool,
@@ -173,18 +173,18 @@ def frozen_features(
 
     Args:
         name: in `PRETRAINED`, or a path or hub id.
-        pixels: uint8 (n, c, h, w), on any device.
+        inputs: uint8 (n, c, h, w), on any device.
         device: device to compute on.
         keep: whether to cache rows on disk.
         prepare: preparation of the images; by default the model's normalisation at their own size.
         precision: see :func:`edgecil.io.device.check_precision`.
     """
     if prepare is None:
-        channels = pixels.shape[1]
+        channels = inputs.shape[1]
         stated = statistics_of(name) or Normalise((0.0,) * channels, (1.0,) * channels)
-        prepare = Pipeline((), stated.mean, stated.std, tuple(pixels.shape[2:]))
-    size = prepare.size or tuple(pixels.shape[2:])
-    network = frozen_backbone(name, (pixels.shape[1], *size), device)
+        prepare = Pipeline((), stated.mean, stated.std, tuple(inputs.shape[2:]))
+    size = prepare.size or tuple(inputs.shape[2:])
+    network = frozen_backbone(name, (inputs.shape[1], *size), device)
     directory = cache_directory() / "features" if keep else None
     bank = feature_bank(directory, network_name(name, prepare, device, precision=precision))
 
@@ -192,11 +192,11 @@ def frozen_features(
         with autocast(precision, device):
             return network(prepare.plain(part)).float()
 
-    return bank.rows(pixels, compute, device)
+    return bank.rows(inputs, compute, device)
 
 
 def in_full_batches(
-    pixels: torch.Tensor,
+    inputs: torch.Tensor,
     compute: Callable[[torch.Tensor], torch.Tensor],
     device: str | torch.device = "cpu",
     *,
@@ -205,16 +205,16 @@ def in_full_batches(
     """Return rows (n, …) of images, computed without gradients, always 32 at a time.
 
     Args:
-        pixels: uint8 (m, c, h, w), on any device; the last batch is padded with blank images.
+        inputs: uint8 (m, c, h, w), on any device; the last batch is padded with blank images.
         compute: images (32, c, h, w) on the device to rows (32, …).
         device: device to compute on.
         chosen: indices (n,) of the images; all by default.
     """
     if chosen is None:
-        chosen = torch.arange(len(pixels), device=pixels.device)
+        chosen = torch.arange(len(inputs), device=inputs.device)
     rows = []
     for indices in chosen.split(BATCH):
-        part = pixels[indices]
+        part = inputs[indices]
         blank = part.new_zeros((BATCH - len(part), *part.shape[1:]))
         with torch.no_grad():
             rows.append(compute(torch.cat([part, blank]).to(device))[: len(part)])

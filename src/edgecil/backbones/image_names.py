@@ -14,28 +14,28 @@ from torch.utils.weak import WeakIdKeyDictionary
 _names: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
 
-def names_of(pixels: torch.Tensor) -> list[bytes]:
+def names_of(inputs: torch.Tensor) -> list[bytes]:
     """16 bytes per image of uint8 images (n, c, h, w), equal for equal content.
 
     Names are kept as long as the tensor exists. Tensors of images must not be modified in place.
     """
-    return _of(pixels).read(pixels)
+    return _of(inputs).read(inputs)
 
 
-def take_named(pixels: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-    """Selected images `pixels[chosen]`; names computed for either are known for both."""
-    source, places = _of(pixels), chosen.tolist()
-    selected = pixels[chosen]
+def take_named(inputs: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+    """Selected images `inputs[chosen]`; names computed for either are known for both."""
+    source, places = _of(inputs), chosen.tolist()
+    selected = inputs[chosen]
     if isinstance(source, _Part):
         places = [source.chosen[place] for place in places]
     _names[selected] = _Part(source.whole, places)
     return selected
 
 
-def _of(pixels: torch.Tensor) -> _Names | _Part:
-    if pixels not in _names:
-        _names[pixels] = _Names(len(pixels))
-    names: _Names | _Part = _names[pixels]
+def _of(inputs: torch.Tensor) -> _Names | _Part:
+    if inputs not in _names:
+        _names[inputs] = _Names(len(inputs))
+    names: _Names | _Part = _names[inputs]
     return names
 
 
@@ -50,15 +50,15 @@ class _Names:
         """This object."""
         return self
 
-    def read(self, pixels: torch.Tensor) -> list[bytes]:
+    def read(self, inputs: torch.Tensor) -> list[bytes]:
         """Return all names."""
-        return [self.name(place, pixels, place) for place in range(len(self.names))]
+        return [self.name(place, inputs, place) for place in range(len(self.names))]
 
-    def name(self, place: int, pixels: torch.Tensor, source: int) -> bytes:
-        """Return the name at a place, computed from `pixels[source]` if necessary."""
+    def name(self, place: int, inputs: torch.Tensor, source: int) -> bytes:
+        """Return the name at a place, computed from `inputs[source]` if necessary."""
         name = self.names[place]
         if name is None:
-            content = pixels[source].cpu().contiguous().numpy().tobytes()
+            content = inputs[source].cpu().contiguous().numpy().tobytes()
             name = hashlib.blake2b(content, digest_size=16).digest()
             self.names[place] = name
         return name
@@ -71,6 +71,6 @@ class _Part:
         self.whole = whole
         self.chosen = chosen
 
-    def read(self, pixels: torch.Tensor) -> list[bytes]:
+    def read(self, inputs: torch.Tensor) -> list[bytes]:
         """Return all names."""
-        return [self.whole.name(place, pixels, source) for source, place in enumerate(self.chosen)]
+        return [self.whole.name(place, inputs, source) for source, place in enumerate(self.chosen)]

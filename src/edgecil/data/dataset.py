@@ -16,19 +16,19 @@ _HASHED_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Images:
+class Examples:
     """Images, or vectors of any modality, with their labels.
 
     Attributes:
-        pixels: images (n, channels, height, width) uint8, or vectors (n, d) float32.
+        inputs: images (n, channels, height, width) uint8, or vectors (n, d) float32.
         labels: (n,) int64, at least 0.
     """
 
-    pixels: Inputs
+    inputs: Inputs
     labels: Ints
 
     def __post_init__(self) -> None:
-        shape, kind = self.pixels.shape, self.pixels.dtype
+        shape, kind = self.inputs.shape, self.inputs.dtype
         if len(shape) not in (2, 4) or 0 in shape[1:]:
             raise DataError(
                 "Inputs must be images (n, channels, height, width) or vectors (n, d). "
@@ -40,10 +40,10 @@ class Images:
             raise DataError(f"Vectors must be float32. Got {kind} instead.")
         if self.labels.dtype != np.int64:
             raise DataError(f"Labels must be int64. Got {self.labels.dtype} instead.")
-        if self.labels.shape != (len(self.pixels),):
+        if self.labels.shape != (len(self.inputs),):
             raise DataError(
                 f"There must be one label per input. Got labels of shape {self.labels.shape} "
-                f"for {len(self.pixels)} inputs."
+                f"for {len(self.inputs)} inputs."
             )
         if len(self.labels) and self.labels.min() < 0:
             raise DataError(f"Labels must be at least 0. Got {self.labels.min()} among them.")
@@ -53,7 +53,7 @@ class Images:
 
 
 @dataclass(frozen=True, eq=False)
-class ImageDataset:
+class Dataset:
     """A training and a test set over the same N classes.
 
     Attributes:
@@ -66,15 +66,15 @@ class ImageDataset:
 
     name: str
     names: tuple[str, ...]
-    train: Images
-    test: Images
+    train: Examples
+    test: Examples
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.train.pixels.shape[1:] != self.test.pixels.shape[1:]:
+        if self.train.inputs.shape[1:] != self.test.inputs.shape[1:]:
             raise DataError(
                 f"Inputs of {self.name!r} must all have one shape. Got {self.shape} for training "
-                f"and {self.test.pixels.shape[1:]} for testing."
+                f"and {self.test.inputs.shape[1:]} for testing."
             )
         check_coverage(self.name, self.names, self.train.labels, self.test.labels)
 
@@ -84,7 +84,7 @@ class ImageDataset:
     @property
     def shape(self) -> tuple[int, ...]:
         """(channels, height, width) of every image, or (d,) of every vector."""
-        return self.train.pixels.shape[1:]
+        return self.train.inputs.shape[1:]
 
     @property
     def channels(self) -> int:
@@ -98,7 +98,7 @@ class ImageDataset:
             np.bincount(self.test.labels, minlength=len(self)),
         )
 
-    def take(self, ids: Sequence[int] | Ints) -> ImageDataset:
+    def take(self, ids: Sequence[int] | Ints) -> Dataset:
         """Return the classes `ids` alone, relabelled: `ids[i]` becomes class `i`.
 
         Inputs are copied, in the order they had; all classes in label order are the dataset itself.
@@ -107,7 +107,7 @@ class ImageDataset:
             return self
         label_of = new_labels(len(self), ids)
         names = tuple(self.names[index] for index in ids)
-        return ImageDataset(
+        return Dataset(
             self.name, names, _keep(self.train, label_of), _keep(self.test, label_of), self.notes
         )
 
@@ -118,10 +118,10 @@ class ImageDataset:
         for name in self.names:
             digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
         for images in (self.train, self.test):
-            digest.update(repr(images.pixels.shape).encode())
+            digest.update(repr(images.inputs.shape).encode())
             digest.update(images.labels.astype("<i8").tobytes())
             for start in range(0, len(images), _HASHED_AT_ONCE):
-                block = images.pixels[start : start + _HASHED_AT_ONCE]
+                block = images.inputs[start : start + _HASHED_AT_ONCE]
                 digest.update(np.ascontiguousarray(block).data)
         return digest.hexdigest()
 
@@ -154,7 +154,7 @@ def new_labels(total: int, ids: Sequence[int] | Ints) -> Ints:
     return label_of
 
 
-def _keep(images: Images, label_of: Ints) -> Images:
+def _keep(images: Examples, label_of: Ints) -> Examples:
     labels = label_of[images.labels]
     kept = labels >= 0
-    return Images(images.pixels[kept], labels[kept])
+    return Examples(images.inputs[kept], labels[kept])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes import get_classes
-from edgecil.data.dataset import ImageDataset, check_coverage, new_labels
+from edgecil.data.dataset import Dataset, check_coverage, new_labels
 from edgecil.data.decode import Item, choose_shape, decode_images
 from edgecil.data.store import store_dataset
 from edgecil.errors import DataError, PrerequisiteError
@@ -53,7 +53,7 @@ class Items:
     def __post_init__(self) -> None:
         check_coverage(self.name, self.names, self.labels[~self.testing], self.labels[self.testing])
 
-    def read(self, ids: Ints, size: int | None = None, storage: str = "auto") -> ImageDataset:
+    def read(self, ids: Ints, size: int | None = None, storage: str = "auto") -> Dataset:
         """Read the classes `ids`, relabelled in that order; other items are not opened.
 
         Args:

@@ -11,7 +11,7 @@ from typing import Any
 
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.registry import ALIASES, CLASS_LISTS
-from edgecil.data.dataset import ImageDataset
+from edgecil.data.dataset import Dataset
 from edgecil.data.formats import (
     arrays,
     caltech101,
@@ -51,7 +51,7 @@ class DatasetFormat:
 
     advice: str = ""
     list_files: Callable[[Path], Items] | None = None
-    read: Callable[[Path], ImageDataset] | None = None
+    read: Callable[[Path], Dataset] | None = None
     find: Callable[[Path], object] | None = None
     download: Callable[[Path], object] | None = None
 
@@ -109,7 +109,7 @@ def load_dataset(
     size: int | None = None,
     download: bool = False,
     storage: str = "auto",
-) -> ImageDataset:
+) -> Dataset:
     """Return the images of a dataset, or of some of its classes.
 
     Args:
@@ -165,11 +165,11 @@ def load_dataset(
 
 
 def _read(
-    opened: ImageDataset | Items, chosen: Callable[[int], Ints], size: int | None, storage: str
-) -> ImageDataset:
+    opened: Dataset | Items, chosen: Callable[[int], Ints], size: int | None, storage: str
+) -> Dataset:
     """Return the chosen classes of a dataset, with a warning about each choice made on reading."""
     ids = chosen(len(opened.names))
-    if isinstance(opened, ImageDataset):
+    if isinstance(opened, Dataset):
         return resize_dataset(opened.take(ids), size, storage)
     dataset = opened.read(ids, size, storage)
     if size is not None and not dataset.channels:
@@ -179,7 +179,7 @@ def _read(
     return dataset
 
 
-def _open(name: str) -> ImageDataset | Items | None:
+def _open(name: str) -> Dataset | Items | None:
     """Return a dataset that is no registered name, without its items; None for a name."""
     if is_slot(name):
         return open_slot(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecil.data.dataset import ImageDataset
+from edgecil.data.dataset import Dataset
 from edgecil.data.decode import resize_images
 from edgecil.data.store import store_dataset
 from edgecil.errors import UsageError
@@ -13,7 +13,7 @@ from edgecil.io.arrays import Pixels
 RESIZE_VERSION = 1  # increase it when the same images are resized to other pixels
 
 
-def resize_dataset(dataset: ImageDataset, size: int | None, storage: str = "auto") -> ImageDataset:
+def resize_dataset(dataset: Dataset, size: int | None, storage: str = "auto") -> Dataset:
     """Return the dataset at `size` x `size` pixels; the same object if it has that size already.
 
     Args:
@@ -30,8 +30,8 @@ def resize_dataset(dataset: ImageDataset, size: int | None, storage: str = "auto
     middle = len(train)
 
     def read(begin: int, end: int) -> Pixels:
-        later = test.pixels[max(0, begin - middle) : max(0, end - middle)]
-        return resize_images(np.concatenate([train.pixels[begin:end], later]), size)
+        later = test.inputs[max(0, begin - middle) : max(0, end - middle)]
+        return resize_images(np.concatenate([train.inputs[begin:end], later]), size)
 
     return store_dataset(
         dataset.name,

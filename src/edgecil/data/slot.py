@@ -2,7 +2,7 @@
 
 Arrays `(X, y)` or `(X_train, y_train, X_test, y_test)`; one dataset, or a pair for training and
 testing, of torch (anything with a length and items by index) or of Hugging Face; a mapping of
-arrays; an :class:`ImageDataset`; a function that returns one of these.
+arrays; a :class:`Dataset`; a function that returns one of these.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.data.dataset import ImageDataset
+from edgecil.data.dataset import Dataset
 from edgecil.data.decode import Readable
 from edgecil.data.formats import hugging_face
 from edgecil.data.formats.arrays import PARTS, WHOLE, arrays_dataset, as_labels, class_names
@@ -60,7 +60,7 @@ def is_slot(text: str) -> bool:
     return text.startswith((_GIVEN, _HUB)) or by_code or text in installed_datasets()
 
 
-def open_slot(text: str) -> ImageDataset | Items:
+def open_slot(text: str) -> Dataset | Items:
     """Return the dataset of a text of the slot; its items are not read yet."""
     if text.startswith(_GIVEN):
         if text not in _objects:
@@ -92,14 +92,14 @@ def installed_datasets() -> Registry[EntryPoint]:
     return Registry("dataset", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
 
 
-def adapt(given: Any, name: str) -> ImageDataset | Items:
+def adapt(given: Any, name: str) -> Dataset | Items:
     """Return an object as a dataset; its items are not read yet.
 
     Args:
         given: see the module.
         name: the dataset's name.
     """
-    if isinstance(given, (ImageDataset, Items)):
+    if isinstance(given, (Dataset, Items)):
         return given
     if callable(given) and not hasattr(given, "__getitem__"):
         needed = inspect.signature(given).parameters.values()
@@ -303,7 +303,7 @@ def _is_dataset(value: Any) -> bool:
 
 def _title(given: Any) -> str:
     """Return a name for an object."""
-    if isinstance(given, ImageDataset):
+    if isinstance(given, Dataset):
         return given.name
     if isinstance(given, (tuple, list)) and given and not _is_array(given[0]):
         given = given[0]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.errors import DataError, unknown, warn
 from edgecil.io.arrays import Inputs, Ints
 from edgecil.io.device import free_memory
@@ -44,7 +44,7 @@ def store_dataset(
     key: Callable[[], object],
     notes: tuple[str, ...] = (),
     announced: bool = True,
-) -> ImageDataset:
+) -> Dataset:
     """Return a dataset whose inputs are read block by block, into memory or into a file.
 
     Args:
@@ -68,7 +68,7 @@ def store_dataset(
         for begin in range(0, len(inputs), _AT_ONCE):
             inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, len(inputs)))
         parts = inputs[: len(train)], inputs[len(train) :]
-        return ImageDataset(name, names, Images(parts[0], train), Images(parts[1], test), notes)
+        return Dataset(name, names, Examples(parts[0], train), Examples(parts[1], test), notes)
     directory = _directory(key(), whole)
     if _done(directory) < len(train) + len(test):
         _announce(name, whole, kind, directory, announced)
@@ -78,7 +78,7 @@ def store_dataset(
         _rows(directory, kind, 0, (len(train), *shape)),
         _rows(directory, kind, len(train), (len(test), *shape)),
     )
-    dataset = ImageDataset(name, names, Images(parts[0], train), Images(parts[1], test), notes)
+    dataset = Dataset(name, names, Examples(parts[0], train), Examples(parts[1], test), notes)
     _compare(directory, dataset)
     return dataset
 
@@ -149,7 +149,7 @@ def _done(directory: Path) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _compare(directory: Path, dataset: ImageDataset) -> None:
+def _compare(directory: Path, dataset: Dataset) -> None:
     """Raise an error if a dataset differs from what its file held when it was written."""
     content = repr(dataset.names).encode("utf-8", "surrogatepass")
     content += dataset.train.labels.tobytes() + dataset.test.labels.tobytes()

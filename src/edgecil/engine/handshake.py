@@ -112,5 +112,5 @@ def _scenario_digest(scenario: Scenario) -> str:
     for split in (scenario.train, scenario.test):
         digest.update(split.labels.cpu().numpy().tobytes())
         for start in range(0, len(split.labels), _CHUNK):
-            digest.update(split.pixels[start : start + _CHUNK].cpu().contiguous().numpy().tobytes())
+            digest.update(split.inputs[start : start + _CHUNK].cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]

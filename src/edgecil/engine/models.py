@@ -47,7 +47,7 @@ class TrainedModel:
 
         Args:
             images: (n, channels, height, width) uint8, or vectors (n, d) float32, such as
-                `load_dataset(...).test.pixels`.
+                `load_dataset(...).test.inputs`.
             classifier: one of the learner's classifiers; its main one by default.
         """
         kind = "uint8" if len(self.shape) == 3 else "float32"
@@ -61,9 +61,9 @@ class TrainedModel:
                 f"The classifier must be one of {', '.join(self.learner.classifiers)}. Got "
                 f"{classifier!r}."
             )
-        pixels = torch.from_numpy(np.ascontiguousarray(images))
+        inputs = torch.from_numpy(np.ascontiguousarray(images))
         with torch.no_grad():
-            return np.asarray(self.learner.predict(pixels, classifier).cpu(), dtype=np.int64)
+            return np.asarray(self.learner.predict(inputs, classifier).cpu(), dtype=np.int64)
 
 
 def load_model(

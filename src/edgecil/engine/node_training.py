@@ -266,7 +266,7 @@ def _test(
     order = tuple(class_ for task in node.prefix for class_ in task)
     images = scenario.test.only(order)
     seen = torch.tensor(method.seen, device=images.labels.device)
-    labels = method.classify(images.pixels)
+    labels = method.classify(images.inputs)
     answers = {name: seen[labels[name].to(seen.device)] for name in method.classifiers}
     correct = {
         name: _count_classes(images.labels[own == images.labels], node)

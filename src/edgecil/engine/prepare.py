@@ -20,7 +20,7 @@ from edgecil.backbones.registry import (
 )
 from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes.lists import ClassList
-from edgecil.data import ImageDataset
+from edgecil.data import Dataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig, Training
 from edgecil.engine.executors.placement import Placement, place
@@ -175,7 +175,7 @@ def prepare(
 
 def load_context(
     config: ExperimentConfig, *, storage: str = "auto", remote: bool = False
-) -> tuple[ExperimentConfig, list[MethodEntry], ImageDataset, WorkerContext]:
+) -> tuple[ExperimentConfig, list[MethodEntry], Dataset, WorkerContext]:
     """Load the data and the methods' settings.
 
     Returns:
@@ -236,7 +236,7 @@ def load_context(
     return config, entries, dataset, context
 
 
-def load_images(config: ExperimentConfig, *, storage: str = "auto") -> ImageDataset:
+def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
     """Load the images of the experiment's classes."""
     data = config.data
     return load_dataset(
@@ -251,7 +251,7 @@ def load_images(config: ExperimentConfig, *, storage: str = "auto") -> ImageData
     )
 
 
-def choose_space(config: ExperimentConfig, dataset: ImageDataset) -> SequenceSpace:
+def choose_space(config: ExperimentConfig, dataset: Dataset) -> SequenceSpace:
     """Return every sequence of a dataset's classes in the experiment's tasks."""
     return SequenceSpace.choose(
         len(dataset),
@@ -262,7 +262,7 @@ def choose_space(config: ExperimentConfig, dataset: ImageDataset) -> SequenceSpa
     )
 
 
-def _choose_similarity(config: ExperimentConfig, dataset: ImageDataset) -> Similarity:
+def _choose_similarity(config: ExperimentConfig, dataset: Dataset) -> Similarity:
     """Return the similarity that is configured; by default from names, or else from the images."""
     try:
         return experiment_similarity(config, ClassList(dataset.name, dataset.names))
@@ -316,7 +316,7 @@ def _own_backbone(settings: Mapping[str, Any]) -> str | None:
     return settings.get("backbone")
 
 
-def _choose_backbone(entry: MethodEntry, config: ExperimentConfig, dataset: ImageDataset) -> str:
+def _choose_backbone(entry: MethodEntry, config: ExperimentConfig, dataset: Dataset) -> str:
     """Return the network of a method: its own, that of all, or the default for the data."""
     chosen = _own_backbone(config.training.set.get(entry.name, {})) or config.training.backbone
     default = default_backbone(dataset.shape, frozen=entry.pretrained)
@@ -324,7 +324,7 @@ def _choose_backbone(entry: MethodEntry, config: ExperimentConfig, dataset: Imag
 
 
 def _check_needs(
-    dataset: ImageDataset,
+    dataset: Dataset,
     entries: list[MethodEntry],
     configs: Mapping[str, Any],
     backbones: Mapping[str, str],

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from edgecil.engine.store import Store
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
-Dataset: TypeAlias = "str | Path | Any"
+DatasetLike: TypeAlias = "str | Path | Any"
 Methods: TypeAlias = "Sequence[str | Callable[..., Any]] | str | Callable[..., Any]"
 Sequences: TypeAlias = "str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]"
 
@@ -60,7 +60,7 @@ _MOST_ORDERS = 30
 def run(
     *,
     method: Methods | None = None,
-    dataset: Dataset | None = None,
+    dataset: DatasetLike | None = None,
     tasks: int | None = None,
     base: int | None = None,
     increment: int | None = None,

@@ -69,9 +69,9 @@ class ACIL(RandomRegression):
         drawn = torch.empty(width, size).uniform_(-1.0, 1.0, generator=generator)
         return drawn / math.sqrt(width)
 
-    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return frozen features (n, d)."""
-        return self.frozen_features(pixels).to(self._device)
+        return self.frozen_features(inputs).to(self._device)
 
     @property
     def ridge(self) -> float:
@@ -80,5 +80,5 @@ class ACIL(RandomRegression):
 
     def learn(self, task: Task) -> None:
         """Add the task's images to the regression."""
-        self.add(self.features(task.pixels), self.targets(task))
+        self.add(self.features(task.inputs), self.targets(task))
         self.seen = task.seen

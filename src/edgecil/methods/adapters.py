@@ -123,7 +123,7 @@ def adapt(
 
     parameters = [*adapters.parameters(), *head.parameters()]
     with dropout(adapters, task.generator("dropout")):
-        fit(parameters, (task.pixels, task.labels), loss, recipe, task, environment)
+        fit(parameters, (task.inputs, task.labels), loss, recipe, task, environment)
     return adapters.requires_grad_(False)
 
 

@@ -69,10 +69,10 @@ class APER(PrototypeMethod):
             )
         super().learn(task)
 
-    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return features (n, 2 d) of both models for uint8 images (n, c, h, w)."""
-        adapted = self.adapted_features(pixels, self.adapters)
-        return torch.cat([self.frozen_features(pixels), adapted], dim=1)
+        adapted = self.adapted_features(inputs, self.adapters)
+        return torch.cat([self.frozen_features(inputs), adapted], dim=1)
 
     def state(self) -> dict[str, Any]:
         """Return the adapters and the prototypes."""

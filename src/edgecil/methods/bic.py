@@ -121,14 +121,14 @@ class BiC(TeacherMethod):
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the task and the exemplars without the held-out images."""
-        pixels, labels = super().training_data(task)
+        inputs, labels = super().training_data(task)
         if not task.old_count:
-            return pixels, labels
+            return inputs, labels
         kept = torch.ones(len(labels), dtype=torch.bool, device=labels.device)
         for index in self.held_out(task):
             if (labels == labels[index]).sum() > 1:  # a single exemplar is trained on as well
                 kept[index] = False
-        return pixels[kept.to(pixels.device)], labels[kept]
+        return inputs[kept.to(inputs.device)], labels[kept]
 
     def held_out(self, task: Task) -> torch.Tensor:
         """Choose the held-out images among the task's images and exemplars, equally per class."""
@@ -152,10 +152,10 @@ class BiC(TeacherMethod):
         super().end(task)
         if not task.old_count:
             return
-        pixels, labels = super().training_data(task)
+        inputs, labels = super().training_data(task)
         chosen = self.held_out(task)
         with torch.no_grad():
-            logits = self.network.corrected(self.features(pixels[chosen.to(pixels.device)]))
+            logits = self.network.corrected(self.features(inputs[chosen.to(inputs.device)]))
         targets = labels[chosen]
         scale = nn.Parameter(torch.ones(1, device=logits.device))
         shift = nn.Parameter(torch.zeros(1, device=logits.device))

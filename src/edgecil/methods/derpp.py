@@ -59,8 +59,8 @@ class DERpp(NetworkMethod):
 
     def begin(self, task: Task) -> None:
         """Put the exemplars and their logits on the device; NaN where a logit did not exist."""
-        pixels, self._labels = self.memory.data(task)
-        self._pixels = pixels.to(task.device)
+        inputs, self._labels = self.memory.data(task)
+        self._inputs = inputs.to(task.device)
         rows = [
             torch.nn.functional.pad(part, (0, task.old_count - part.shape[1]), value=torch.nan)
             for part in self.logits
@@ -72,7 +72,7 @@ class DERpp(NetworkMethod):
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the task's images and labels."""
-        return task.pixels, task.labels
+        return task.inputs, task.labels
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy on the task's images, plus both terms on exemplars."""
@@ -87,13 +87,13 @@ class DERpp(NetworkMethod):
 
     def replay(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (b, classes) of exemplars drawn at random, and their indices (b,)."""
-        chosen = draw(self._pixels, self._batch, self._generator)
-        images = self._prepare(self._pixels[chosen], self._generator)
+        chosen = draw(self._inputs, self._batch, self._generator)
+        images = self._prepare(self._inputs[chosen], self._generator)
         return self.network(images), chosen
 
     def end(self, task: Task) -> None:
         """Release the exemplars on the device."""
-        del self._pixels, self._labels, self._logits
+        del self._inputs, self._labels, self._logits
 
     def remember(self, memory: ExemplarMemory, task: Task) -> None:
         """Choose exemplars of the new classes at random, and store their logits."""

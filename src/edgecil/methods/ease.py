@@ -86,10 +86,10 @@ class EASE(PretrainedMethod):
             )
         )
         labels = task.alone().labels
-        means = [class_means(features, labels) for features in self.subspaces(task.pixels)]
+        means = [class_means(features, labels) for features in self.subspaces(task.inputs)]
         self.prototypes.append(torch.stack(means))
         if self.config.unmodified:
-            frozen = class_means(self.frozen_features(task.pixels), labels)
+            frozen = class_means(self.frozen_features(task.inputs), labels)
             self.unmodified = torch.cat([self.unmodified, frozen])
         self.seen = task.seen
 
@@ -102,24 +102,24 @@ class EASE(PretrainedMethod):
         """Append the adapters of a task."""
         self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
 
-    def subspaces(self, pixels: torch.Tensor) -> Iterator[torch.Tensor]:
+    def subspaces(self, inputs: torch.Tensor) -> Iterator[torch.Tensor]:
         """Return features (n, d) of images in each subspace, in the order of tasks."""
-        return (self.adapted_features(pixels, one) for one in self.adapters)
+        return (self.adapted_features(inputs, one) for one in self.adapters)
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the class with the largest weighted sum of cosine similarities over subspaces."""
         others = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
         sizes = [prototypes.shape[1] for prototypes in self.prototypes]
-        logits = torch.zeros(len(pixels), sum(sizes), device=self.environment.device)
-        for subspace, features in enumerate(self.subspaces(pixels)):
+        logits = torch.zeros(len(inputs), sum(sizes), device=self.environment.device)
+        for subspace, features in enumerate(self.subspaces(inputs)):
             weights = logits.new_full((len(sizes),), others)
             weights[subspace] = 1.0
             by_class = weights.repeat_interleave(torch.tensor(sizes, device=logits.device))
             similarity = normalize(features, dim=1) @ normalize(complete[subspace], dim=1).T
             logits += by_class * similarity
         if self.config.unmodified:
-            frozen = normalize(self.frozen_features(pixels), dim=1)
+            frozen = normalize(self.frozen_features(inputs), dim=1)
             logits += self.config.unmodified * frozen @ normalize(self.unmodified, dim=1).T
         return {"head": logits.argmax(dim=1)}
 

@@ -100,13 +100,13 @@ class EWC(NetworkMethod):
         total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
         order, generator = shuffle(len(task.labels), task, "fisher")
         batches = order.to(task.device).split(recipe.batch_size)
-        with feed(task.pixels, task.device) as source:
+        with feed(task.inputs, task.device) as source:
             source.begin(order.split(recipe.batch_size))
             for batch in batches:
                 self.network.zero_grad()
-                pixels = source.take(batch)
+                inputs = source.take(batch)
                 logits = self.network(
-                    prepare(pixels, generator) if augmented else prepare.plain(pixels)
+                    prepare(inputs, generator) if augmented else prepare.plain(inputs)
                 )
                 torch.nn.functional.cross_entropy(logits, task.labels[batch]).backward()
                 for name, value in self.network.named_parameters():

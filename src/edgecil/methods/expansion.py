@@ -212,8 +212,8 @@ class ExpandingMethod(NetworkMethod):
 
         Classes have equal numbers of exemplars unless a class has fewer images than its quota.
         """
-        pixels, labels = memory.data(task)
-        features, head = self.features(pixels), self.network.head
+        inputs, labels = memory.data(task)
+        features, head = self.features(inputs), self.network.head
 
         def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
             return cross_entropy(head(features[batch]), labels[batch])

@@ -63,13 +63,13 @@ class FeCAM(PretrainedMethod):
         self.config = config
         self.gaussians = ClassGaussians(0, environment.device)
 
-    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return frozen features (n, d) of unit length."""
-        return normalize(self.frozen_features(pixels), dim=1)
+        return normalize(self.frozen_features(inputs), dim=1)
 
     def learn(self, task: Task) -> None:
         """Add the mean and the correlations of each new class."""
-        features, labels = self.features(task.pixels), task.alone().labels
+        features, labels = self.features(task.inputs), task.alone().labels
         classes = [features[labels == label] for label in range(len(task.classes))]
         if not task.old_count:
             self.gaussians = ClassGaussians(features.shape[1], features.device)
@@ -77,9 +77,9 @@ class FeCAM(PretrainedMethod):
         self.gaussians.append([part.mean(dim=0) for part in classes], roots)
         self.seen = task.seen
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the class with the least Mahalanobis distance."""
-        features = self.features(pixels)
+        features = self.features(inputs)
         pairs = zip(self.gaussians.means, self.gaussians.roots, strict=True)
         distances = [mahalanobis(features - mean, root) for mean, root in pairs]
         return {"head": torch.stack(distances, dim=1).argmin(dim=1)}

@@ -19,24 +19,24 @@ _AHEAD = 2  # batches that are gathered before they are needed
 class Feed:
     """Images (n, …) that are where they are computed with: batches are gathered when needed."""
 
-    def __init__(self, pixels: torch.Tensor) -> None:
-        self._pixels = pixels
+    def __init__(self, inputs: torch.Tensor) -> None:
+        self._inputs = inputs
 
     def begin(self, batches: Sequence[torch.Tensor]) -> None:
         """Announce the batches of an epoch, as indices (b,) on the host, in order."""
 
     def take(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the next batch on the device, given its indices (b,) there."""
-        return self._pixels[batch]
+        return self._inputs[batch]
 
 
 class StreamedFeed(Feed):
     """Images in host memory or on disk: a thread gathers batches ahead, in pinned memory."""
 
     def __init__(
-        self, pixels: torch.Tensor, device: torch.device, threads: ThreadPoolExecutor
+        self, inputs: torch.Tensor, device: torch.device, threads: ThreadPoolExecutor
     ) -> None:
-        super().__init__(pixels)
+        super().__init__(inputs)
         self._device, self._threads = device, threads
         self._pinned = device.type == "cuda"
         self._waiting: Iterator[torch.Tensor] = iter(())
@@ -61,25 +61,25 @@ class StreamedFeed(Feed):
             self._ready.append(self._threads.submit(self._gather, batch))
 
     def _gather(self, batch: torch.Tensor) -> torch.Tensor:
-        images = self._pixels[batch]
+        images = self._inputs[batch]
         return images.pin_memory() if self._pinned and not images.is_pinned() else images
 
 
 @contextmanager
-def feed(pixels: torch.Tensor, device: torch.device) -> Iterator[Feed]:
+def feed(inputs: torch.Tensor, device: torch.device) -> Iterator[Feed]:
     """Return the images as batches on a device.
 
     Images that fit are moved to the device once; others stay and are gathered by a thread.
 
     Args:
-        pixels: images or vectors (n, …) on the host, in memory or stored, or on the device.
+        inputs: images or vectors (n, …) on the host, in memory or stored, or on the device.
         device: device to compute on.
     """
-    stored = isinstance(pixels, StoredPixels)
-    if pixels.device.type == device.type and not stored:
-        yield Feed(pixels)
-    elif not stored and _SHARE * pixels.nbytes <= room_on(device):
-        yield Feed(pixels.to(device))
+    stored = isinstance(inputs, StoredPixels)
+    if inputs.device.type == device.type and not stored:
+        yield Feed(inputs)
+    elif not stored and _SHARE * inputs.nbytes <= room_on(device):
+        yield Feed(inputs.to(device))
     else:
         with ThreadPoolExecutor(1, thread_name_prefix="edgecil-feed") as threads:
-            yield StreamedFeed(pixels, device, threads)
+            yield StreamedFeed(inputs, device, threads)

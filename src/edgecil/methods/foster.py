@@ -131,7 +131,7 @@ class FOSTER(NetworkMethod):
         self.network, self.boosted = student, boosted.eval()
         del self.old
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Classify by the compressed network, by its nearest mean, and by the boosted network."""
         network = self.boosted or self.network
 
@@ -140,8 +140,8 @@ class FOSTER(NetworkMethod):
             return logits.argmax(dim=1)
 
         return {
-            **super().classify(pixels),
-            "boosted": in_batches(boosted, pixels, self.environment),
+            **super().classify(inputs),
+            "boosted": in_batches(boosted, inputs, self.environment),
         }
 
     def state(self) -> dict[str, Any]:

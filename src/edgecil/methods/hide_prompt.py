@@ -185,9 +185,9 @@ class HiDePrompt(PromptMethod):
     def remember(self, task: Task) -> None:
         """Store feature statistics of the new classes, without and with the task's prompt."""
         prefixes = self.prompts[-1]["prefixes"]
-        plain = self.frozen_features(task.pixels)
+        plain = self.frozen_features(task.inputs)
         instructed = in_batches(
-            lambda images: self.prompted(images, prefixes), task.pixels, self.environment
+            lambda images: self.prompted(images, prefixes), task.inputs, self.environment
         )
         for label in range(task.old_count, len(task.seen)):
             ours = task.labels == label

@@ -13,7 +13,7 @@ from edgecil.backbones.pretrained import (
     statistics_of,
 )
 from edgecil.data.augment import Normalise, channel_statistics
-from edgecil.data.dataset import ImageDataset
+from edgecil.data.dataset import Dataset
 from edgecil.data.resize import resize_dataset
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import UsageError
@@ -22,13 +22,13 @@ _log = logging.getLogger(__name__)
 
 
 def fit_images(
-    dataset: ImageDataset,
+    dataset: Dataset,
     networks: Collection[str],
     *,
     image_size: int | None = None,
     preparation: str = "plain",
     storage: str = "auto",
-) -> tuple[ImageDataset, Shape]:
+) -> tuple[Dataset, Shape]:
     """Return the dataset, resized if a pre-trained model requires a far larger or smaller size.
 
     Returns:
@@ -89,7 +89,7 @@ def stored_size(size: int | None, preparation: str) -> int | None:
 
 
 def image_statistics(
-    dataset: ImageDataset,
+    dataset: Dataset,
     networks: Iterable[str],
     *,
     normalisation: str,
@@ -109,12 +109,10 @@ def image_statistics(
     if normalisation == "none" or by_model:
         channels = dataset.shape[0]
         return Normalise((0.0,) * channels, (1.0,) * channels)
-    return channel_statistics(stored_tensor(dataset.train.pixels))
+    return channel_statistics(stored_tensor(dataset.train.inputs))
 
 
-def _centre_cropped(
-    dataset: ImageDataset, sizes: list[int], storage: str
-) -> tuple[ImageDataset, Shape]:
+def _centre_cropped(dataset: Dataset, sizes: list[int], storage: str) -> tuple[Dataset, Shape]:
     """Scale the dataset to 8/7 of the size of the only pre-trained model, or of the images."""
     if len(sizes) > 1:
         raise UsageError(

@@ -68,7 +68,7 @@ class LUCIR(TeacherMethod):
         super().grow(task)
         if not task.old_count:
             return
-        directions = normalize(self.features(task.pixels), dim=1)
+        directions = normalize(self.features(task.inputs), dim=1)
         labels, weight = task.alone().labels, self.network.head.weight.detach()
         length = weight[: task.old_count].norm(dim=1).mean()
         for label in range(len(task.classes)):

@@ -65,10 +65,10 @@ class ExemplarMemory:
 
     def __init__(self, budget: MemoryBudget) -> None:
         self.budget = budget
-        self._pixels: list[torch.Tensor] = []
+        self._inputs: list[torch.Tensor] = []
 
     def __len__(self) -> int:
-        return sum(len(pixels) for pixels in self._pixels)
+        return sum(len(inputs) for inputs in self._inputs)
 
     def check(self, seen: int) -> None:
         """Raise an error if the budget leaves no exemplar per class after `seen` classes."""
@@ -82,33 +82,33 @@ class ExemplarMemory:
     def shrink(self, seen: int) -> None:
         """Reduce each class to what the budget allows after `seen` classes."""
         quota = self.budget.quota(seen)
-        self._pixels = [pixels[:quota].clone() for pixels in self._pixels]
+        self._inputs = [inputs[:quota].clone() for inputs in self._inputs]
 
     def data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return all exemplars: pixels (m, c, h, w), and new labels (m,) on a task's device."""
-        if not self._pixels:
-            return task.pixels[:0], task.labels[:0]
-        sizes = torch.tensor([len(pixels) for pixels in self._pixels], device=task.device)
+        """Return all exemplars: inputs (m, c, h, w), and new labels (m,) on a task's device."""
+        if not self._inputs:
+            return task.inputs[:0], task.labels[:0]
+        sizes = torch.tensor([len(inputs) for inputs in self._inputs], device=task.device)
         labels = torch.repeat_interleave(torch.arange(len(sizes), device=task.device), sizes)
-        return torch.cat(self._pixels), labels
+        return torch.cat(self._inputs), labels
 
     def of_class(self, label: int) -> torch.Tensor:
         """Return the exemplars of one class, most important first."""
-        return self._pixels[label]
+        return self._inputs[label]
 
     def beside(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the images of a task followed by all exemplars: pixels and new labels."""
-        pixels, labels = self.data(task)
-        return torch.cat([task.pixels, pixels]), torch.cat([task.labels, labels])
+        """Return the images of a task followed by all exemplars: inputs and new labels."""
+        inputs, labels = self.data(task)
+        return torch.cat([task.inputs, inputs]), torch.cat([task.labels, labels])
 
     def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
         """Return normalised means of the exemplars' features, (classes, d).
 
         Args:
-            features: pixels (m, c, h, w) to features (m, d).
+            features: inputs (m, c, h, w) to features (m, d).
         """
-        sizes = [len(pixels) for pixels in self._pixels]
-        rows = normalize(features(torch.cat(self._pixels)), dim=1)
+        sizes = [len(inputs) for inputs in self._inputs]
+        rows = normalize(features(torch.cat(self._inputs)), dim=1)
         return normalize(torch.stack([part.mean(dim=0) for part in rows.split(sizes)]), dim=1)
 
     def update(self, task: Task, rank: Callable[[torch.Tensor, int], torch.Tensor]) -> None:
@@ -116,23 +116,23 @@ class ExemplarMemory:
 
         Args:
             task: still open.
-            rank: function of (pixels of one class, count) that returns the indices to keep, most
+            rank: function of (inputs of one class, count) that returns the indices to keep, most
                 important first.
         """
         self.shrink(len(task.seen))
         quota = self.budget.quota(len(task.seen))
         for label in range(task.old_count, len(task.seen)):
-            pixels = task.of_class(label)
-            kept = rank(pixels, min(quota, len(pixels)))
-            self._pixels.append(pixels[kept.to(pixels.device)].clone())
+            inputs = task.of_class(label)
+            kept = rank(inputs, min(quota, len(inputs)))
+            self._inputs.append(inputs[kept.to(inputs.device)].clone())
 
     def state(self) -> list[torch.Tensor]:
         """Return the exemplars, class by class."""
-        return [pixels.cpu() for pixels in self._pixels]
+        return [inputs.cpu() for inputs in self._inputs]
 
     def restore(self, state: list[Any]) -> None:
         """Load a state from :meth:`state`; exemplars stay in host memory."""
-        self._pixels = list(state)
+        self._inputs = list(state)
 
 
 def herd(features: torch.Tensor, count: int) -> torch.Tensor:
@@ -157,6 +157,6 @@ def herd(features: torch.Tensor, count: int) -> torch.Tensor:
     return torch.tensor(chosen, dtype=torch.int64, device=features.device)
 
 
-def draw(pixels: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+def draw(inputs: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
     """Return indices of `count` samples chosen at random, on the generator's device."""
-    return torch.randperm(len(pixels), generator=generator, device=generator.device)[:count]
+    return torch.randperm(len(inputs), generator=generator, device=generator.device)[:count]

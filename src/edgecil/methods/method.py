@@ -113,15 +113,15 @@ class Method(ABC):
         """Learn one task and set `seen`; the task's images are not available afterwards."""
 
     @abstractmethod
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """New labels (n,) of images (n, c, h, w) uint8 or vectors (n, d), by the classifier's name.
 
         The inputs are in host memory; the labels may be on any device.
         """
 
-    def predict(self, pixels: torch.Tensor, classifier: str | None = None) -> torch.Tensor:
+    def predict(self, inputs: torch.Tensor, classifier: str | None = None) -> torch.Tensor:
         """Predict original class ids (n,) of uint8 images (n, c, h, w), among the seen classes."""
-        labels = self.classify(pixels)[classifier or self.classifiers[0]]
+        labels = self.classify(inputs)[classifier or self.classifiers[0]]
         return torch.tensor(self.seen, device=labels.device)[labels]
 
     def state(self) -> dict[str, Any]:

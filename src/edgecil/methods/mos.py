@@ -135,7 +135,7 @@ class MOS(PretrainedMethod):
         self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
         self.adapters.append(self.train_adapters(task))
         labels = task.alone().labels
-        newest, first = (self.features(task.pixels, self.in_use(i)) for i in (task.index, 0))
+        newest, first = (self.features(task.inputs, self.in_use(i)) for i in (task.index, 0))
         classes = [newest[labels == label] for label in range(len(task.classes))]
         self.gaussians.add(*classes, diagonal=self.config.covariance == "diagonal")
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
@@ -151,9 +151,9 @@ class MOS(PretrainedMethod):
             return mean_of(self.adapters[:task])
         return self.adapters[task]
 
-    def features(self, pixels: torch.Tensor, adapters: nn.ModuleList) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor, adapters: nn.ModuleList) -> torch.Tensor:
         """Compute features (n, d) with adapters; specific to a sequence, they are not cached."""
-        return self.adapted_features(pixels, adapters, share=False)
+        return self.adapted_features(inputs, adapters, share=False)
 
     def train_adapters(self, task: Task) -> nn.ModuleList:
         """Train a copy of the last task's adapters, merged with earlier ones at every step."""
@@ -176,7 +176,7 @@ class MOS(PretrainedMethod):
             others = torch.cat([self.gaussians.means, features])
             return value + self.config.contrast * separation_loss(others, self.config.temperature)
 
-        data = task.pixels, task.labels
+        data = task.inputs, task.labels
         with dropout(adapters, task.generator("dropout")):
             fit(
                 adapters.parameters(),
@@ -190,10 +190,10 @@ class MOS(PretrainedMethod):
         merge(adapters, self.adapters, self.config.merging)
         return adapters.requires_grad_(False)
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the class with the largest sum of both stages' probabilities."""
         tasks = range(len(self.adapters))
-        features = torch.stack([self.features(pixels, self.in_use(task)) for task in tasks])
+        features = torch.stack([self.features(inputs, self.in_use(task)) for task in tasks])
         first = normalize(features[0], dim=1) @ normalize(self.prototypes, dim=1).T
         with torch.no_grad():
             refined = self.refine(first, self.head(features))

@@ -115,8 +115,8 @@ class NetworkMethod(Method):
         network.eval()
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return pixels and new labels of the task and, if there is a memory, of the exemplars."""
-        return (task.pixels, task.labels) if self.memory is None else self.memory.beside(task)
+        """Return inputs and new labels of the task and, if there is a memory, of the exemplars."""
+        return (task.inputs, task.labels) if self.memory is None else self.memory.beside(task)
 
     @abstractmethod
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
@@ -128,21 +128,21 @@ class NetworkMethod(Method):
     def remember(self, memory: ExemplarMemory, task: Task) -> None:
         """Choose exemplars of the new classes by herding in the current feature space."""
         memory.update(
-            task, lambda pixels, count: herd(normalize(self.features(pixels), dim=1), count)
+            task, lambda inputs, count: herd(normalize(self.features(inputs), dim=1), count)
         )
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Classify by the largest logit and, with a memory, also by the nearest mean."""
-        features = self.features(pixels)
+        features = self.features(inputs)
         labels = {"head": self.largest_logit(features)}
         if self.memory is not None:
             means = self.memory.class_means(self.features)
             labels["nme"] = torch.cdist(normalize(features, dim=1), means).argmin(dim=1)
         return {name: labels[name] for name in self.classifiers if name in labels}
 
-    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return features (n, d) of uint8 images (n, c, h, w)."""
-        return in_batches(self.network.backbone, pixels, self.environment)
+        return in_batches(self.network.backbone, inputs, self.environment)
 
     def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
         """New labels (n,) with the largest logit for features (n, d)."""

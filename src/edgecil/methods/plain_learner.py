@@ -74,7 +74,7 @@ class PlainMethod(Method):
         labels = torch.tensor(task.seen, device=task.device)[task.labels]
         with seeded(task.seed, self.environment.device):
             given: dict[str, Callable[[], Any]] = {
-                "images": lambda: task.pixels.to(task.device),
+                "images": lambda: task.inputs.to(task.device),
                 "labels": lambda: labels,
                 "classes": lambda: task.classes,
                 "names": lambda: task.names,
@@ -87,18 +87,18 @@ class PlainMethod(Method):
         """Return the task as a DataLoader of images and class ids, shuffled by the task's seed."""
         size = getattr(self.learner, "batch_size", _BATCH)
         generator = torch.Generator().manual_seed(derive_seed(task.seed, "loader"))
-        items = torch.utils.data.TensorDataset(task.pixels, labels.cpu())
+        items = torch.utils.data.TensorDataset(task.inputs, labels.cpu())
         return torch.utils.data.DataLoader(items, size, shuffle=True, generator=generator)
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Call `predict` and map class ids to new labels."""
         seed = derive_seed(self.environment.seed, "predict", self.seen)
         with seeded(seed, self.environment.device), torch.no_grad():
-            images = pixels.to(self.environment.device)
+            images = inputs.to(self.environment.device)
             predicted = torch.as_tensor(self.learner.predict(images), device=images.device)
-        if predicted.shape != (len(pixels),):
+        if predicted.shape != (len(inputs),):
             raise LearnerError(
-                f"{self.name}.predict returned shape {tuple(predicted.shape)} for {len(pixels)} "
+                f"{self.name}.predict returned shape {tuple(predicted.shape)} for {len(inputs)} "
                 "images; return one class id per image."
             )
         position = {class_: label for label, class_ in enumerate(self.seen)}

@@ -68,18 +68,18 @@ class PretrainedMethod(Method):
         network = frozen_backbone(environment.backbone, environment.shape, environment.device)
         return network.feature_size
 
-    def frozen_features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def frozen_features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return features (n, d) of the unmodified network; prompt methods use them as queries.
 
         Args:
-            pixels: images uint8 (n, c, h, w), or vectors (n, d), which are returned.
+            inputs: images uint8 (n, c, h, w), or vectors (n, d), which are returned.
         """
         if self.on_vectors:
-            return pixels.to(self.environment.device)
+            return inputs.to(self.environment.device)
         keep = self.environment.shared is not None
         return frozen_features(
             self.environment.backbone,
-            pixels,
+            inputs,
             self.environment.device,
             keep=keep,
             prepare=self._prepare,
@@ -87,12 +87,12 @@ class PretrainedMethod(Method):
         )
 
     def adapted_features(
-        self, pixels: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
+        self, inputs: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
     ) -> torch.Tensor:
         """Return features (n, d) of the transformer with fixed adapters.
 
         Args:
-            pixels: uint8 (n, c, h, w).
+            inputs: uint8 (n, c, h, w).
             adapters: one per block; rows are cached by the adapters' content.
             share: whether to cache rows on disk, which pays if several sequences have the same
                 adapters.
@@ -106,4 +106,4 @@ class PretrainedMethod(Method):
             with self.environment.autocast():
                 return self.vit(self._prepare.plain(part), sockets).float()
 
-        return bank.rows(pixels, compute, self.environment.device)
+        return bank.rows(inputs, compute, self.environment.device)

@@ -41,7 +41,7 @@ class PromptMethod(PretrainedMethod):
         self.grow(task)
         fit(
             self.prompts[-1].values(),
-            (task.pixels, task.labels, self.frozen_features(task.pixels)),
+            (task.inputs, task.labels, self.frozen_features(task.inputs)),
             lambda images, labels, queries: self.loss(images, labels, queries, task),
             self.recipe,
             task,
@@ -78,10 +78,10 @@ class PromptMethod(PretrainedMethod):
         """Number of images that are classified at a time."""
         return BATCH
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the class with the largest logit."""
-        queries = self.frozen_features(pixels).split(self.test_batch)
-        parts = zip(pixels.split(self.test_batch), queries, strict=True)
+        queries = self.frozen_features(inputs).split(self.test_batch)
+        parts = zip(inputs.split(self.test_batch), queries, strict=True)
         device = self.environment.device
         with torch.no_grad(), self.environment.autocast():
             logits = [

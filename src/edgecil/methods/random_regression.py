@@ -42,7 +42,7 @@ class RandomRegression(PretrainedMethod):
         """Return random weights (d, M) from the run's seed, on the CPU."""
 
     @abstractmethod
-    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return the features (n, d) to project, of images (n, c, h, w) or vectors."""
 
     @property
@@ -76,10 +76,10 @@ class RandomRegression(PretrainedMethod):
         solution: torch.Tensor = torch.linalg.solve(penalised, self.class_sums.T)
         return solution
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the class with the largest regression value."""
         weights = self.weights()
-        parts = self.features(pixels).split(_AT_ONCE)
+        parts = self.features(inputs).split(_AT_ONCE)
         return {"head": torch.cat([(self.project(part) @ weights).argmax(dim=1) for part in parts])}
 
     def state(self) -> dict[str, Any]:

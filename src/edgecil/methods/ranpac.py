@@ -105,7 +105,7 @@ class RanPAC(RandomRegression):
             self.adapters = adapt(
                 self.vit, self.config.bottleneck, task, self.recipe, self.environment
             )
-        features, targets = self.features(task.pixels), self.targets(task)
+        features, targets = self.features(task.inputs), self.targets(task)
         self.add(features, targets)
         if self.config.ridge == "last-task":
             generator = derive_generator("cpu", task.seed, "ridge")
@@ -115,11 +115,11 @@ class RanPAC(RandomRegression):
             self.errors = self.errors + held_out_errors(self.project(features), targets).cpu()
         self.seen = task.seen
 
-    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return adapted features (n, d) of images (n, c, h, w); without adapters, frozen ones."""
         if self.adapters is None:
-            return self.frozen_features(pixels).to(self._device)
-        return self.adapted_features(pixels, self.adapters).to(self._device)
+            return self.frozen_features(inputs).to(self._device)
+        return self.adapted_features(inputs, self.adapters).to(self._device)
 
     @property
     def ridge(self) -> float:

@@ -36,20 +36,20 @@ class PrototypeMethod(PretrainedMethod):
         super().__init__(recipe, environment)
         self.prototypes = torch.zeros(0, 0, device=environment.device)
 
-    def features(self, pixels: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return features (n, d) of uint8 images (n, c, h, w)."""
-        return self.frozen_features(pixels)
+        return self.frozen_features(inputs)
 
     def learn(self, task: Task) -> None:
         """Add the means of the task's classes."""
-        means = class_means(self.features(task.pixels), task.labels)
+        means = class_means(self.features(task.inputs), task.labels)
         earlier = self.prototypes.reshape(-1, means.shape[1])
         self.prototypes = torch.cat([earlier, means])
         self.seen = task.seen
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the class whose prototype has the largest cosine similarity."""
-        features = normalize(self.features(pixels), dim=1)
+        features = normalize(self.features(inputs), dim=1)
         return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}
 
     def state(self) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class SLCA(NetworkMethod):
 
     def end(self, task: Task) -> None:
         """Store class statistics and align a copy of the head."""
-        features, labels = self.features(task.pixels), task.alone().labels
+        features, labels = self.features(task.inputs), task.alone().labels
         self.gaussians.add(*(features[labels == label] for label in range(len(task.classes))))
         self.sizes.append(len(task.classes))
         self.aligned = copy.deepcopy(self.network.head)

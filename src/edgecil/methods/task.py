@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from edgecil.backbones.image_names import take_named
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods.seeds import derive_generator, derive_seed
@@ -44,7 +44,7 @@ class Task:
     def __init__(
         self,
         tasks: tuple[tuple[int, ...], ...],
-        pixels: torch.Tensor,
+        inputs: torch.Tensor,
         labels: torch.Tensor,
         run_seed: int,
         names: tuple[str, ...] = (),
@@ -57,7 +57,7 @@ class Task:
         self.device = labels.device
         self.names = names
         self._alone: Task | None = None
-        self._data: tuple[torch.Tensor, torch.Tensor] | None = (pixels, labels)
+        self._data: tuple[torch.Tensor, torch.Tensor] | None = (inputs, labels)
 
     @property
     def old_count(self) -> int:
@@ -65,7 +65,7 @@ class Task:
         return len(self.seen) - len(self.classes)
 
     @property
-    def pixels(self) -> torch.Tensor:
+    def inputs(self) -> torch.Tensor:
         """Training images, uint8, shape (n, channels, height, width)."""
         return self._open()[0]
 
@@ -76,7 +76,7 @@ class Task:
 
     def of_class(self, label: int) -> torch.Tensor:
         """Return the images of one new label."""
-        return self.pixels[(self.labels == label).to(self.pixels.device)]
+        return self.inputs[(self.labels == label).to(self.inputs.device)]
 
     def generator(self, *purpose: object) -> torch.Generator:
         """Return a generator for one purpose within this task, such as one epoch."""
@@ -88,8 +88,8 @@ class Task:
         A result computed from it depends on the task's own classes only, so sequences can share it.
         """
         if self._alone is None:
-            pixels, labels = self._open()
-            self._alone = Task((self.classes,), pixels, labels - self.old_count, self.run_seed)
+            inputs, labels = self._open()
+            self._alone = Task((self.classes,), inputs, labels - self.old_count, self.run_seed)
         return self._alone
 
     def close(self) -> None:
@@ -111,26 +111,26 @@ class Task:
 class Split:
     """Images of a dataset: pixels uint8 (n, c, h, w) in host memory, labels int64 (n,)."""
 
-    pixels: torch.Tensor
+    inputs: torch.Tensor
     labels: torch.Tensor
 
     @classmethod
-    def of(cls, images: Images, device: torch.device | str) -> Split:
+    def of(cls, images: Examples, device: torch.device | str) -> Split:
         """Return the images without a copy, their labels on a device."""
-        return cls(stored_tensor(images.pixels), torch.from_numpy(images.labels).to(device))
+        return cls(stored_tensor(images.inputs), torch.from_numpy(images.labels).to(device))
 
     def only(self, classes: tuple[int, ...]) -> Split:
         """Return the images of some classes, class by class in the order given."""
         where = [torch.nonzero(self.labels == class_).squeeze(1) for class_ in classes]
         chosen = torch.cat(where)
-        pixels = take_named(self.pixels, chosen.to(self.pixels.device))
-        return Split(pixels, self.labels[chosen])
+        inputs = take_named(self.inputs, chosen.to(self.inputs.device))
+        return Split(inputs, self.labels[chosen])
 
 
 class Scenario:
     """A dataset that arrives task by task, for any sequence of its classes."""
 
-    def __init__(self, dataset: ImageDataset, device: torch.device | str = "cpu") -> None:
+    def __init__(self, dataset: Dataset, device: torch.device | str = "cpu") -> None:
         self.name = dataset.name
         self.names = dataset.names
         self.classes = len(dataset)
@@ -141,7 +141,7 @@ class Scenario:
         """Return the same scenario with its labels on a device."""
         moved = copy(self)
         moved.train, moved.test = (
-            Split(split.pixels, split.labels.to(device)) for split in (self.train, self.test)
+            Split(split.inputs, split.labels.to(device)) for split in (self.train, self.test)
         )
         return moved
 
@@ -165,7 +165,7 @@ class Scenario:
             )
         given = self.train.only(order if everything else tasks[-1])
         names = tuple(self.names[class_] for class_ in tasks[-1])
-        task = Task(tasks, given.pixels, relabel(given.labels, order), run_seed, names)
+        task = Task(tasks, given.inputs, relabel(given.labels, order), run_seed, names)
         try:
             yield task
         finally:

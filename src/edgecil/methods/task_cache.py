@@ -40,7 +40,7 @@ def compute_once(
     if environment.shared is None:
         return compute(alone)
     location_free = replace(environment, shared=None)
-    key = content_name(CACHE_VERSION, *kind, location_free, alone.seed, alone.pixels, alone.labels)
+    key = content_name(CACHE_VERSION, *kind, location_free, alone.seed, alone.inputs, alone.labels)
     path = Path(environment.shared) / "tasks" / f"{key}.pt"
     with waiting_lock(path.with_suffix(".lock")):
         result = _read(path)

@@ -48,9 +48,9 @@ def fit(
         head: parameters to optimise at the recipe's `head_factor` times its learning rate.
     """
     recipe = recipe.at(task.index)
-    pixels, *others = data
+    inputs, *others = data
     prepare = environment.pipeline(recipe.augment)
-    with feed(pixels, task.device) as source:
+    with feed(inputs, task.device) as source:
 
         def announce(batches: Sequence[torch.Tensor], _: torch.Generator) -> None:
             parts = (part for batch in batches for part in _parts(batch, recipe))
@@ -64,7 +64,7 @@ def fit(
 
         minimise(
             parameters,
-            len(pixels),
+            len(inputs),
             batch_loss,
             recipe,
             task,
@@ -206,7 +206,7 @@ def _optimizer(parameters: list[dict[str, Any]], recipe: Recipe) -> torch.optim.
 
 
 def in_batches(
-    compute: Callable[[torch.Tensor], torch.Tensor], pixels: torch.Tensor, environment: Environment
+    compute: Callable[[torch.Tensor], torch.Tensor], inputs: torch.Tensor, environment: Environment
 ) -> torch.Tensor:
     """Apply `compute` to normalised images without gradients, batch by batch; rows (n, …).
 
@@ -215,7 +215,7 @@ def in_batches(
     prepare, device = environment.pipeline(), environment.device
     with torch.no_grad(), environment.autocast():
         rows = torch.cat(
-            [compute(prepare.plain(part.to(device))) for part in pixels.split(_PREDICT_BATCH)]
+            [compute(prepare.plain(part.to(device))) for part in inputs.split(_PREDICT_BATCH)]
         )
     return rows.float() if environment.mixed else rows
 

@@ -17,7 +17,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.run import (
     Config,
-    Dataset,
+    DatasetLike,
     Methods,
     config_values,
     find_directory,
@@ -102,7 +102,7 @@ class SearchOptions(Options):
 def search_orders(
     *,
     method: Methods | None = None,
-    dataset: Dataset | None = None,
+    dataset: DatasetLike | None = None,
     tasks: int | None = None,
     base: int | None = None,
     increment: int | None = None,

@@ -16,13 +16,13 @@ from edgecil.similarity.matrix import SimilarityMatrix
 from edgecil.similarity.prototypes import directions
 
 if TYPE_CHECKING:
-    from edgecil.data import ImageDataset
+    from edgecil.data import Dataset
 
 PIXELS = "pixels"
 
 
 def image_similarity(
-    images: ImageDataset,
+    images: Dataset,
     model: str = PIXELS,
     *,
     threads: int = 1,
@@ -40,7 +40,7 @@ def image_similarity(
     features = _flatten if model == PIXELS else _frozen_features(model, threads)
     labels, means = images.train.labels, []
     for label in range(len(images)):
-        means.append(directions(features(images.train.pixels[labels == label])).mean(axis=0))
+        means.append(directions(features(images.train.inputs[labels == label])).mean(axis=0))
         on_progress(label + 1, len(images))
     source = {"encoder": "class means", "samples": str(len(labels)), "features": model}
     return Embeddings(images.names, np.stack(means), source).similarity()

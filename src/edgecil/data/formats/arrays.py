@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes import ClassList
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.split import hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Inputs, Ints, read_npz
@@ -35,12 +35,12 @@ _TEST, _NAMES = "test", "names"
 _MOST_CLASSES = 1_000_000
 
 
-def read_arrays(path: Path) -> ImageDataset:
+def read_arrays(path: Path) -> Dataset:
     """Return the dataset in an .npz file; its name is the file's stem."""
     return arrays_dataset(path.stem, str(path), _read(path, (*PARTS, *WHOLE, _TEST, _NAMES)))
 
 
-def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> ImageDataset:
+def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dataset:
     """Return the dataset in arrays with the names above.
 
     Args:
@@ -54,9 +54,9 @@ def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Ima
     else:
         whole = _inputs(source, content, *WHOLE)
         testing = _testing(source, content.get(_TEST), whole.labels)
-        train = Images(whole.pixels[~testing], whole.labels[~testing])
-        test = Images(whole.pixels[testing], whole.labels[testing])
-    return ImageDataset(name, class_names(source, content.get(_NAMES), train.labels), train, test)
+        train = Examples(whole.inputs[~testing], whole.labels[~testing])
+        test = Examples(whole.inputs[testing], whole.labels[testing])
+    return Dataset(name, class_names(source, content.get(_NAMES), train.labels), train, test)
 
 
 def read_array_classes(path: Path) -> ClassList:
@@ -80,9 +80,9 @@ def _read(path: Path, wanted: tuple[str, ...]) -> dict[str, Values]:
     return content
 
 
-def _inputs(source: str, content: Mapping[str, Values], x: str, y: str) -> Images:
+def _inputs(source: str, content: Mapping[str, Values], x: str, y: str) -> Examples:
     try:
-        return Images(as_inputs(content[x]), as_labels(content[y]))
+        return Examples(as_inputs(content[x]), as_labels(content[y]))
     except DataError as error:
         raise DataError(f"{x} and {y} of {source} cannot be used: {error}") from error
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.classes import get_classes
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.items import Items, filed_classes, find_home
 from edgecil.io.arrays import Ints
 
@@ -34,7 +34,7 @@ ADVICE = (
 _SEED = 0
 
 
-def read_caltech101(_: Path | None = None) -> ImageDataset:
+def read_caltech101(_: Path | None = None) -> Dataset:
     """Return the bundled vectors; needs no directory."""
     packed = (files("edgecil.data") / "bundled" / f"{NAME}.npz.xz").read_bytes()
     with np.load(io.BytesIO(lzma.decompress(packed)), allow_pickle=False) as stored:
@@ -42,8 +42,8 @@ def read_caltech101(_: Path | None = None) -> ImageDataset:
         tested = stored["tested"]
     labels = np.repeat(np.arange(len(tested)), TRAIN + tested)
     testing = np.concatenate([np.arange(TRAIN + count) >= TRAIN for count in tested])
-    train, test = (Images(vectors[part], labels[part]) for part in (~testing, testing))
-    return ImageDataset(NAME, get_classes(NAME).labels, train, test)
+    train, test = (Examples(vectors[part], labels[part]) for part in (~testing, testing))
+    return Dataset(NAME, get_classes(NAME).labels, train, test)
 
 
 def list_caltech101(root: Path) -> Items:

@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from edgecil.classes import get_classes
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.items import find_home
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.files import replace_file
@@ -92,7 +92,7 @@ def find_cifar(layout: CifarLayout, root: Path) -> Path:
     return find_home(root, layout.folder, layout.files, layout.advice)
 
 
-def read_cifar(layout: CifarLayout, root: Path) -> ImageDataset:
+def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
     """Return the dataset with its official split; CIFAR-100 with fine labels."""
     home = find_cifar(layout, root)
     classes = get_classes(layout.name)
@@ -105,7 +105,7 @@ def read_cifar(layout: CifarLayout, root: Path) -> ImageDataset:
         _join([_read_part(layout, home / file) for file in files])
         for files in (layout.train, layout.test)
     )
-    return ImageDataset(classes.name, classes.labels, train, test)
+    return Dataset(classes.name, classes.labels, train, test)
 
 
 def download_cifar(layout: CifarLayout, root: Path) -> Path:
@@ -151,7 +151,7 @@ def _unpack(layout: CifarLayout, archive: IO[bytes], home: Path) -> None:
                     target.write(chunk)
 
 
-def _read_part(layout: CifarLayout, path: Path) -> Images:
+def _read_part(layout: CifarLayout, path: Path) -> Examples:
     content = _read(layout, path)
     pixels, labels = content.get("data"), content.get(layout.labels)
     if (
@@ -167,14 +167,14 @@ def _read_part(layout: CifarLayout, path: Path) -> Images:
             f"bytes) and {layout.labels!r} (n integers); {layout.advice}."
         )
     shaped = pixels.reshape(-1, 3, _SIDE, _SIDE)
-    return Images(shaped, np.array(labels, dtype=np.int64))
+    return Examples(shaped, np.array(labels, dtype=np.int64))
 
 
-def _join(parts: list[Images]) -> Images:
+def _join(parts: list[Examples]) -> Examples:
     if len(parts) == 1:
         return parts[0]
-    return Images(
-        np.concatenate([part.pixels for part in parts]),
+    return Examples(
+        np.concatenate([part.inputs for part in parts]),
         np.concatenate([part.labels for part in parts]),
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes import get_classes
-from edgecil.data.dataset import ImageDataset, Images
+from edgecil.data.dataset import Dataset, Examples
 
 NAMES = ("quickdraw", "quickdraw-pretrain")
 SIDE = 28
@@ -27,13 +27,13 @@ TRAIN = 60
 _WHITE = 255 // 15
 
 
-def read_quickdraw(name: str, _: Path | None = None) -> ImageDataset:
+def read_quickdraw(name: str, _: Path | None = None) -> Dataset:
     """`quickdraw` (100 classes) or `quickdraw-pretrain` (the other 245); needs no directory."""
     classes = get_classes(name)
     packed = (files("edgecil.data") / "bundled" / f"{name}.npy.xz").read_bytes()
     drawings = _unpack(np.load(io.BytesIO(lzma.decompress(packed)), allow_pickle=False))
     train, test = (_images(part) for part in np.split(drawings, [TRAIN], axis=1))
-    return ImageDataset(name, classes.labels, train, test)
+    return Dataset(name, classes.labels, train, test)
 
 
 def _unpack(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -42,7 +42,7 @@ def _unpack(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return (levels * np.uint8(_WHITE)).reshape(*packed.shape[:-1], SIDE, SIDE)
 
 
-def _images(drawings: NDArray[np.uint8]) -> Images:
+def _images(drawings: NDArray[np.uint8]) -> Examples:
     count, each = drawings.shape[:2]
     labels = np.repeat(np.arange(count, dtype=np.int64), each)
-    return Images(drawings.reshape(-1, 1, SIDE, SIDE), labels)
+    return Examples(drawings.reshape(-1, 1, SIDE, SIDE), labels)

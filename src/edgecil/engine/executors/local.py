@@ -94,7 +94,7 @@ class WorkerPool:
         self._lost: Counter[Node] = Counter()  # how often a worker ended before it began the job
         self._failed_starts = 0  # workers in a row that ended before they were ready
         for split in (context.scenario.train, context.scenario.test):
-            split.pixels.share_memory_()
+            split.inputs.share_memory_()
             split.labels.share_memory_()
 
     @property
